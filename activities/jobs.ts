@@ -15,20 +15,13 @@ export interface JobActivityDeps {
 const SLICE_MS = 5_000;
 const HEARTBEAT_MS = 2_000;
 
-/**
- * Returns the duration of a slice. A slice of an import reads the file from its start up to its position. It runs at least
- * five times as long as that took, so that an import does not take quadratic time.
- */
-export const sliceMs = (seekMs: number): number => Math.max(SLICE_MS, 5 * seekMs);
-
 export const jobActivities = ({ db, stopping, projectLimits }: JobActivityDeps) => {
   const failures = new FailureCounter();
   return {
     async runJobSlice(jobId: string): Promise<JobProgress> {
       const { cancellationSignal, heartbeat } = Context.current();
       const startedAt = Date.now();
-      const isOver = (seekMs: number) =>
-        Date.now() - startedAt > sliceMs(seekMs) || cancellationSignal.aborted || stopping.aborted;
+      const isOver = () => Date.now() - startedAt > SLICE_MS || cancellationSignal.aborted || stopping.aborted;
       // Without details: the job's row has its progress.
       const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
       try {

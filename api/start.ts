@@ -9,13 +9,16 @@ import { startProbes } from '../platform/probes.ts';
 import type { Settings } from '../platform/settings.ts';
 import { createRenderer } from '../platform/templates/index.ts';
 import { AddressLimiter } from '../services/access/address-limiter.ts';
-import { KeyCache } from '../services/access/key-cache.ts';
+import { KeyCache } from '../services/access/keys.ts';
 import { RateLimiter, rateStore } from '../services/access/rate-limiter.ts';
 import { type CheckByWorkflow, domainChecker } from '../services/domains/check-now.ts';
+import { startHeartbeat } from '../services/operators/processes.ts';
+import { FailedRequests } from '../services/request-log/failed-requests.ts';
 import { createApp } from './app.ts';
 import type { AppParts } from './http/context.ts';
 import { listen } from './http/listen.ts';
 import type { RouteGroup } from './http/route.ts';
+import { LiveHub } from './live/hub.ts';
 import { createApiMetrics } from './metrics.ts';
 
 export interface Api {
@@ -36,6 +39,8 @@ export interface ApiOptions {
   checkByWorkflow?: CheckByWorkflow;
   /** Addresses of OAuth providers, for tests. */
   oauthAt?: AppParts['oauthAt'];
+  /** Shorter times of live streams, for tests. */
+  liveTimes?: { readMs: number; heartbeatMs: number };
   /** Additional routes, for tests of stages that no route of ours uses. */
   moreRoutes?: RouteGroup[];
 }
@@ -47,6 +52,7 @@ export async function startApi({
   checkTemporal,
   checkByWorkflow,
   oauthAt,
+  liveTimes,
   moreRoutes,
 }: ApiOptions): Promise<Api> {
   const {
@@ -73,6 +79,8 @@ export async function startApi({
     const addressLimiter = perIp > 0 ? new AddressLimiter(perIp) : undefined;
     await listener.start();
 
+    opened.push(startHeartbeat({ db, kind: 'api', log }));
+
     let closing = false;
     const metrics = createApiMetrics(db);
     if (metricsPort !== undefined) {
@@ -85,15 +93,21 @@ export async function startApi({
     // Starts its process with the first rendering.
     const renderer = createRenderer({ log, processes: 1 });
     opened.push(() => renderer.close());
+    const failedRequests = new FailedRequests(db, log);
+    opened.push(() => failedRequests.stop());
+    const liveHub = new LiveHub({ db, settings, log, ...liveTimes });
     const isClosing = () => closing;
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
+      ...{ failedRequests, liveHub },
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
       checkDomain: domainChecker({ db, resolver, settings }, checkByWorkflow),
     };
     const app = createApp(parts, moreRoutes);
     const server = await listen(app.callback(), settings.port, host, securityHeaders(settings.baseUrl));
     opened.push(() => server.close());
+    // First: the server waits for open answers.
+    opened.push(() => liveHub.close());
     log.info({ port: server.port, host }, 'listening');
     const stop = () => {
       closing = true;

@@ -7,8 +7,10 @@ import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } 
 import { doctor } from './doctor.ts';
 import { environment } from './environment.ts';
 import { mailBlocked } from './mail.ts';
+import { projectList, showQueues, userMakeOperator, userResetTwoFactor } from './operators.ts';
 import { outboxParked, outboxRetry } from './outbox.ts';
-import { type CommandResult, printOutcome } from './output.ts';
+import { type CommandResult, printError, printOutcome } from './output.ts';
+import { type ApiOptions, type ListenOptions, webhooksListen, webhooksReplay } from './webhooks.ts';
 
 interface Json {
   json?: boolean;
@@ -28,7 +30,17 @@ export function buildProgram(): Command {
       printOutcome(options.json, () => userCreate(options)),
     );
 
+  command(user, 'make-operator', 'let a user operate the installation')
+    .argument('<address>')
+    .action((email: string, options: Json) => printOutcome(options.json, () => userMakeOperator(email)));
+  command(user, 'reset-2fa', 'turn two-factor authentication off for a user who lost it')
+    .argument('<address>')
+    .action((email: string, options: Json) => printOutcome(options.json, () => userResetTwoFactor(email)));
+
   const project = everpost.command('project').description('projects');
+  command(project, 'list', 'list projects with volume, rates and state')
+    .option('--search <text>', 'part of the name, an id, or the address of a member')
+    .action((options: Json & { search?: string }) => printOutcome(options.json, () => projectList(options)));
   command(project, 'create', 'create a project and its keys')
     .requiredOption('--name <text>')
     .requiredOption('--owner <address>', 'address of an existing user')
@@ -61,10 +73,29 @@ export function buildProgram(): Command {
       printOutcome(options.json, () => outboxRetry(id, options)),
     );
 
+  command(everpost, 'queues', 'show the depth and age of all queues').action((options: Json) =>
+    printOutcome(options.json, showQueues),
+  );
+
   const mail = everpost.command('mail').description('mail that is to be sent');
   command(mail, 'blocked', 'count blocked mail by project and reason').action((options: Json) =>
     printOutcome(options.json, mailBlocked),
   );
+
+  const webhooks = everpost.command('webhooks').description('outbound webhooks of a project, through its API');
+  const ofProject = (webhookCommand: Command) =>
+    webhookCommand
+      .option('--key <secret key>', 'of the project; by default EVERPOST_SECRET_KEY')
+      .option('--api <url>', 'address of the API; by default BASE_URL');
+  ofProject(command(webhooks, 'listen', 'forward what happens to a URL, for local development'))
+    .requiredOption('--forward <url>', 'called for every webhook, as an endpoint would be')
+    .option('--types <list>', 'comma list such as email.*,event.bought; all by default')
+    .action((options: ListenOptions) =>
+      webhooksListen(options).catch((error: unknown) => printError(options.json, error)),
+    );
+  ofProject(command(webhooks, 'replay', 'deliver an event once more, with the same webhook-id'))
+    .argument('<delivery>')
+    .action((id: string, options: Json & ApiOptions) => printOutcome(options.json, () => webhooksReplay(id, options)));
 
   command(everpost, 'migrate', 'bring the database up to date').action((options: Json) =>
     printOutcome(options.json, runMigrations),

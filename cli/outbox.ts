@@ -1,27 +1,15 @@
+import { listParkedMessages, type ParkedMessage } from '../services/outbox/parked.ts';
 import { unparkOutboxMessages } from '../services/outbox/resolve.ts';
 import { withDb } from './environment.ts';
 import type { CommandResult } from './output.ts';
 
-interface ParkedMessage {
-  id: string;
-  queue: string;
-  workflowId: string;
-  action: string;
-  attempts: number;
-  lastError: string | null;
-  parkedAt: Date;
-}
-
 /** Lists the outbox messages that failed too often and wait for an operator. */
 export async function outboxParked(): Promise<CommandResult> {
   return withDb(async (db) => {
-    const messages = await db('outbox')
-      .whereNotNull('parkedAt')
-      .orderBy('id')
-      .select<ParkedMessage[]>('id', 'queue', 'workflowId', 'action', 'attempts', 'lastError', 'parkedAt');
+    const { messages } = await listParkedMessages(db);
     return {
       lines: messages.length > 0 ? messages.flatMap(linesOf) : ['No message is parked.'],
-      json: { messages },
+      json: { messages: messages.map(({ projectId: _projectId, ...message }) => message) },
     };
   });
 }

@@ -74,9 +74,10 @@ export const invalidKey = (message: string) =>
   });
 export const validationError = (errors: Violation[]) =>
   new ApiError(422, 'VALIDATION_ERROR', 'The request breaks the rules listed in "errors".', { errors });
-/** All resources but projects belong to a project. */
+/** Resources that belong to no project. */
+const projectless = ['project', 'session', 'outbox message'];
 export const notFoundMessage = (what: string) =>
-  `There is no such ${what}${what === 'project' ? '' : ' in this project'}.`;
+  `There is no such ${what}${projectless.includes(what) ? '' : ' in this project'}.`;
 export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') =>
   new ApiError(404, code, notFoundMessage(what));
 /** The API contract prescribes this code for an unverified sender, and clients match on it. */

@@ -6,7 +6,7 @@ const MAX_VIOLATIONS = 100;
 const MAX_FIELD_LENGTH = 200;
 const MAX_RECEIVED_LENGTH = 100;
 /** Values of these fields are never returned, because responses end up in logs. */
-const SECRET = /password|token|secret/i;
+const SECRET = /password|token|secret|^code$/i;
 
 const codes: Record<string, Violation['code']> = {
   'any.required': 'required',

@@ -94,12 +94,15 @@ export const settingsSchema = {
   MESSAGE_MAX_BYTES: number(41_943_040, integer()),
   BODY_MAX_BYTES: number(1_048_576, integer()),
   CONTENT_BODY_MAX_BYTES: number(5_242_880, integer()),
+  IMPORT_MAX_BYTES: number(104_857_600, integer().max(1_073_741_824)),
   DATA_MAX_KEYS: number(100, limit()),
   CUSTOM_FIELDS_PER_PROJECT: number(500, limit()),
   EVENT_NAMES_PER_PROJECT: number(2_000, limit()),
   SEGMENTS_PER_PROJECT: number(200, limit()),
   TEMPLATES_PER_PROJECT: number(500, limit()),
   WORKFLOWS_PER_PROJECT: number(200, limit()),
+  WEBHOOK_ENDPOINTS_PER_PROJECT: number(20, limit()),
+  SCOPED_KEYS_PER_PROJECT: number(20, limit()),
   OPEN_JOBS_PER_PROJECT: number(100, limit()),
   RUNNING_JOBS_PER_PROJECT: number(5, limit().min(1)),
   PROJECTS_PER_USER: number(1_000, limit()),
@@ -140,6 +143,9 @@ export const settingsSchema = {
   OAUTH_GITHUB_SECRET: optionalText(),
   OAUTH_GOOGLE_ID: optionalText(),
   OAUTH_GOOGLE_SECRET: optionalText(),
+  OIDC_ISSUER: url('http', 'https'),
+  OIDC_CLIENT_ID: optionalText(),
+  OIDC_CLIENT_SECRET: optionalText(),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -174,6 +180,8 @@ export interface Settings {
   /** The limit for JSON bodies, except on the routes for templates and campaigns. */
   bodyMaxBytes: number;
   contentBodyMaxBytes: number;
+  /** The largest file of POST /imports. */
+  importMaxBytes: number;
   limits: Limits;
   idempotencyKeyTtlHours: number;
   corsOrigins: string[];
@@ -207,7 +215,9 @@ export interface Settings {
   /** Undefined when billing is off. */
   stripe: StripeSettings | undefined;
   uploads: { folder: string } | { s3: S3Settings };
-  oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>>;
+  oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>> & {
+    oidc?: { issuer: string; id: string; secret: string };
+  };
   home: string;
   logLevel: string;
 }
@@ -278,9 +288,16 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env, required: Set
 }
 
 function productionViolations(value: Values): string[] {
-  return splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET)
-    ? ['"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`']
-    : [];
+  const violations: string[] = [];
+  if (splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET))
+    violations.push('"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`');
+  // Over http somebody on the way could replace the keys that sign-ins are verified with.
+  if (
+    /^http:/i.test(String(value.OIDC_ISSUER)) &&
+    !/^http:\/\/(localhost|127\.|\[::1\])/i.test(String(value.OIDC_ISSUER))
+  )
+    violations.push('"OIDC_ISSUER" must be https, except on this machine');
+  return violations;
 }
 
 function toSettings(value: Values): Settings {
@@ -316,6 +333,7 @@ function toSettings(value: Values): Settings {
     messageMaxBytes: value.MESSAGE_MAX_BYTES,
     bodyMaxBytes: value.BODY_MAX_BYTES,
     contentBodyMaxBytes: value.CONTENT_BODY_MAX_BYTES,
+    importMaxBytes: value.IMPORT_MAX_BYTES,
     limits: limitsOf(value),
     idempotencyKeyTtlHours: value.IDEMPOTENCY_KEY_TTL_HOURS,
     corsOrigins: [new URL(baseUrl).origin, ...value.CORS_ORIGINS],
@@ -352,6 +370,7 @@ function toSettings(value: Values): Settings {
     oauth: {
       ...oauthOf('github', value.OAUTH_GITHUB_ID, value.OAUTH_GITHUB_SECRET),
       ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
+      ...oidcOf(value),
     },
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,
@@ -371,6 +390,8 @@ const limitsOf = (value: Values): Limits => ({
   segments: value.SEGMENTS_PER_PROJECT,
   templates: value.TEMPLATES_PER_PROJECT,
   workflows: value.WORKFLOWS_PER_PROJECT,
+  webhookEndpoints: value.WEBHOOK_ENDPOINTS_PER_PROJECT,
+  scopedKeys: value.SCOPED_KEYS_PER_PROJECT,
   openJobs: value.OPEN_JOBS_PER_PROJECT,
   runningJobs: value.RUNNING_JOBS_PER_PROJECT,
   projectsPerUser: value.PROJECTS_PER_USER,
@@ -402,6 +423,9 @@ function uploadsOf(value: Values): Settings['uploads'] {
 
 const oauthOf = (provider: 'github' | 'google', id?: string, secret?: string): Settings['oauth'] =>
   id && secret ? { [provider]: { id, secret } } : {};
+
+const oidcOf = ({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret }: Values): Settings['oauth'] =>
+  issuer && id && secret ? { oidc: { issuer, id, secret } } : {};
 
 function tlsOf(value: Values): TemporalSettings['tls'] {
   const tls = {

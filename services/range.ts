@@ -18,11 +18,15 @@ const DEFAULT_DAYS = 30;
 
 const isDay = (text: string): boolean => text.length === 10;
 
-export function readRange({ startDate, endDate }: RangeQuery): Partial<Range> {
+/** `names` are those of the query parameters, for the error. */
+export function readRange(
+  { startDate, endDate }: RangeQuery,
+  names = { start: 'startDate', end: 'endDate' },
+): Partial<Range> {
   const from = startDate === undefined ? undefined : new Date(startDate);
   const to = endDate === undefined ? undefined : new Date(Date.parse(endDate) + (isDay(endDate) ? DAY : 0));
   if (from && endDate !== undefined && from.getTime() > Date.parse(endDate))
-    throw badRequest('startDate must not be after endDate.');
+    throw badRequest(`${names.start} must not be after ${names.end}.`);
   return { ...(from && { from }), ...(to && { to }) };
 }
 
@@ -35,6 +39,12 @@ export function readWholeHours(query: RangeQuery, now = new Date()): Range {
   // 1 ms before the end, because an end at midnight belongs to the day before.
   const start = from ?? new Date(floor(new Date(to.getTime() - 1), DAY) - (DEFAULT_DAYS - 1) * DAY);
   return { from: new Date(floor(start, HOUR)), to: new Date(ceil(to, HOUR)) };
+}
+
+/** Returns the whole days of UTC that a range touches. */
+export function readWholeDays(query: RangeQuery, now = new Date()): Range {
+  const { from, to } = readWholeHours(query, now);
+  return { from: new Date(floor(from, DAY)), to: new Date(ceil(to, DAY)) };
 }
 
 const ceil = (at: Date, unit: number): number => Math.ceil(at.getTime() / unit) * unit;

@@ -32,15 +32,21 @@ export interface SubscriptionPage extends Page {
   button: string;
 }
 
+/** A field for a password, or for a code of two-factor authentication. */
+export type AccountField =
+  | { name: 'code'; label: string }
+  | {
+      name: 'password' | 'newPassword';
+      label: string;
+      /** A new password; its length is checked. */
+      isNew: boolean;
+    };
+
 export interface AccountForm {
   button: string;
-  /** A password field. */
-  field?: {
-    name: 'password' | 'newPassword';
-    label: string;
-    /** A new password; its length is checked. */
-    isNew: boolean;
-  };
+  /** Where it is sent, relative to the page; to the page itself by default. */
+  action?: string;
+  fields?: AccountField[];
 }
 
 export interface AccountPage extends Page {

@@ -30,6 +30,8 @@ export const userEmail = (): Typed<string> =>
 /** The maximum bounds the cost of hashing. */
 export const newPassword = (): Typed<string> => text({ min: 8, max: 1_000 });
 export const givenPassword = (): Typed<string> => text({ max: 1_000 });
+/** A code of the authenticator, or a recovery code. */
+export const givenCode = (): Typed<string> => text({ max: 50 });
 export const givenToken = (): Typed<string> => text({ max: 200 });
 
 /** A language tag as browsers send it: `en`, `pt-BR`. */

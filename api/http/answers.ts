@@ -15,6 +15,16 @@ export const noContent = (): Answer => ({ status: 204 });
 /** The envelope of responses under /v1, /auth and of POST /campaigns. */
 export const success = (data: unknown): Answer => ok({ success: true, data });
 
+/** A CSV file to download. */
+export const csvFile = (filename: string, body: unknown): Answer => ({
+  status: 200,
+  body,
+  headers: {
+    'Content-Type': 'text/csv; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${filename}"`,
+  },
+});
+
 /** A route's declaration of one of its statuses. */
 export interface DeclaredAnswer {
   description: string;

@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { UNSAFE_IN_LINE } from '../../platform/address.ts';
-import type { MailAttachment } from '../../platform/smtp/mailer.ts';
+import type { MailAttachment } from '../../platform/mime/compose.ts';
 import { list, nullable, object, oneOf, optional } from './schemas.ts';
 import type { Typed } from './typed.ts';
 import { refuse } from './violations.ts';

@@ -70,7 +70,23 @@ function textReader(textTypes: string[], textLimit: number): (ctx: Context) => P
   };
 }
 
-export function multipartReader({ files: names, maxFileBytes }: Multipart): BodyReader {
+export function multipartReader({ maxAtOnce, ...multipart }: Multipart): BodyReader {
+  const read = fileReader(multipart);
+  if (maxAtOnce === undefined) return read;
+  let open = 0;
+  return async (ctx) => {
+    if (open >= maxAtOnce) {
+      ctx.req.resume();
+      throw new ApiError(429, 'RATE_LIMIT_EXCEEDED', 'Too many large files are being received at this moment.', {
+        headers: { 'Retry-After': '5' },
+      });
+    }
+    open++;
+    return read(ctx).finally(() => open--);
+  };
+}
+
+function fileReader({ files: names, maxFileBytes }: Multipart): BodyReader {
   const limits = {
     maxFiles: names.length,
     maxFileSize: maxFileBytes,

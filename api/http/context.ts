@@ -1,16 +1,22 @@
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { Db } from '../../db/connect.ts';
+import type { Role } from '../../db/models/membership.ts';
+import type { User } from '../../db/models/user.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
-import type { OAuthProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
+import type { FixedProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Readiness } from '../../platform/probes.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { Renderer } from '../../platform/templates/index.ts';
 import type { AddressLimiter } from '../../services/access/address-limiter.ts';
-import type { KeyCache } from '../../services/access/key-cache.ts';
+import type { KeyCache, ProjectAccess } from '../../services/access/keys.ts';
 import type { RateLimiter } from '../../services/access/rate-limiter.ts';
 import type { DomainRef } from '../../services/domains/loop.ts';
+import type { FailedRequests } from '../../services/request-log/failed-requests.ts';
+import type { CurrentSession } from '../../services/sessions/sessions.ts';
+import type { LiveHub } from '../live/hub.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Access } from './route.ts';
 
 /** The app's dependencies, built by `start.ts`. */
 export interface AppParts {
@@ -31,16 +37,32 @@ export interface AppParts {
   resolver: Resolver;
   /** Renders previews and simulated mail. */
   renderer: Renderer;
+  /** The open streams of this process. */
+  liveHub: LiveHub;
+  failedRequests: FailedRequests;
   /** Addresses of OAuth providers, for tests. */
-  oauthAt?: Record<OAuthProvider, OAuthServer> | undefined;
+  oauthAt?: Record<FixedProvider, OAuthServer> | undefined;
   /** True during shutdown: every response then closes its connection. */
   isClosing(): boolean;
 }
 
+/** Who has called, as far as the route's access tells. */
+export interface Caller {
+  project?: ProjectAccess;
+  role?: Role;
+  user?: User;
+  session?: CurrentSession;
+}
+
 export interface RequestState {
   id: string;
-  /** The path template, once a route is matched. */
+  /** The path template and the access of a route, once it is matched. */
   route?: string;
+  access?: Access;
+  /** Once it is known. */
+  caller?: Caller;
+  /** Of an error answer. */
+  failure?: { code: string | null; message: string };
 }
 
 export type Context = ParameterizedContext<RequestState>;

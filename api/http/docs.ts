@@ -41,8 +41,10 @@ const callers: Record<string, string> = {
   publicKey: 'public key',
   secretKey: 'secret key, or a session with X-Project-Id',
   session: 'session',
+  projectSession: 'session with X-Project-Id',
   member: 'session of a member',
   memberOrKey: 'secret key, or session of a member',
+  operator: 'session of an operator of the installation',
   public: 'anyone',
 };
 

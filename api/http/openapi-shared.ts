@@ -55,7 +55,12 @@ export const sharedComponents = {
   },
   securitySchemes: {
     publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (`pk_...`).' },
-    secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (`sk_...`).' },
+    secretKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        'A secret key of a project (`sk_...`). A key with scopes needs the one in `x-scope`, or one of them; `write` includes `read`.',
+    },
     session: {
       type: 'apiKey',
       in: 'cookie',
@@ -87,6 +92,13 @@ export const idempotencyKey = {
 
 export const takesSession = ({ access, path }: Route): boolean => access === 'secretKey' && !path.startsWith('/v1/');
 
+/** Routes that are called for one project. */
+export const isOfProject = ({ access }: Route): boolean => !['session', 'operator', 'public'].includes(access);
+
+/** Routes that members call with a session, for which a role is needed. */
+export const takesMembers = (route: Route): boolean =>
+  takesSession(route) || route.access === 'member' || route.access === 'memberOrKey';
+
 /** The error responses that follow from a route's declaration. */
 export function errorResponses(route: Route, headers: object): Responses {
   const { access, method, query, body, multipart, params } = route;
@@ -101,16 +113,26 @@ export function errorResponses(route: Route, headers: object): Responses {
   const hasBody = Boolean(body || multipart);
   if (takesSession(route)) add(400, 'Query or body cannot be read, or a session names no project (`BAD_REQUEST`)');
   else if (query || hasBody) add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
-  if (access === 'session' || access === 'member') add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
-  else if (access !== 'public') add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
-  if (access !== 'public' && (method !== 'GET' || route.role))
+  if (access === 'session' || access === 'member' || access === 'projectSession')
+    add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
+  else if (isOfProject(route)) add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
+  if (access !== 'public' && access !== 'operator' && (method !== 'GET' || route.role))
     add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
-  else if (takesSession(route)) add(403, 'The session is of no member of the project (`FORBIDDEN`)');
-  if (params) add(404, 'No such resource in this project (`RESOURCE_NOT_FOUND`)');
+  else if (takesSession(route))
+    add(403, 'The session is of no member of the project, or the key lacks the scope (`FORBIDDEN`)');
+  else if (access === 'secretKey') add(403, 'The key lacks the scope (`FORBIDDEN`)');
+  else if (takesMembers(route)) add(403, 'The project requires two-factor authentication (`FORBIDDEN`)');
+  if (route.confirmed)
+    add(
+      403,
+      'The caller may not do this, or with `details.confirmationRequired` not before POST /auth/confirm (`FORBIDDEN`)',
+    );
+  if (access === 'operator') add(404, 'The caller is no operator, or there is no such resource (`RESOURCE_NOT_FOUND`)');
+  else if (params) add(404, 'No such resource in this project (`RESOURCE_NOT_FOUND`)');
   if (hasBody) add(413, 'The body is too large (`PAYLOAD_TOO_LARGE`)');
   if (hasBody) add(415, 'The body has another Content-Type than this route takes (`BAD_REQUEST`)');
   if (body && !route.invalidBody) add(422, 'The body breaks rules, which `errors` lists (`VALIDATION_ERROR`)');
-  if (access !== 'session' && access !== 'public')
+  if (isOfProject(route))
     add(429, 'The project made too many requests (`RATE_LIMIT_EXCEEDED`)', {
       'Retry-After': { $ref: '#/components/headers/RetryAfter' },
     });

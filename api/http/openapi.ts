@@ -4,12 +4,15 @@ import { jsonSchemaOf } from './openapi-schema.ts';
 import {
   errorResponses,
   idempotencyKey,
+  isOfProject,
   type Responses,
   rateLimitHeaders,
   sharedComponents,
+  takesMembers,
   takesSession,
 } from './openapi-shared.ts';
-import type { Route, RouteGroup } from './route.ts';
+import { openApiWebhooks } from './openapi-webhooks.ts';
+import { neededRole, type Route, type RouteGroup } from './route.ts';
 import type { Shape } from './typed.ts';
 
 export interface OpenApiDocument {
@@ -22,10 +25,14 @@ const security = {
   publicKey: [{ publicKey: [] }],
   secretKey: [{ secretKey: [] }],
   session: [{ session: [] }],
+  projectSession: [{ session: [], project: [] }],
   member: [{ session: [] }],
+  operator: [{ session: [] }],
   memberOrKey: [{ secretKey: [] }, { session: [] }],
   public: [],
 };
+
+const projectInQuery = joi.string().guid().description('The project of a session, instead of X-Project-Id.');
 
 /** Builds the OpenAPI document from the route declarations. */
 export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
@@ -46,6 +53,7 @@ export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
     servers: [{ url: '/' }],
     tags: [...new Set(groups.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
+    webhooks: openApiWebhooks(),
     components: sharedComponents,
   };
 }
@@ -59,8 +67,13 @@ function operationOf(route: Route, tag: string): object {
     tags: [tag],
     security: takesSession(route) ? [...security.secretKey, { session: [], project: [] }] : security[access],
     'x-access': access,
-    ...(route.role && { 'x-role': route.role }),
-    parameters: [...parametersOf('path', params), ...parametersOf('query', query), ...headersOf(route)],
+    ...(takesMembers(route) && { 'x-role': neededRole(route) }),
+    ...(route.scope && { 'x-scope': route.scope }),
+    parameters: [
+      ...parametersOf('path', params),
+      ...parametersOf('query', { ...query, ...(route.projectInQuery && { projectId: projectInQuery }) }),
+      ...headersOf(route),
+    ],
     ...(requestBody && { requestBody }),
     responses: responsesOf(route),
   };
@@ -96,7 +109,7 @@ function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined
 }
 
 function responsesOf(route: Route): Responses {
-  const headers = route.access === 'session' || route.access === 'public' ? {} : rateLimitHeaders;
+  const headers = isOfProject(route) ? rateLimitHeaders : {};
   const declared = Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer, headers)]);
   return { ...errorResponses(route, headers), ...Object.fromEntries(declared) };
 }

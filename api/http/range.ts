@@ -7,7 +7,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/;
 
 /** A date or date-time; UTC when it has no offset. */
-const moment = (): Typed<string> =>
+export const moment = (): Typed<string> =>
   joi
     .string()
     .custom((value: string, helpers) => {

@@ -6,15 +6,27 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { HeavyWork } from '../../services/access/heavy-work.ts';
 import type { ProjectAccess } from '../../services/access/keys.ts';
+import type { Scope } from '../../services/access/scopes.ts';
+import type { Actor } from '../../services/audit/record.ts';
+import type { CurrentSession } from '../../services/sessions/sessions.ts';
 import type { Answer, DeclaredAnswers } from './answers.ts';
 import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
 
 /**
- * Who may call a route. `secretKey` routes outside /v1 also accept a session with `X-Project-Id`. `member` is a session
- * of a member of the project `:id` in the path, `memberOrKey` that or the secret key of that project; `role` is the
- * minimum role. `public` needs no authentication.
+ * Who may call a route. `secretKey` routes outside /v1 also accept a session with `X-Project-Id`; `projectSession` routes
+ * accept only that. `member` is a session of a member of the project `:id` in the path, `memberOrKey` that or the secret
+ * key of that project; `role` is the minimum role. `operator` is a session of an operator of the installation; for all
+ * others the route does not exist. `public` needs no authentication.
  */
-export type Access = 'publicKey' | 'secretKey' | 'session' | 'member' | 'memberOrKey' | 'public';
+export type Access =
+  | 'publicKey'
+  | 'secretKey'
+  | 'session'
+  | 'projectSession'
+  | 'member'
+  | 'memberOrKey'
+  | 'operator'
+  | 'public';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface UploadedFile {
@@ -29,6 +41,8 @@ export interface UploadedFile {
 export interface Multipart {
   files: string[];
   maxFileBytes: number;
+  /** How many such bodies this process receives at once; others get 429. */
+  maxAtOnce?: number;
 }
 
 interface ProjectCaller {
@@ -37,10 +51,15 @@ interface ProjectCaller {
   role: Role | undefined;
 }
 
-export type CallerOf<A extends Access> = A extends 'session'
-  ? { user: User }
-  : A extends 'member'
-    ? { user: User; project: ProjectAccess; role: Role }
+interface SessionCaller {
+  user: User;
+  session: CurrentSession;
+}
+
+export type CallerOf<A extends Access> = A extends 'session' | 'operator'
+  ? SessionCaller
+  : A extends 'member' | 'projectSession'
+    ? SessionCaller & { project: ProjectAccess; role: Role }
     : A extends 'public'
       ? unknown
       : ProjectCaller;
@@ -51,7 +70,17 @@ export interface HandlerContext {
   settings: Settings;
   log: Logger;
   /** `name` is the declared method and path; HEAD requests use the routes of GET. */
-  request: { id: string; name: string; method: string; ip: string; headers: IncomingHttpHeaders };
+  request: {
+    id: string;
+    name: string;
+    method: string;
+    ip: string;
+    headers: IncomingHttpHeaders;
+    /** Rejects once the caller may no longer call the route; for answers that last. */
+    authenticate(): Promise<unknown>;
+  };
+  /** The caller as the audit log names it; `project.actor` is the same. */
+  actor: Actor;
 }
 
 export type Call<A extends Access, P extends Shape, Q extends Shape, B> = HandlerContext &
@@ -73,12 +102,16 @@ interface Declaration<P, Q, B> {
   multipart?: Multipart;
   /** An HTML form, or the unparsed text of any type, over which signatures are computed. */
   bodyKind?: 'form' | 'raw';
-  /** The minimum role of a member. Keys need none. */
+  /** The minimum role of a member: by default VIEWER for GET, MEMBER for all others. Keys need none. */
   role?: Role;
+  /** A session needs a proof of its user of the last 15 minutes (POST /auth/confirm). */
+  confirmed?: true;
   /** The path parameter of a user who may call it for themselves with any role. */
   orSelf?: string;
   /** Its statements compare the key generation, so the key cache may be used. */
   checksKey?: true;
+  /** A browser calls it without headers of its own: a session may name its project by `?projectId=` too. */
+  projectInQuery?: true;
   /** Allowed while the project is disabled although it is not a GET. */
   whileDisabled?: true;
   /** Allowed for users with an unverified address where verification is required. */
@@ -95,14 +128,26 @@ interface Declaration<P, Q, B> {
   answers: DeclaredAnswers;
 }
 
-export interface RouteDeclaration<A extends Access, P extends Shape, Q extends Shape, B> extends Declaration<P, Q, B> {
-  access: A;
-  handle(call: Call<A, P, Q, B>): Promise<Answer> | Answer;
-}
+/**
+ * The scope that a secret key needs, or several of which one suffices; the handler then checks with `requireScope` what
+ * the request is about. The public key has only `track`. Other callers have no key.
+ */
+type ScopeOf<A extends Access> = A extends 'secretKey' | 'memberOrKey'
+  ? { scope: Scope | readonly Scope[] }
+  : A extends 'publicKey'
+    ? { scope: 'track' }
+    : { scope?: never };
+
+export type RouteDeclaration<A extends Access, P extends Shape, Q extends Shape, B> = Declaration<P, Q, B> &
+  ScopeOf<A> & {
+    access: A;
+    handle(call: Call<A, P, Q, B>): Promise<Answer> | Answer;
+  };
 
 /** A declared route with its types erased; validation before the handler guarantees them. */
 export interface Route extends Declaration<Shape, Shape, Shape | Typed<unknown>> {
   access: Access;
+  scope?: Scope | readonly Scope[] | 'track';
   handle(call: object): Promise<Answer> | Answer;
 }
 
@@ -122,5 +167,9 @@ export const route = <
 >(
   declaration: RouteDeclaration<A, P, Q, B>,
 ): Route => declaration as unknown as Route;
+
+/** Returns the minimum role of a member on a route of a project. */
+export const neededRole = ({ role, method }: Pick<Route, 'role' | 'method'>): Role =>
+  role ?? (method === 'GET' ? 'VIEWER' : 'MEMBER');
 
 export const routes = (tag: string, list: Route[]): RouteGroup => ({ tag, routes: list });

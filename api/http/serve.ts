@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { heavyWork } from '../../services/access/heavy-work.ts';
 import type { RateCaller } from '../../services/access/rate-limiter.ts';
-import { authenticatorOf, type Caller, limitRate, refuseIfDisabled } from '../middleware/access.ts';
+import type { Actor } from '../../services/audit/record.ts';
+import { authenticatorOf, limitRate, refuseIfDisabled } from '../middleware/access.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
-import type { AppParts, Context } from './context.ts';
+import type { AppParts, Caller, Context } from './context.ts';
 import type { Route } from './route.ts';
 import { asDeclared, bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
@@ -28,7 +29,9 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
 
   return async (ctx, given) => {
     ctx.state.route = path;
+    ctx.state.access = route.access;
     const caller = await authenticate(ctx, given);
+    ctx.state.caller = caller;
     if (caller.project) {
       const limiting = limitRate(ctx, parts, caller.project.projectId, rateCaller(route, caller));
       if (limiting) await limiting;
@@ -39,8 +42,12 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
     const content = read && (await read(ctx));
     try {
       const body = content && checkBody(content);
-      const request = new RequestInfo(ctx, name);
-      const call = { db, settings, log, request, ...caller, params, query, body, files: content?.files ?? none };
+      const request = new RequestInfo(ctx, name, () => authenticate(ctx, given));
+      const actor = new RequestActor(ctx, caller);
+      // Routes that check the key in their statement are busy and audit nothing: they use the cached object as it is.
+      const project = caller.project && !route.checksKey ? { ...caller.project, actor } : caller.project;
+      const files = content?.files ?? none;
+      const call = { db, settings, log, request, actor, ...caller, project, params, query, body, files };
       const answer =
         heavy && caller.project
           ? heavyWork(db, heavy, caller.project.projectId, async () => route.handle(call))
@@ -72,17 +79,39 @@ class RequestInfo {
   readonly id: string;
   readonly name: string;
   readonly headers: IncomingHttpHeaders;
+  /** Checks the caller's rights again, for answers that last. */
+  readonly authenticate: () => Promise<unknown>;
   private readonly ctx: Context;
 
-  constructor(ctx: Context, name: string) {
+  constructor(ctx: Context, name: string, authenticate: () => Promise<unknown>) {
     this.id = ctx.state.id;
     this.name = name;
+    this.authenticate = authenticate;
     this.headers = ctx.req.headers;
     this.ctx = ctx;
   }
 
   get method(): string {
     return this.ctx.method;
+  }
+
+  get ip(): string {
+    return this.ctx.ip;
+  }
+}
+
+/** Created for every request, like `RequestInfo`. A caller without credentials is a person who is not known. */
+class RequestActor implements Actor {
+  readonly type: Actor['type'];
+  readonly id: string | null;
+  readonly requestId: string;
+  private readonly ctx: Context;
+
+  constructor(ctx: Context, { user, project }: Caller) {
+    this.type = project && !user ? 'KEY' : 'USER';
+    this.id = user?.id ?? project?.key?.id ?? project?.projectId ?? null;
+    this.requestId = ctx.state.id;
+    this.ctx = ctx;
   }
 
   get ip(): string {

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Db } from '../../db/connect.ts';
 import type { User } from '../../db/models/user.ts';
 import type { Settings } from '../../platform/settings.ts';
-import { createSessionOf, SESSION_DAYS } from '../../services/sessions/sessions.ts';
+import { SESSION_DAYS } from '../../services/sessions/sessions.ts';
+import { type SecondFactor, type SignInClient, startSession } from '../../services/users/sign-in.ts';
+import type { HandlerContext } from './route.ts';
 
 type CookieSettings = Pick<Settings, 'baseUrl'>;
 
@@ -28,12 +29,26 @@ export const cookieHeader = (
   return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
 };
 
-/** Creates a session. Returns the Set-Cookie header, and the token as `sessionTokens` will read it. */
-export async function startSession(db: Db, user: Pick<User, 'id' | 'passwordHash'>, { baseUrl }: CookieSettings) {
-  const [name, boundTo] = isHttps({ baseUrl }) ? [HOST_COOKIE, HOST_BOUND] : [COOKIE, ''];
-  const value = await createSessionOf(db, user, boundTo);
-  const headers = { 'Set-Cookie': cookieHeader(name, value, { seconds: SESSION_DAYS * 86_400, baseUrl }) };
-  return { headers, token: boundTo + value };
+/** Returns the client of a request that starts a session. */
+export const signInClient = ({ settings, actor, request: { ip, headers } }: HandlerContext): SignInClient => ({
+  actor,
+  ip,
+  userAgent: headers['user-agent'],
+  boundTo: isHttps(settings) ? HOST_BOUND : '',
+});
+
+/** Returns the cookie of a new session. */
+export const sessionCookie = ({ baseUrl }: CookieSettings, token: string): string =>
+  cookieHeader(isHttps({ baseUrl }) ? HOST_COOKIE : COOKIE, token, { seconds: SESSION_DAYS * 86_400, baseUrl });
+
+/** Starts a session of a user who has proved who they are. Returns the header that sets its cookie. */
+export async function startedSession(
+  call: HandlerContext,
+  user: User,
+  factor: SecondFactor = {},
+): Promise<{ 'Set-Cookie': string }> {
+  const token = await startSession(call.db, call.settings.secretKeys, user, factor, signInClient(call));
+  return { 'Set-Cookie': sessionCookie(call.settings, token) };
 }
 
 /** Clears both cookies: one may be from before the base URL was https. */

@@ -2,29 +2,51 @@ import type { Role } from '../../db/models/membership.ts';
 import type { User } from '../../db/models/user.ts';
 import { ApiError, invalidKey, projectDisabled } from '../../platform/errors.ts';
 import { type KeyKind, keyKind, type ProjectAccess } from '../../services/access/keys.ts';
-import { findMembership, noProject } from '../../services/access/membership.ts';
+import { findMembership, hasRole, noProject } from '../../services/access/membership.ts';
 import type { RateCaller, RateDecision } from '../../services/access/rate-limiter.ts';
-import { findSessionUser } from '../../services/sessions/sessions.ts';
-import type { AppParts, Context } from '../http/context.ts';
-import type { Route } from '../http/route.ts';
+import { requireUsableKey } from '../../services/access/scoped-keys.ts';
+import { requireScope, type Scope } from '../../services/access/scopes.ts';
+import { type CurrentSession, findSession, touchSession } from '../../services/sessions/sessions.ts';
+import type { AppParts, Caller, Context } from '../http/context.ts';
+import { neededRole, type Route } from '../http/route.ts';
 import { sessionToken } from '../http/session-cookie.ts';
 import { isPublicApi } from './cors.ts';
-
-export interface Caller {
-  project?: ProjectAccess;
-  role?: Role;
-  user?: User;
-}
+import { noRoute } from './unknown-route.ts';
 
 type Authenticate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
-type Declared = Pick<Route, 'access' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey'>;
+type Declared = Pick<
+  Route,
+  | 'access'
+  | 'method'
+  | 'path'
+  | 'role'
+  | 'orSelf'
+  | 'unverified'
+  | 'checksKey'
+  | 'confirmed'
+  | 'scope'
+  | 'projectInQuery'
+>;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const anonymous: Caller = {};
 
+/** How long a proof of the user allows acts that need one. */
+export const CONFIRMED_MS = 15 * 60_000;
+
 /** Returns the authentication of a route. All access decisions are made here. */
 export function authenticatorOf(route: Declared, parts: Parts): Authenticate {
+  const authenticate = authenticatorByAccess(route, parts);
+  if (!route.confirmed) return authenticate;
+  return async (ctx, params) => {
+    const caller = await authenticate(ctx, params);
+    if (caller.session) requireConfirmed(caller.session);
+    return caller;
+  };
+}
+
+function authenticatorByAccess(route: Declared, parts: Parts): Authenticate {
   const { settings } = parts;
   const user = (ctx: Context) => sessionUser(ctx, parts, route);
   const keyOr = (otherwise: Authenticate): Authenticate => {
@@ -41,7 +63,17 @@ export function authenticatorOf(route: Declared, parts: Parts): Authenticate {
         return anonymous;
       };
     case 'session':
-      return async (ctx) => ({ user: await user(ctx) });
+      return user;
+    case 'projectSession':
+      return async (ctx) => projectMember(ctx, await user(ctx), route, parts);
+    case 'operator':
+      return async (ctx) => {
+        const caller = await user(ctx).catch((error: unknown) => {
+          throw error instanceof ApiError ? noRoute(ctx) : error;
+        });
+        if (!caller.user.operator) throw noRoute(ctx);
+        return caller;
+      };
     case 'member':
       return member;
     case 'publicKey':
@@ -68,7 +100,7 @@ const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD
 
 const keyNames = { public: 'public key (pk_...)', secret: 'secret key (sk_...)' } as const;
 
-async function callerByKey(ctx: Context, needed: KeyKind, { checksKey }: Declared, { keys }: Parts): Promise<Caller> {
+async function callerByKey(ctx: Context, needed: KeyKind, route: Declared, { keys }: Parts): Promise<Caller> {
   const header = ctx.req.headers.authorization;
   if (!header) throw invalidKey(`No API key was sent. This route needs the project's ${keyNames[needed]}.`);
   const key = bearer(header);
@@ -79,10 +111,18 @@ async function callerByKey(ctx: Context, needed: KeyKind, { checksKey }: Declare
     throw invalidKey(
       `This route needs the project's ${keyNames[needed]}; a ${keyNames[kind]} was sent. They are not interchangeable.`,
     );
-  const project = await (checksKey ? keys.find(key) : keys.findCurrent(key));
+  const project = await (route.checksKey ? keys.find(key) : keys.findCurrent(key));
   if (!project) throw invalidKey(`This ${keyNames[kind]} is unknown or has been revoked.`);
+  if (project.key) {
+    requireUsableKey(project.key, ctx.ip);
+    requireScope(project, ...scopesOf(route));
+    await keys.recordUse(project.projectId, project.key);
+  }
   return { project };
 }
+
+const scopesOf = ({ scope = [] }: Declared): readonly Scope[] =>
+  typeof scope === 'string' ? (scope === 'track' ? [] : [scope]) : scope;
 
 function bearer(header: string): string | undefined {
   const space = header.indexOf(' ');
@@ -103,44 +143,68 @@ function refuseForeignOrigin({ method, req }: Context, { corsOrigins }: Parts['s
   });
 }
 
-async function sessionUser(ctx: Context, { db, settings }: Parts, { unverified }: Declared): Promise<User> {
+interface SessionCaller {
+  user: User;
+  session: CurrentSession;
+}
+
+async function sessionUser(ctx: Context, { db, settings }: Parts, { unverified }: Declared): Promise<SessionCaller> {
   const token = sessionToken(ctx.req.headers);
   if (token) refuseForeignOrigin(ctx, settings);
-  const user = token && (await findSessionUser(db, token));
+  const found = token ? await findSession(db, token) : undefined;
+  const user = found?.user;
   if (user && settings.emailVerificationRequired && !user.emailVerified && !unverified)
     throw new ApiError(403, 'EMAIL_VERIFICATION_REQUIRED', 'Verify your e-mail address first.', {
       suggestion: 'Follow the link in the mail, or ask for another one with POST /auth/request-verification.',
     });
-  if (user) return user;
+  if (found) {
+    await touchSession(db, found.session, { ip: ctx.ip, userAgent: ctx.get('User-Agent') });
+    return found;
+  }
   throw new ApiError(401, 'UNAUTHORIZED', token ? 'This session has ended.' : 'This route needs a session.', {
     suggestion: 'Log in with POST /auth/login and send the cookie it sets.',
   });
 }
 
-async function projectMember(ctx: Context, user: User, route: Declared, parts: Parts): Promise<Caller> {
-  const projectId = ctx.get('X-Project-Id');
+async function projectMember(ctx: Context, caller: SessionCaller, route: Declared, parts: Parts): Promise<Caller> {
+  const { user } = caller;
+  const projectId = ctx.get('X-Project-Id') || (route.projectInQuery ? [ctx.query.projectId].flat()[0] : '');
   if (!projectId)
     throw new ApiError(400, 'BAD_REQUEST', 'A request with a session says by X-Project-Id which project it is about.');
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;
   if (!membership) throw new ApiError(403, 'FORBIDDEN', 'You are no member of the project in X-Project-Id.');
+  ctx.state.caller = { user, ...membership };
   requireRole(membership.role, route);
-  return { user, ...membership };
+  return { ...caller, ...membership };
 }
 
 /** Returns the member of the project in the path; 404 for all others. */
-async function memberOf(user: User, params: Record<string, string>, route: Declared, parts: Parts): Promise<Caller> {
+async function memberOf(
+  caller: SessionCaller,
+  params: Record<string, string>,
+  route: Declared,
+  parts: Parts,
+): Promise<Caller> {
+  const { user } = caller;
   const { id: projectId = '' } = params;
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;
   if (!membership) throw noProject();
   if (params[route.orSelf ?? ''] !== user.id) requireRole(membership.role, route);
-  return { user, ...membership };
+  return { ...caller, ...membership };
 }
 
-const ranks: Record<Role, number> = { MEMBER: 0, ADMIN: 1, OWNER: 2 };
-
-function requireRole(role: Role, { role: needed = 'MEMBER' }: Declared): void {
-  if (ranks[role] < ranks[needed])
+function requireRole(role: Role, route: Declared): void {
+  const needed = neededRole(route);
+  if (!hasRole(role, needed))
     throw new ApiError(403, 'FORBIDDEN', `This needs the role ${needed} in the project; yours is ${role}.`);
+}
+
+function requireConfirmed({ provenAt }: CurrentSession): void {
+  if (Date.now() - provenAt.getTime() < CONFIRMED_MS) return;
+  throw new ApiError(403, 'FORBIDDEN', 'This needs a proof of the last 15 minutes that it is you.', {
+    suggestion: 'Send your password or a code with POST /auth/confirm, or sign in with your provider again.',
+    details: { confirmationRequired: true },
+  });
 }
 
 type Limiters = Pick<AppParts, 'limiter' | 'addressLimiter'>;

@@ -17,6 +17,7 @@ export const errors =
       if (error instanceof PlainError) {
         ctx.status = error.status;
         ctx.body = { error: error.message };
+        ctx.state.failure = { code: null, message: error.message };
         return;
       }
       answer(ctx, error instanceof ApiError ? error : unexpected(error, ctx, log));
@@ -27,6 +28,7 @@ function answer(ctx: Context, error: ApiError): void {
   ctx.status = error.status;
   if (error.extras.headers) ctx.set(error.extras.headers);
   ctx.body = envelopeOf(error, ctx.state.id);
+  ctx.state.failure = { code: error.code, message: error.message };
 }
 
 function unexpected(error: unknown, ctx: Context, log: Logger): ApiError {

@@ -1,7 +1,12 @@
-import type { AppParts, Middleware } from '../http/context.ts';
+import type { AppParts, Context, Middleware } from '../http/context.ts';
 
 /** Measures and logs every request, at debug level unless it is a server error. */
-export function observe({ metrics, log, isClosing }: Pick<AppParts, 'metrics' | 'log' | 'isClosing'>): Middleware {
+export function observe({
+  metrics,
+  log,
+  isClosing,
+  failedRequests,
+}: Pick<AppParts, 'metrics' | 'log' | 'isClosing' | 'failedRequests'>): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     await next();
@@ -11,7 +16,28 @@ export function observe({ metrics, log, isClosing }: Pick<AppParts, 'metrics' | 
     const { id, route = 'unknown' } = ctx.state;
     const ms = performance.now() - started;
     metrics.observe(method, route, status, ms / 1000);
+    if (status >= 400) recordFailure(ctx, failedRequests);
     const level = status >= 500 ? 'warn' : 'debug';
     if (log.isLevelEnabled(level)) log[level]({ requestId: id, method, route, status, ms: Math.round(ms) }, 'request');
   };
+}
+
+/** The names of the two keys that every project has. */
+const keyNames: Record<string, string> = {
+  publicKey: 'public key',
+  secretKey: 'secret key',
+  memberOrKey: 'secret key',
+};
+
+/** Only requests whose project is known have a log to be in. */
+function recordFailure({ method, status, state }: Context, failedRequests: AppParts['failedRequests']): void {
+  const { caller, failure, id, route = 'unknown', access = '' } = state;
+  if (!caller?.project || !failure) return;
+  const { project, user } = caller;
+  failedRequests.add({
+    ...{ projectId: project.projectId, at: new Date(), requestId: id, method, route, status, ...failure },
+    keyName: user || project.key ? null : (keyNames[access] ?? 'secret key'),
+    keyId: project.key?.id ?? null,
+    userId: user?.id ?? null,
+  });
 }

@@ -1,6 +1,6 @@
 import type { EmailRecord } from '../../services/emails/email-record.ts';
 import type { EmailWithAttempts } from '../../services/emails/find.ts';
-import { dateTime, list, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 
 export const emailStatuses = [
   'PENDING',
@@ -61,6 +61,17 @@ export const emailStorySchema = object({
   /** The same as `attemptLog`, under its earlier name. */
   attempts: list(attemptSchema),
   attemptLog: list(attemptSchema),
+});
+
+export const emailContentSchema = object({
+  subject: text({ min: 0 }),
+  html: text({ min: 0 }),
+  text: text({ min: 0 }),
+  headers: record(),
+  /** It was rendered again with the present data of the contact. */
+  reproduced: flag(),
+  /** Shows the HTML inert, for an hour. */
+  previewUrl: text(),
 });
 
 export const presentEmail = (email: EmailRecord) => ({

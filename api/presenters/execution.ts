@@ -1,5 +1,6 @@
 import type { Execution, ExecutionStep } from '../../db/models/execution.ts';
 import { executionStatuses, type FoundExecution } from '../../services/workflows/executions/find.ts';
+import type { ListedExecution } from '../../services/workflows/executions/list.ts';
 import { stepTypeNames } from '../../services/workflows/graph.ts';
 import { dateTime, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 import { contactSchema, presentContact } from './contact.ts';
@@ -37,6 +38,18 @@ export const presentExecution = (execution: Execution) => ({
   completedAt: execution.completedAt?.toISOString() ?? null,
   createdAt: execution.createdAt.toISOString(),
   updatedAt: execution.updatedAt.toISOString(),
+});
+
+export const listedExecutionSchema = object({
+  ...shape,
+  workflowName: text({ min: 0 }),
+  contactEmail: nullable(text()),
+  currentStepName: nullable(text({ min: 0 })),
+});
+
+export const presentListedExecution = ({ execution, ...names }: ListedExecution) => ({
+  ...presentExecution(execution),
+  ...names,
 });
 
 const stepSchema = object({

@@ -1,6 +1,6 @@
+import { roles } from '../../services/access/membership.ts';
 import type { Member } from '../../services/members/list.ts';
 import { dateTime, email, object, oneOf, uuid } from '../http/schemas.ts';
-import { roles } from './project.ts';
 
 export const memberSchema = object({
   userId: uuid(),

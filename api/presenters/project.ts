@@ -1,10 +1,9 @@
 import type { Role } from '../../db/models/membership.ts';
 import type { Project } from '../../db/models/project.ts';
 import type { ProjectKeys } from '../../services/access/keys.ts';
+import { roles } from '../../services/access/membership.ts';
 import { trackings } from '../../services/projects/update.ts';
-import { dateTime, flag, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
-
-export const roles = ['MEMBER', 'ADMIN', 'OWNER'] as const;
+import { dateTime, flag, list, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
 
 const fields = {
   id: uuid(),
@@ -13,8 +12,11 @@ const fields = {
   role: oneOf(...roles),
   tracking: oneOf(...trackings),
   language: text(),
+  /** Everything is allowed where a list is empty. */
+  publicKeyPolicy: object({ origins: list(text()), events: list(text()) }),
   disabled: flag(),
   disabledReason: nullable(text()),
+  requireTwoFactor: flag(),
   createdAt: dateTime(),
   updatedAt: dateTime(),
 };
@@ -30,8 +32,10 @@ export const presentProject = (project: Project, role: Role) => ({
   role,
   tracking: project.tracking,
   language: project.language,
+  publicKeyPolicy: { origins: project.publicKeyOrigins, events: project.publicKeyEvents },
   disabled: project.disabled,
   disabledReason: project.disabledReason,
+  requireTwoFactor: project.requireTwoFactor,
   createdAt: project.createdAt.toISOString(),
   updatedAt: project.updatedAt.toISOString(),
 });

@@ -5,7 +5,7 @@ import type { Typed } from '../http/typed.ts';
 
 const share = (): Typed<number> => joi.number().min(0).required();
 const level = () => oneOf(...levels);
-const rates = () =>
+export const ratesSchema = () =>
   object({
     sent: wholeNumber(),
     bounced: wholeNumber(),
@@ -20,9 +20,9 @@ export const securitySchema = object({
   level: level(),
   disabled: flag(),
   disabledReason: nullable(text()),
-  last24h: rates(),
-  last7d: rates(),
-  allTime: rates(),
+  last24h: ratesSchema(),
+  last7d: ratesSchema(),
+  allTime: ratesSchema(),
   minimumMails: wholeNumber(),
   thresholds: record(),
   suspensions: list(

@@ -1,20 +1,24 @@
 import type { Suppression } from '../../db/models/suppression.ts';
-import { dateTime, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
+import { suppressionReasons } from '../../services/suppressions/suppress.ts';
+import { dateTime, nullable, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
 
 export const suppressionSchema = object({
   id: uuid(),
   /** Null once the contact is deleted: then only a hash is stored. */
   email: nullable(text()),
-  reason: oneOf('HARD_BOUNCE', 'COMPLAINT'),
+  reason: oneOf(...suppressionReasons),
+  /** Why it was added by hand. */
+  note: optional(text()),
   /** The mail that caused it. */
   emailId: nullable(uuid()),
   createdAt: dateTime(),
 });
 
-export const presentSuppression = ({ id, email, reason, emailId, createdAt }: Suppression) => ({
+export const presentSuppression = ({ id, email, reason, note, emailId, createdAt }: Suppression) => ({
   id,
   email,
   reason,
+  ...(note !== null && { note }),
   emailId,
   createdAt,
 });

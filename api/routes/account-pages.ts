@@ -1,20 +1,23 @@
 import { ApiError } from '../../platform/errors.ts';
+import { oauthProviders } from '../../platform/integrations/oauth.ts';
 import { acceptInvitation, findInvitation, type OpenInvitation } from '../../services/members/accept.ts';
-import { logIn, resetPassword } from '../../services/users/passwords.ts';
+import { resetPassword } from '../../services/users/passwords.ts';
+import { logIn } from '../../services/users/sign-in.ts';
 import { findToken } from '../../services/users/tokens.ts';
 import { findVerification, verifyEmail } from '../../services/users/verification.ts';
+import type { AccountForm } from '../../web/pages.ts';
 import { newPassword } from '../http/account-schemas.ts';
 import { type Answer, failure, page } from '../http/answers.ts';
 import { type HandlerContext, route, routes } from '../http/route.ts';
 import { optional, text } from '../http/schemas.ts';
-import { sessionToken, startSession } from '../http/session-cookie.ts';
+import { sessionCookie, sessionToken, signInClient, startedSession } from '../http/session-cookie.ts';
 import { presentForm, presentNotice, presentUselessLink } from '../presenters/account-page.ts';
 
 // The pages behind links in system mail. GET changes nothing, since mail scanners follow every link.
 
 interface PageCall extends HandlerContext {
   params: { token: string };
-  body?: { password?: string | undefined; newPassword?: string | undefined } | undefined;
+  body?: { password?: string | undefined; newPassword?: string | undefined; code?: string | undefined } | undefined;
 }
 
 /** Why the form is shown again. */
@@ -53,8 +56,8 @@ const verification: LinkPage = {
         title: 'Verify your address',
         text: `To verify ${email}, enter the password of the account. If you do not know it, or if it was not you who signed up, choose a new one: all sessions end with it.`,
         forms: [
-          { button: 'Verify', field: { name: 'password', label: 'Password', isNew: false } },
-          { button: 'Verify with a new password', field: { name: 'newPassword', label: NEW_PASSWORD, isNew: true } },
+          { button: 'Verify', fields: [{ name: 'password', label: 'Password', isNew: false }] },
+          { button: 'Verify with a new password', fields: [{ name: 'newPassword', label: NEW_PASSWORD, isNew: true }] },
         ],
       },
       formError,
@@ -65,7 +68,7 @@ const verification: LinkPage = {
     const { password, newPassword: chosen } = body ?? {};
     await findVerification(db, params.token, undefined);
     if (chosen !== undefined && !isGood(chosen)) return verification.show(call, TOO_SHORT);
-    const proof = { token: params.token, password, newPassword: chosen, ip: request.ip };
+    const proof = { token: params.token, password, newPassword: chosen, actor: call.actor };
     const session = sessionToken(request.headers);
     const { user, passwordCleared } = await verifyEmail(db, settings, { ...proof, session });
     const next = passwordCleared
@@ -88,7 +91,7 @@ const reset: LinkPage = {
         forms: [
           {
             button: 'Set the password',
-            field: { name: 'password', label: 'New password, at least 8 characters', isNew: true },
+            fields: [{ name: 'password', label: 'New password, at least 8 characters', isNew: true }],
           },
         ],
       },
@@ -99,7 +102,7 @@ const reset: LinkPage = {
     const { db, settings, params, body } = call;
     await findToken(db, 'RESET_PASSWORD', params.token);
     if (!isGood(body?.password)) return reset.show(call, TOO_SHORT);
-    await resetPassword(db, settings, params.token, body?.password ?? '');
+    await resetPassword(db, settings, params.token, body?.password ?? '', call.actor);
     return presentNotice('Your password is set', 'You can log in with it now.');
   },
 };
@@ -127,33 +130,43 @@ const invitation: LinkPage = {
       sessionToken(request.headers),
     );
     if (needs === 'password' && !isGood(body?.password)) return invitation.show(call, TOO_SHORT);
+    const client = signInClient(call);
     const started =
       needs === 'session' && hasPassword && body?.password
-        ? await startSession(db, await logIn(db, email, body.password, request.ip), settings)
+        ? await logIn(db, settings.secretKeys, { email, password: body.password, code: body.code || undefined }, client)
         : undefined;
-    const session = started?.token ?? sessionToken(request.headers);
-    const { user } = await acceptInvitation(db, { token: params.token, password: body?.password }, session);
+    const token = started ? `${client.boundTo ?? ''}${started.token}` : sessionToken(request.headers);
+    const given = { token: params.token, password: body?.password };
+    const { user, session } = await acceptInvitation(db, given, token, call.actor);
     const answer = presentNotice('Welcome', `You are a member of the project ${projectName} now.`);
-    const cookie = started ?? (needs === 'session' ? undefined : await startSession(db, user, settings));
-    return { ...answer, headers: { ...answer.headers, ...cookie?.headers } };
+    const cookie = started
+      ? { 'Set-Cookie': sessionCookie(settings, started.token) }
+      : await startedSession(call, user, { session });
+    return { ...answer, headers: { ...answer.headers, ...cookie } };
   },
 };
 
 function waysToAccept(
-  { needs, hasPassword, providers }: OpenInvitation,
+  { needs, hasPassword, hasTwoFactor, providers }: OpenInvitation,
   { oauth, baseUrl }: PageCall['settings'],
 ): Pick<Parameters<typeof presentForm>[0], 'forms' | 'links'> {
   const button = 'Accept the invitation';
   if (needs === 'nothing') return { forms: [{ button }] };
   if (needs === 'password')
-    return { forms: [{ button, field: { name: 'password', label: NEW_PASSWORD, isNew: true } }] };
-  const login = { button: 'Log in and accept', field: { name: 'password', label: 'Password', isNew: false } } as const;
-  const available = (['github', 'google'] as const).filter((name) => oauth[name] && providers.includes(name));
+    return { forms: [{ button, fields: [{ name: 'password', label: NEW_PASSWORD, isNew: true }] }] };
+  const login: AccountForm = {
+    button: 'Log in and accept',
+    fields: [
+      { name: 'password', label: 'Password', isNew: false },
+      ...(hasTwoFactor ? [{ name: 'code' as const, label: 'Code of your authenticator app, or a recovery code' }] : []),
+    ],
+  };
+  const available = oauthProviders.filter((name) => oauth[name] && providers.includes(name));
   return {
     forms: hasPassword ? [login] : [],
     links: available.map((name) => ({
       href: `${baseUrl}/auth/oauth/${name}`,
-      text: `Log in with ${{ github: 'GitHub', google: 'Google' }[name]}, then open the link in the mail again`,
+      text: `Log in with ${{ github: 'GitHub', google: 'Google', oidc: 'single sign-on' }[name]}, then open the link in the mail again`,
     })),
   };
 }
@@ -208,7 +221,7 @@ const linkRoutes = ({ path, show, act }: LinkPage, [showSummary, actSummary]: [s
     access: 'public',
     params: { token: text() },
     bodyKind: 'form',
-    body: { password: optional(typed()), newPassword: optional(typed()) },
+    body: { password: optional(typed()), newPassword: optional(typed()), code: optional(text({ min: 0, max: 50 })) },
     answers: {
       ...answers,
       403: failure('The form was sent from another site.', 'FORBIDDEN'),

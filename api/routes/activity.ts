@@ -41,6 +41,7 @@ export const activity = routes('Activity', [
     heavy: 'read',
     summary: 'List activity, newest first',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { ...cursorPage(), ...rangeQuery(), types: optional(types()), contactId: optional(uuid()) },
     answers: { 200: answer('A page of the feed.', cursorListSchema(activityItemSchema)) },
     handle: async ({ db, project, settings, query }) =>
@@ -52,6 +53,7 @@ export const activity = routes('Activity', [
     heavy: 'read',
     summary: 'Get activity totals over whole hours; the last 30 days by default',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: rangeQuery(),
     answers: { 200: answer('The totals.', activityStatsSchema) },
     handle: async ({ db, project, query }) => ok(await activityStats(db, project.projectId, query)),
@@ -61,6 +63,7 @@ export const activity = routes('Activity', [
     path: '/activity/recent-count',
     summary: 'Count the activity of the last minutes',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { minutes: limit({ fallback: 5, max: MAX_MINUTES }) },
     answers: {
       200: answer('The count.', object({ count: wholeNumber({ min: 0 }), minutes: wholeNumber({ min: 1 }) })),
@@ -73,6 +76,7 @@ export const activity = routes('Activity', [
     path: '/activity/types',
     summary: 'List the activity types',
     access: 'secretKey',
+    scope: 'analytics:read',
     answers: { 200: answer('The types.', object({ types: list(oneOf(...activityTypes)) })) },
     handle: () => ok({ types: activityTypes }),
   }),
@@ -81,6 +85,7 @@ export const activity = routes('Activity', [
     path: '/activity/upcoming',
     summary: 'List scheduled campaigns and waits that end at a time, the next first',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { limit: limit() },
     answers: { 200: answer('The upcoming items.', upcomingSchema) },
     handle: async ({ db, project, query }) =>

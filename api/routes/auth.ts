@@ -1,18 +1,28 @@
 import joi from 'joi';
 import type { User } from '../../db/models/user.ts';
 import { badRequest } from '../../platform/errors.ts';
+import { oauthProviders } from '../../platform/integrations/oauth.ts';
 import { acceptInvitation } from '../../services/members/accept.ts';
 import { endSession, findSessionUser } from '../../services/sessions/sessions.ts';
-import { logIn, resetPassword } from '../../services/users/passwords.ts';
+import { resetPassword } from '../../services/users/passwords.ts';
 import { type RequestPurpose, requestMail } from '../../services/users/requests.ts';
+import { confirmSession, logIn } from '../../services/users/sign-in.ts';
 import { signUp } from '../../services/users/sign-up.ts';
 import { verifyEmail } from '../../services/users/verification.ts';
-import { givenPassword, givenToken, newPassword, userEmail } from '../http/account-schemas.ts';
+import { givenCode, givenPassword, givenToken, newPassword, userEmail } from '../http/account-schemas.ts';
 import { type Answer, answer, failure, success } from '../http/answers.ts';
 import { type HandlerContext, route, routes } from '../http/route.ts';
-import { email, flag, list, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
-import { sessionToken, sessionTokens, startSession, withoutSession } from '../http/session-cookie.ts';
+import { dateTime, email, flag, list, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
+import {
+  sessionCookie,
+  sessionToken,
+  sessionTokens,
+  signInClient,
+  startedSession,
+  withoutSession,
+} from '../http/session-cookie.ts';
 import type { Typed } from '../http/typed.ts';
+import { CONFIRMED_MS } from '../middleware/access.ts';
 
 const wrapped = (schema: Parameters<typeof object>[0]) => object({ success: flag(), data: object(schema) });
 const userAnswer = (description: string) => answer(description, wrapped({ id: uuid(), email: email() }));
@@ -28,11 +38,11 @@ const messageOf = (message: string, headers?: Answer['headers']): Answer => ({
   ...(headers && { headers }),
 });
 
-/** Responds with the user and a new session. */
-export async function signedIn({ db, settings }: HandlerContext, user: User, status = 200): Promise<Answer> {
-  const { headers } = await startSession(db, user, settings);
-  return { status, headers, body: { success: true, data: { id: user.id, email: user.email } } };
-}
+const signedIn = (headers: { 'Set-Cookie': string }, { id, email }: User, status = 200): Answer => ({
+  status,
+  headers,
+  body: { success: true, data: { id, email } },
+});
 
 /** Ends every session of the request. Returns the headers that clear its cookies. */
 async function logOut({ db, settings, request }: HandlerContext): Promise<Answer['headers']> {
@@ -46,6 +56,13 @@ const eitherPassword = () => ({
     string | undefined
   >,
   password: optional(newPassword()),
+});
+
+const passwordOrCode = () => ({
+  password: optional(givenPassword()).when('code', { is: joi.exist(), otherwise: joi.required() }) as Typed<
+    string | undefined
+  >,
+  code: optional(givenCode()),
 });
 
 const requestMailRoute = (path: string, purpose: RequestPurpose, summary: string) =>
@@ -84,7 +101,8 @@ export const auth = routes('Authentication', [
     },
     handle: async (call) => {
       const { db, settings, body, request } = call;
-      return signedIn(call, await signUp(db, settings, { ...body, ip: request.ip }), 201);
+      const user = await signUp(db, settings, { ...body, ip: request.ip });
+      return signedIn(await startedSession(call, user), user, 201);
     },
   }),
   route({
@@ -92,15 +110,37 @@ export const auth = routes('Authentication', [
     path: '/auth/login',
     summary: 'Log in',
     access: 'public',
-    body: { email: email(), password: givenPassword() },
+    body: { email: email(), password: givenPassword(), code: optional(givenCode()) },
     answers: {
       200: userAnswer('The user.'),
-      401: failure('The address or the password is wrong.', 'INVALID_CREDENTIALS'),
+      401: failure(
+        'The address, the password or the code is wrong; with `details.totpRequired`, a code is needed.',
+        'INVALID_CREDENTIALS',
+      ),
       429: throttled('failed attempts'),
     },
     handle: async (call) => {
-      const { db, body, request } = call;
-      return signedIn(call, await logIn(db, body.email, body.password, request.ip));
+      const { db, settings, body } = call;
+      const { user, token } = await logIn(db, settings.secretKeys, body, signInClient(call));
+      return signedIn({ 'Set-Cookie': sessionCookie(settings, token) }, user);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/confirm',
+    summary: 'Prove again who you are, for acts that need a proof of the last 15 minutes',
+    access: 'session',
+    unverified: true,
+    body: passwordOrCode(),
+    answers: {
+      200: answer('The session is confirmed.', wrapped({ confirmedUntil: dateTime() })),
+      400: failure('The account has no two-factor authentication.', 'BAD_REQUEST'),
+      401: failure('There is no session, or the password or the code is wrong.', 'INVALID_CREDENTIALS'),
+      429: throttled('failed attempts'),
+    },
+    handle: async ({ db, settings, user, session, body, actor }) => {
+      await confirmSession(db, settings.secretKeys, { user, session }, { ...body, actor });
+      return success({ confirmedUntil: new Date(Date.now() + CONFIRMED_MS).toISOString() });
     },
   }),
   route({
@@ -131,13 +171,13 @@ export const auth = routes('Authentication', [
     answers: {
       200: answer(
         'The providers.',
-        wrapped({ providers: list(oneOf('github', 'google')), github: flag(), google: flag() }),
+        wrapped({ providers: list(oneOf(...oauthProviders)), github: flag(), google: flag(), oidc: flag() }),
       ),
     },
     handle: ({ settings: { oauth } }): Answer => {
-      const [github, google] = [oauth.github !== undefined, oauth.google !== undefined];
-      const providers = [...(github ? ['github'] : []), ...(google ? ['google'] : [])];
-      return { status: 200, body: { success: true, data: { providers, github, google } } };
+      const providers = oauthProviders.filter((name) => oauth[name] !== undefined);
+      const flags = Object.fromEntries(oauthProviders.map((name) => [name, providers.includes(name)]));
+      return success({ providers, ...flags });
     },
   }),
   route({
@@ -156,8 +196,8 @@ export const auth = routes('Authentication', [
       401: failure('The password is wrong; the token stays valid.', 'INVALID_CREDENTIALS'),
       429: throttled('failed attempts'),
     },
-    handle: async ({ db, settings, body, request }): Promise<Answer> => {
-      const proof = { ...body, session: sessionToken(request.headers), ip: request.ip };
+    handle: async ({ db, settings, body, request, actor }): Promise<Answer> => {
+      const proof = { ...body, session: sessionToken(request.headers), actor };
       const { user, passwordCleared } = await verifyEmail(db, settings, proof);
       return success({ id: user.id, email: user.email, ...(passwordCleared && { passwordCleared }) });
     },
@@ -171,8 +211,8 @@ export const auth = routes('Authentication', [
     access: 'public',
     body: { token: givenToken(), ...eitherPassword() },
     answers: { 200: userAnswer('The user.'), 400: invalidToken },
-    handle: async ({ db, settings, body }): Promise<Answer> => {
-      const user = await resetPassword(db, settings, body.token, body.newPassword ?? body.password ?? '');
+    handle: async ({ db, settings, body, actor }): Promise<Answer> => {
+      const user = await resetPassword(db, settings, body.token, body.newPassword ?? body.password ?? '', actor);
       return { status: 200, body: { success: true, data: { id: user.id, email: user.email } } };
     },
   }),
@@ -189,9 +229,9 @@ export const auth = routes('Authentication', [
       401: failure('The invited address has an account, and the request no session of it.', 'UNAUTHORIZED'),
     },
     handle: async (call) => {
-      const { db, body, request } = call;
-      const { user, projectId } = await acceptInvitation(db, body, sessionToken(request.headers));
-      const { headers = {} } = await signedIn(call, user);
+      const { db, body, request, actor } = call;
+      const { user, projectId, session } = await acceptInvitation(db, body, sessionToken(request.headers), actor);
+      const headers = await startedSession(call, user, { session });
       return { status: 200, headers, body: { success: true, data: { id: user.id, email: user.email, projectId } } };
     },
   }),

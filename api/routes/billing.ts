@@ -69,10 +69,10 @@ export function billing({ settings }: AppParts): RouteGroup {
       summary: 'Set the caps; omitted categories have none',
       body: { transactional: cap(), campaigns: cap(), workflows: cap() },
       answers: { 200: answer('The caps.', capsSchema), 404: off },
-      handle: async ({ db, params, body }) => {
+      handle: async ({ db, params, actor, body }) => {
         on();
         const { transactional = null, campaigns = null, workflows = null } = body;
-        return ok(await setCaps(db, params.id, { transactional, campaigns, workflows }));
+        return ok(await setCaps(db, params.id, { transactional, campaigns, workflows }, actor));
       },
     }),
     route({

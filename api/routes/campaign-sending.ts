@@ -1,5 +1,6 @@
 import joi from 'joi';
 import { badRequest } from '../../platform/errors.ts';
+import { campaignDomains, campaignLinks } from '../../services/campaigns/breakdown.ts';
 import { listRecipients, recipientStates } from '../../services/campaigns/recipients.ts';
 import { resolutions, resolveUnknown } from '../../services/campaigns/resolve.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
@@ -9,7 +10,19 @@ import { showCampaign } from '../../services/campaigns/view.ts';
 import { parseMoment } from '../../services/conditions/instants.ts';
 import { answer, failure, ok, overCap } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, email, flag, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  cursorPage,
+  email,
+  flag,
+  limit,
+  list,
+  object,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import {
   campaignStatsSchema,
@@ -19,6 +32,7 @@ import {
   recipientSchema,
 } from '../presenters/campaign.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
+import { mailCounts } from '../presenters/mail-counts.ts';
 import { noCampaign, oneCampaign, params, unverified, wrongState } from './campaigns.ts';
 
 /** An unreadable time is a 400 here, like one in the past. */
@@ -49,6 +63,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/send',
     summary: 'Send a campaign now, schedule it, or reschedule it',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { scheduledFor: time() },
     answers: {
@@ -68,6 +83,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/cancel',
     summary: 'Cancel a campaign that is SCHEDULED or SENDING; remaining recipients get no mail',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: changed,
     handle: async ({ db, project, params }) => ok(presentCampaign(await cancelCampaign(db, project, params.id))),
@@ -77,6 +93,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/pause',
     summary: 'Pause a campaign that is SENDING',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: changed,
     handle: async ({ db, project, params }) => ok(presentCampaign(await pauseCampaign(db, project, params.id))),
@@ -86,6 +103,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/resume',
     summary: 'Resume a paused campaign',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: changed,
     handle: async ({ db, project, params }) => ok(presentCampaign(await resumeCampaign(db, project, params.id))),
@@ -95,6 +113,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/test',
     summary: 'Send a campaign to one address, marked as a test and not tracked',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { email: email() },
     answers: {
@@ -113,6 +132,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/resolve',
     summary: 'Resolve recipients with an unknown outcome: send again, or close',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { action: oneOf(...resolutions) },
     answers: {
@@ -128,6 +148,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/stats',
     summary: 'Get counts and rates of a campaign',
     access: 'secretKey',
+    scope: 'campaigns:read',
     params,
     answers: { 200: answer('Counts and rates.', campaignStatsSchema), 404: noCampaign },
     handle: async ({ db, project, params }) =>
@@ -135,9 +156,43 @@ export const campaignSending = routes('Campaigns', [
   }),
   route({
     method: 'GET',
+    path: '/campaigns/:id/links',
+    summary: 'List the links of a campaign that were clicked, the most clicked first; a few seconds behind',
+    access: 'secretKey',
+    scope: 'campaigns:read',
+    params,
+    query: { limit: limit({ fallback: 100, max: 1_000 }) },
+    answers: {
+      200: answer(
+        'The links. `uniqueClicks` counts a recipient once.',
+        object({ data: list(object({ link: text(), clicks: wholeNumber(), uniqueClicks: wholeNumber() })) }),
+      ),
+      404: noCampaign,
+    },
+    handle: async ({ db, project, params, query }) =>
+      ok({ data: await campaignLinks(db, project.projectId, params.id, query.limit) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/domains',
+    summary: 'List results by the domain of the recipient, the largest first; a few seconds behind',
+    access: 'secretKey',
+    scope: 'campaigns:read',
+    params,
+    query: { limit: limit({ fallback: 100, max: 1_000 }) },
+    answers: {
+      200: answer('The domains.', object({ data: list(object({ domain: text(), ...mailCounts() })) })),
+      404: noCampaign,
+    },
+    handle: async ({ db, project, params, query }) =>
+      ok({ data: await campaignDomains(db, project.projectId, params.id, query.limit) }),
+  }),
+  route({
+    method: 'GET',
     path: '/campaigns/:id/recipients',
     summary: 'List the recipients of a campaign with their results',
     access: 'secretKey',
+    scope: 'campaigns:read',
     params: { id: uuid() },
     query: { ...cursorPage(), status: optional(oneOf(...recipientStates)) },
     answers: { 200: answer('A page of recipients.', cursorListSchema(recipientSchema)), 404: noCampaign },

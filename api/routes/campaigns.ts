@@ -83,6 +83,7 @@ export const campaigns = routes('Campaigns', [
     path: '/campaigns',
     summary: 'List campaigns, filtered by status and by part of name, subject or sender',
     access: 'secretKey',
+    scope: 'campaigns:read',
     query: {
       ...offsetPage(),
       status: optional(oneOf(...campaignStatuses)),
@@ -102,6 +103,7 @@ export const campaigns = routes('Campaigns', [
     path: '/campaigns',
     summary: 'Create a campaign, as a draft',
     access: 'secretKey',
+    scope: 'campaigns:write',
     body: whole,
     bodyLimit,
     answers: {
@@ -117,6 +119,7 @@ export const campaigns = routes('Campaigns', [
     path: '/campaigns/:id',
     summary: 'Get a campaign with its recipient counts and, while SENDING, the estimated duration',
     access: 'secretKey',
+    scope: 'campaigns:read',
     params,
     answers: { 200: oneCampaign, 404: noCampaign },
     handle: async ({ db, project, params }) =>
@@ -127,6 +130,7 @@ export const campaigns = routes('Campaigns', [
     path: '/campaigns/:id',
     summary: 'Replace a campaign that is DRAFT or SCHEDULED; the scheduled time stays',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: whole,
     bodyLimit,
@@ -139,6 +143,7 @@ export const campaigns = routes('Campaigns', [
     path: '/campaigns/:id',
     summary: "Set a campaign's throttle in mails per minute, also while SENDING; null removes it",
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { ratePerMinute: rate() },
     answers: { 200: oneCampaign, 404: noCampaign },
@@ -150,6 +155,7 @@ export const campaigns = routes('Campaigns', [
     path: '/campaigns/:id',
     summary: 'Delete a campaign; the records of its mail stay',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: {
       204: answer('Deleted.'),
@@ -166,6 +172,7 @@ export const campaigns = routes('Campaigns', [
     path: '/campaigns/:id/duplicate',
     summary: 'Copy a campaign to a new draft',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: { 201: answer('The draft.', campaignSchema), 404: noCampaign },
     handle: async ({ db, project, params }) =>

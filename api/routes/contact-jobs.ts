@@ -1,18 +1,26 @@
-import { readFile } from 'node:fs/promises';
 import joi from 'joi';
 import type { BulkType } from '../../db/models/job.ts';
-import { badRequest } from '../../platform/errors.ts';
+import { validationError } from '../../platform/errors.ts';
 import { cancelJob } from '../../services/jobs/cancel.ts';
 import { createBulkJob, createImport } from '../../services/jobs/create.ts';
+import { createJobByCondition } from '../../services/jobs/create-by-condition.ts';
+import { exportErrors } from '../../services/jobs/errors.ts';
 import { bulkTypes, findJob, importTypes } from '../../services/jobs/find.ts';
-import { accepted, answer, failure, missing, ok } from '../http/answers.ts';
-import { route, routes } from '../http/route.ts';
-import { list, object, optional, uuid } from '../http/schemas.ts';
+import { accepted, answer, csvFile, failure, missing, ok } from '../http/answers.ts';
+import type { AppParts } from '../http/context.ts';
+import { fileOf, importFields, importOptions } from '../http/import-form.ts';
+import { type RouteGroup, route, routes } from '../http/route.ts';
+import { list, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { jobSchema, presentJob } from '../presenters/job.ts';
+import { conditionTree } from '../presenters/segment.ts';
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
+/** Each takes that much of the disk while it is received. */
+const LARGE_FILES_AT_ONCE = 4;
 const MAX_IDS = 1_000;
+/** A million contacts are selected in one statement. */
+const BY_CONDITION_MS = 30_000;
 
 const queued = answer('The job is queued.', object({ jobId: uuid() }));
 const tooMany = failure('The project has the maximum number of open jobs.', 'CONFLICT');
@@ -32,6 +40,7 @@ const bulkRoute = (path: string, type: BulkType, summary: string) =>
     path,
     summary,
     access: 'secretKey',
+    scope: 'contacts:write',
     body: contactIds(),
     answers: { 202: queued, 409: tooMany },
     handle: async ({ db, project, settings, body }) => {
@@ -40,55 +49,133 @@ const bulkRoute = (path: string, type: BulkType, summary: string) =>
     },
   });
 
-export const contactJobs = routes('Contacts', [
-  route({
-    method: 'POST',
-    path: '/contacts/import',
-    summary: 'Import contacts from a CSV file with a column "email"',
-    access: 'secretKey',
-    multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
-    answers: {
-      202: queued,
-      400: failure('There is no file, it is not CSV, or it has no column "email".', 'BAD_REQUEST'),
-      409: tooMany,
-      413: failure('The file is larger than 5 MB.', 'PAYLOAD_TOO_LARGE'),
-    },
-    handle: async ({ db, project, settings, files }) => {
-      if (!files.file) throw badRequest('Send the CSV file in the multipart field "file".');
-      return accepted({ jobId: await createImport(db, project, await readFile(files.file.path), settings.limits) });
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/contacts/import/:jobId',
-    summary: 'Get the progress of an import',
-    access: 'secretKey',
-    params: { jobId: uuid() },
-    answers: jobAnswers,
-    handle: async ({ db, project, params }) =>
-      ok(presentJob(await findJob(db, project.projectId, params.jobId, importTypes))),
-  }),
-  bulkRoute('/contacts/bulk-subscribe', 'BULK_SUBSCRIBE', 'Subscribe up to 1,000 contacts'),
-  bulkRoute('/contacts/bulk-unsubscribe', 'BULK_UNSUBSCRIBE', 'Unsubscribe up to 1,000 contacts'),
-  bulkRoute('/contacts/bulk-delete', 'BULK_DELETE', 'Delete up to 1,000 contacts'),
-  route({
-    method: 'GET',
-    path: '/contacts/bulk/:jobId',
-    summary: 'Get the progress of a bulk job',
-    access: 'secretKey',
-    params: { jobId: uuid() },
-    answers: jobAnswers,
-    handle: async ({ db, project, params }) =>
-      ok(presentJob(await findJob(db, project.projectId, params.jobId, bulkTypes))),
-  }),
-  route({
-    method: 'POST',
-    path: '/contacts/jobs/:jobId/cancel',
-    summary: 'Cancel an import or a bulk job; finished rows stay changed',
-    access: 'secretKey',
-    params: { jobId: uuid() },
-    answers: { ...jobAnswers, 409: failure('The job has ended.', 'CONFLICT') },
-    handle: async ({ db, project, settings, params }) =>
-      ok(presentJob(await cancelJob(db, project, params.jobId, settings.limits))),
-  }),
-]);
+const unreadable = failure('There is no file, it is not CSV, or it has no column for the address.', 'BAD_REQUEST');
+
+const actions: Record<string, BulkType> = {
+  SUBSCRIBE: 'BULK_SUBSCRIBE',
+  UNSUBSCRIBE: 'BULK_UNSUBSCRIBE',
+  DELETE: 'BULK_DELETE',
+};
+
+/** Requires one of the two, and not both. */
+function oneSelection<B extends { condition?: unknown; segmentId?: string | undefined }>(body: B): B {
+  if ((body.condition === undefined) !== (body.segmentId === undefined)) return body;
+  const message = 'either "condition" or "segmentId" is required, and not both';
+  throw validationError([{ field: 'condition', message, code: 'required' }]);
+}
+
+export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'settings'>): RouteGroup =>
+  routes('Contacts', [
+    route({
+      method: 'POST',
+      path: '/contacts/import',
+      summary: 'Import contacts from a CSV file of up to 5 MB with a column "email"',
+      access: 'secretKey',
+      scope: 'contacts:write',
+      multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
+      body: importFields(),
+      answers: {
+        202: queued,
+        400: unreadable,
+        409: tooMany,
+        413: failure('The file is larger than 5 MB.', 'PAYLOAD_TOO_LARGE'),
+      },
+      handle: async ({ db, project, settings, files, body }) =>
+        accepted({ jobId: await createImport(db, project, fileOf(files), settings.limits, importOptions(body)) }),
+    }),
+    route({
+      method: 'POST',
+      path: '/imports',
+      heavy: 'upload',
+      summary: 'Import contacts from a large CSV file; the job is the same as that of /contacts/import',
+      access: 'secretKey',
+      scope: 'contacts:write',
+      multipart: { files: ['file'], maxFileBytes: importMaxBytes, maxAtOnce: LARGE_FILES_AT_ONCE },
+      body: importFields(),
+      answers: {
+        202: queued,
+        400: unreadable,
+        409: tooMany,
+        413: failure('The file is larger than IMPORT_MAX_BYTES.', 'PAYLOAD_TOO_LARGE'),
+      },
+      handle: async ({ db, project, settings, files, body }) =>
+        accepted({ jobId: await createImport(db, project, fileOf(files), settings.limits, importOptions(body)) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/contacts/import/:jobId',
+      summary: 'Get the progress of an import',
+      access: 'secretKey',
+      scope: 'contacts:read',
+      params: { jobId: uuid() },
+      answers: jobAnswers,
+      handle: async ({ db, project, params }) =>
+        ok(presentJob(await findJob(db, project.projectId, params.jobId, importTypes))),
+    }),
+    route({
+      method: 'GET',
+      path: '/contacts/import/:jobId/errors',
+      summary: 'Get all bad rows of an import as CSV, with row number and reason, for 30 days',
+      access: 'secretKey',
+      scope: 'contacts:read',
+      role: 'MEMBER',
+      projectInQuery: true,
+      params: { jobId: uuid() },
+      answers: { 200: { description: 'The file.', contentType: 'text/csv' }, 404: missing('job') },
+      handle: async ({ db, project: { projectId }, params }) => {
+        const { id } = await findJob(db, projectId, params.jobId, importTypes);
+        return csvFile('errors.csv', exportErrors(db, projectId, id));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/contacts/bulk',
+      summary: 'Subscribe, unsubscribe or delete all contacts that match a condition or are in a segment',
+      access: 'secretKey',
+      scope: 'contacts:write',
+      body: {
+        action: oneOf('SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE'),
+        condition: conditionTree(),
+        segmentId: optional(uuid()),
+        expectedCount: wholeNumber({ min: 0 }),
+      },
+      statementTimeoutMs: BY_CONDITION_MS,
+      answers: {
+        202: queued,
+        400: failure('The condition is invalid, or takes too long to evaluate.', 'BAD_REQUEST'),
+        404: missing('segment', 'SEGMENT_NOT_FOUND'),
+        409: failure('The number of contacts differs by more than 1 %, or too many jobs are open.', 'CONFLICT'),
+      },
+      handle: async ({ db, project, settings, body: { action, ...chosen } }) => {
+        const type = actions[action] ?? 'BULK_SUBSCRIBE';
+        return accepted({
+          jobId: await createJobByCondition(db, project, type, oneSelection(chosen), settings.limits),
+        });
+      },
+    }),
+    bulkRoute('/contacts/bulk-subscribe', 'BULK_SUBSCRIBE', 'Subscribe up to 1,000 contacts'),
+    bulkRoute('/contacts/bulk-unsubscribe', 'BULK_UNSUBSCRIBE', 'Unsubscribe up to 1,000 contacts'),
+    bulkRoute('/contacts/bulk-delete', 'BULK_DELETE', 'Delete up to 1,000 contacts'),
+    route({
+      method: 'GET',
+      path: '/contacts/bulk/:jobId',
+      summary: 'Get the progress of a bulk job',
+      access: 'secretKey',
+      scope: 'contacts:read',
+      params: { jobId: uuid() },
+      answers: jobAnswers,
+      handle: async ({ db, project, params }) =>
+        ok(presentJob(await findJob(db, project.projectId, params.jobId, bulkTypes))),
+    }),
+    route({
+      method: 'POST',
+      path: '/contacts/jobs/:jobId/cancel',
+      summary: 'Cancel an import or a bulk job; finished rows stay changed',
+      access: 'secretKey',
+      scope: 'contacts:write',
+      params: { jobId: uuid() },
+      answers: { ...jobAnswers, 409: failure('The job has ended.', 'CONFLICT') },
+      handle: async ({ db, project, settings, params }) =>
+        ok(presentJob(await cancelJob(db, project, params.jobId, settings.limits))),
+    }),
+  ]);

@@ -6,7 +6,7 @@ import { findContact, lookUpContacts } from '../../services/contacts/find.ts';
 import { listContacts } from '../../services/contacts/list.ts';
 import { saveContact, updateContact } from '../../services/contacts/save.ts';
 import { deleteContact } from '../../services/removal/contact.ts';
-import { type Answer, answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
+import { answer, created, csvFile, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, limit, list, nullable, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
@@ -43,6 +43,7 @@ export const contacts = routes('Contacts', [
     heavy: 'read',
     summary: 'List contacts, filtered by part of the address, subscription and custom fields (`data.<key>=<value>`)',
     access: 'secretKey',
+    scope: 'contacts:read',
     query: {
       limit: limit(),
       // A cursor by address contains the address.
@@ -64,6 +65,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts',
     summary: 'Create a contact, or update the one with this address',
     access: 'secretKey',
+    scope: 'contacts:write',
     body: { email: email(), subscribed: optional(flag()), data: optional(nullable(contactData())) },
     invalidBody: 400,
     answers: {
@@ -80,23 +82,21 @@ export const contacts = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/export',
+    role: 'MEMBER',
     summary: 'Export all contacts as CSV, with a column per custom field',
     access: 'secretKey',
+    scope: 'contacts:read',
+    projectInQuery: true,
     answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
-    handle: async ({ db, project }): Promise<Answer> => ({
-      status: 200,
-      body: await exportContacts(db, project.projectId),
-      headers: {
-        'Content-Type': 'text/csv; charset=utf-8',
-        'Content-Disposition': 'attachment; filename="contacts.csv"',
-      },
-    }),
+    handle: async ({ db, project }) => csvFile('contacts.csv', await exportContacts(db, project)),
   }),
   route({
     method: 'POST',
     path: '/contacts/lookup',
+    role: 'VIEWER',
     summary: 'Look up which addresses are contacts',
     access: 'secretKey',
+    scope: 'contacts:read',
     whileDisabled: true,
     body: { emails: list(text({ min: 0, max: MAX_FILTER }), { min: 1, max: MAX_LOOKUP }) },
     answers: {
@@ -112,6 +112,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/:id',
     summary: 'Get a contact',
     access: 'secretKey',
+    scope: 'contacts:read',
     params: { id: uuid() },
     answers: { 200: answer('The contact.', contactSchema), 404: noContact },
     handle: async ({ db, project, params }) => ok(presentContact(await findContact(db, project.projectId, params.id))),
@@ -121,6 +122,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/:id',
     summary: 'Update the address, subscription or single custom fields of a contact',
     access: 'secretKey',
+    scope: 'contacts:write',
     params: { id: uuid() },
     body: {
       email: optional(email()),
@@ -143,6 +145,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/:id',
     summary: 'Delete a contact and erase its data',
     access: 'secretKey',
+    scope: 'contacts:write',
     params: { id: uuid() },
     answers: { 204: answer('Deleted.'), 404: noContact },
     handle: async ({ db, project, params }) => {

@@ -25,6 +25,7 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
       path: '/domains/project/:projectId',
       summary: 'List the domains of a project with their DNS records; `current` is the project of the key',
       access: 'secretKey',
+      scope: 'domains:read',
       params: { projectId: projectIdOrCurrent() },
       answers: { 200: answer('Verified and pending domains.', list(domainSchema)), 404: noProject },
       handle: async ({ db, project, settings, params: { projectId } }) => {
@@ -37,6 +38,7 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
       path: '/domains',
       summary: 'Add a sender domain; the response has the DNS records to publish',
       access: 'secretKey',
+      scope: 'domains:write',
       body: { domain: text({ max: MAX_INPUT_LENGTH }) },
       answers: {
         201: answer('The domain, pending until its records are found.', domainSchema),
@@ -51,6 +53,7 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
       path: '/domains/:id/verify',
       summary: 'Check the DNS records of a domain now',
       access: 'secretKey',
+      scope: 'domains:read',
       params,
       answers: {
         200: answer('The domain after the check.', domainSchema),
@@ -68,6 +71,7 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
       path: '/domains/:id',
       summary: 'Delete a domain; mail can no longer be sent from it',
       access: 'secretKey',
+      scope: 'domains:write',
       params,
       answers: {
         204: answer('Deleted.'),

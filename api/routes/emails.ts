@@ -1,56 +1,88 @@
 import { resendEmail } from '../../services/campaigns/resend-email.ts';
+import { contentOf } from '../../services/emails/content.ts';
 import { findEmailWithAttempts } from '../../services/emails/find.ts';
 import { listEmails } from '../../services/emails/list.ts';
+import { storePreview } from '../../services/emails/previews.ts';
 import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
+import type { AppParts } from '../http/context.ts';
 import { rangeQuery } from '../http/range.ts';
-import { route, routes } from '../http/route.ts';
+import { type RouteGroup, route, routes } from '../http/route.ts';
 import { cursorPage, oneOf, optional, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
-import { emailSchema, emailStatuses, emailStorySchema, presentEmail, presentEmailStory } from '../presenters/email.ts';
+import {
+  emailContentSchema,
+  emailSchema,
+  emailStatuses,
+  emailStorySchema,
+  presentEmail,
+  presentEmailStory,
+} from '../presenters/email.ts';
 
 const noEmail = missing('e-mail');
 
-export const emails = routes('Emails', [
-  route({
-    method: 'GET',
-    path: '/emails',
-    summary: 'List e-mails, newest first',
-    access: 'secretKey',
-    query: {
-      ...cursorPage(),
-      ...rangeQuery(),
-      status: optional(oneOf(...emailStatuses)),
-      contactId: optional(uuid()),
-      campaignId: optional(uuid()),
-      templateId: optional(uuid()),
-      workflowId: optional(uuid()),
-    },
-    answers: { 200: answer('A page of e-mails.', cursorListSchema(emailSchema)) },
-    handle: async ({ db, project, settings, query }) =>
-      ok(presentCursorList(await listEmails(db, project.projectId, settings.secretKeys, query), presentEmail)),
-  }),
-  route({
-    method: 'GET',
-    path: '/emails/:id',
-    summary: 'Get an e-mail with its attempts',
-    access: 'secretKey',
-    params: { id: uuid() },
-    answers: { 200: answer('The e-mail.', emailStorySchema), 404: noEmail },
-    handle: async ({ db, project, params }) =>
-      ok(presentEmailStory(await findEmailWithAttempts(db, project.projectId, params.id))),
-  }),
-  route({
-    method: 'POST',
-    path: '/emails/:id/resend',
-    summary: 'Send an e-mail again that is FAILED or UNKNOWN',
-    access: 'secretKey',
-    params: { id: uuid() },
-    answers: {
-      200: answer('It will be sent again.', emailSchema),
-      402: overCap,
-      404: noEmail,
-      409: failure('It has neither failed nor an unknown outcome, or its content is gone.', 'CONFLICT'),
-    },
-    handle: async ({ db, project, params }) => ok(presentEmail(await resendEmail(db, project, params.id))),
-  }),
-]);
+export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
+  routes('Emails', [
+    route({
+      method: 'GET',
+      path: '/emails',
+      summary: 'List e-mails, newest first',
+      access: 'secretKey',
+      scope: 'send:read',
+      query: {
+        ...cursorPage(),
+        ...rangeQuery(),
+        status: optional(oneOf(...emailStatuses)),
+        contactId: optional(uuid()),
+        campaignId: optional(uuid()),
+        templateId: optional(uuid()),
+        workflowId: optional(uuid()),
+      },
+      answers: { 200: answer('A page of e-mails.', cursorListSchema(emailSchema)) },
+      handle: async ({ db, project, settings, query }) =>
+        ok(presentCursorList(await listEmails(db, project.projectId, settings.secretKeys, query), presentEmail)),
+    }),
+    route({
+      method: 'GET',
+      path: '/emails/:id',
+      summary: 'Get an e-mail with its attempts',
+      access: 'secretKey',
+      scope: 'send:read',
+      params: { id: uuid() },
+      answers: { 200: answer('The e-mail.', emailStorySchema), 404: noEmail },
+      handle: async ({ db, project, params }) =>
+        ok(presentEmailStory(await findEmailWithAttempts(db, project.projectId, params.id))),
+    }),
+    route({
+      method: 'GET',
+      path: '/emails/:id/content',
+      heavy: 'render',
+      summary: 'Get subject, bodies and headers of an e-mail, without tracking',
+      access: 'secretKey',
+      scope: 'send:read',
+      params: { id: uuid() },
+      answers: {
+        200: answer('The content.', emailContentSchema),
+        404: noEmail,
+        410: failure('The content is no longer stored.', 'RESOURCE_NOT_FOUND'),
+      },
+      handle: async ({ db, project: { projectId }, settings, params }) => {
+        const content = await contentOf({ db, renderer, settings }, projectId, params.id);
+        return ok({ ...content, previewUrl: await storePreview(db, settings, projectId, content.html) });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/emails/:id/resend',
+      summary: 'Send an e-mail again that is FAILED or UNKNOWN',
+      access: 'secretKey',
+      scope: 'send:write',
+      params: { id: uuid() },
+      answers: {
+        200: answer('It will be sent again.', emailSchema),
+        402: overCap,
+        404: noEmail,
+        409: failure('It has neither failed nor an unknown outcome, or its content is gone.', 'CONFLICT'),
+      },
+      handle: async ({ db, project, params }) => ok(presentEmail(await resendEmail(db, project, params.id))),
+    }),
+  ]);

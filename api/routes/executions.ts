@@ -1,6 +1,7 @@
 import { validationError } from '../../platform/errors.ts';
 import { cancelAllExecutions, cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import { executionStatuses, findExecution, listExecutions } from '../../services/workflows/executions/find.ts';
+import { listProjectExecutions } from '../../services/workflows/executions/list.ts';
 import { migrateExecutions } from '../../services/workflows/executions/migrate.ts';
 import { retryExecution } from '../../services/workflows/executions/retry.ts';
 import { skipExecution } from '../../services/workflows/executions/skip.ts';
@@ -8,10 +9,24 @@ import { startExecution } from '../../services/workflows/executions/start.ts';
 import { answer, created, failure, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
-import { email, list, object, offsetPage, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  cursorPage,
+  email,
+  list,
+  object,
+  offsetPage,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
+import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import {
   executionSchema,
+  listedExecutionSchema,
   presentExecution,
+  presentListedExecution,
   presentWholeExecution,
   wholeExecutionSchema,
 } from '../presenters/execution.ts';
@@ -38,10 +53,34 @@ function named<B extends Who>(body: B): B {
 
 export const executions = routes('Executions', [
   route({
+    method: 'GET',
+    path: '/executions',
+    heavy: 'read',
+    summary: 'List the executions of all workflows, newest first',
+    access: 'secretKey',
+    scope: 'workflows:read',
+    query: {
+      ...cursorPage(),
+      workflowId: optional(uuid()),
+      stepId: optional(uuid()),
+      contactId: optional(uuid()),
+      status: optional(oneOf(...executionStatuses)),
+    },
+    answers: { 200: answer('A page of executions.', cursorListSchema(listedExecutionSchema)) },
+    handle: async ({ db, project, settings, query }) =>
+      ok(
+        presentCursorList(
+          await listProjectExecutions(db, project.projectId, settings.secretKeys, query),
+          presentListedExecution,
+        ),
+      ),
+  }),
+  route({
     method: 'POST',
     path: '/workflows/:id/executions',
     summary: 'Start a workflow for a contact',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofWorkflow,
     body: { contactId: optional(uuid()), email: optional(email()), context: optional(contactData()) },
     answers: {
@@ -58,6 +97,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions',
     summary: 'List executions, newest first, filtered by status and contact',
     access: 'secretKey',
+    scope: 'workflows:read',
     params: ofWorkflow,
     query: { ...offsetPage(), status: optional(oneOf(...executionStatuses)), contactId: optional(uuid()) },
     answers: { 200: answer('A page of executions.', offsetListSchema(executionSchema)), 404: noWorkflow },
@@ -69,6 +109,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/:executionId',
     summary: 'Get an execution with its contact, its workflow and the steps taken',
     access: 'secretKey',
+    scope: 'workflows:read',
     params: ofExecution,
     answers: { 200: answer('The execution.', wholeExecutionSchema), 404: noExecution },
     handle: async ({ db, project, params }) =>
@@ -79,6 +120,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/:executionId',
     summary: 'Cancel an execution; it takes no further step',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofExecution,
     answers: { 200: one, 404: noExecution, 409: failure('It has ended.', 'CONFLICT') },
     handle: async ({ db, project, params }) =>
@@ -89,6 +131,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/cancel-all',
     summary: 'Cancel every active execution of a workflow',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofWorkflow,
     answers: { 200: answer('The number of cancelled executions.', object({ cancelled: count() })), 404: noWorkflow },
     handle: async ({ db, project, params }) => ok({ cancelled: await cancelAllExecutions(db, project, params.id) }),
@@ -98,6 +141,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/migrate',
     summary: 'Move active executions to the newest valid version, where it still has their step',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofWorkflow,
     answers: {
       200: answer(
@@ -118,6 +162,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/:executionId/retry',
     summary: 'Retry the failed step of a FAILED execution and continue',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofExecution,
     answers: { 200: one, 404: noExecution, 409: failure('It has not failed.', 'CONFLICT') },
     handle: async ({ db, project, params }) =>
@@ -128,6 +173,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/:executionId/skip',
     summary: 'End a DELAY now, or a wait as if it had timed out',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofExecution,
     answers: { 200: one, 404: noExecution, 409: failure('It is not waiting.', 'CONFLICT') },
     handle: async ({ db, project, params }) =>

@@ -4,6 +4,7 @@ import type { RouteGroup } from '../http/route.ts';
 import { accountPages } from './account-pages.ts';
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
+import { audit } from './audit.ts';
 import { auth } from './auth.ts';
 import { billing } from './billing.ts';
 import { campaignSending } from './campaign-sending.ts';
@@ -11,16 +12,24 @@ import { campaigns } from './campaigns.ts';
 import { config } from './config.ts';
 import { contactFields } from './contact-fields.ts';
 import { contactJobs } from './contact-jobs.ts';
+import { contactReading } from './contact-reading.ts';
 import { contacts } from './contacts.ts';
 import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { events } from './events.ts';
 import { executions } from './executions.ts';
+import { jobs } from './jobs.ts';
+import { keys } from './keys.ts';
+import { live } from './live.ts';
+import { loginLink } from './login-link.ts';
 import { members } from './members.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
+import { operators } from './operators.ts';
 import { pages } from './pages.ts';
+import { previews } from './previews.ts';
 import { projects } from './projects.ts';
+import { requests } from './requests.ts';
 import { security } from './security.ts';
 import { segments } from './segments.ts';
 import { send } from './send.ts';
@@ -29,9 +38,13 @@ import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { tracking } from './tracking.ts';
+import { twoFactor } from './two-factor.ts';
 import { uploads } from './uploads.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
+import { webhookDeliveries } from './webhook-deliveries.ts';
+import { webhookEndpoints } from './webhook-endpoints.ts';
+import { webhookListen } from './webhook-listen.ts';
 import { webhookSecrets } from './webhook-secret.ts';
 import { workflowSimulation } from './workflow-simulation.ts';
 import { workflowSteps } from './workflow-steps.ts';
@@ -40,14 +53,19 @@ import { workflows } from './workflows.ts';
 /** All routes. `document` returns the OpenAPI document, which is built from this list. */
 export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): RouteGroup[] => [
   send,
-  emails,
+  emails(parts),
+  previews(parts),
   track,
   events,
   activity,
   analytics,
   contacts,
   contactFields,
-  contactJobs,
+  contactJobs(parts),
+  contactReading,
+  jobs,
+  live(parts),
+  requests,
   templates,
   campaigns,
   campaignSending,
@@ -57,15 +75,23 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   suppressions,
   snsWebhook(),
   auth,
+  loginLink(parts),
   oauth(parts),
   users,
+  twoFactor,
   projects,
+  keys,
+  audit,
   members,
   security,
   billing(parts),
   config,
+  operators(parts),
   uploads(parts),
   webhookSecrets,
+  webhookListen(parts),
+  webhookEndpoints,
+  webhookDeliveries,
   workflows,
   workflowSteps,
   executions,

@@ -1,23 +1,23 @@
+import { roles } from '../../services/access/membership.ts';
 import { changeRole, removeMember } from '../../services/members/change.ts';
 import { inviteMember } from '../../services/members/invite.ts';
 import { listMembers } from '../../services/members/list.ts';
-import type { Actor } from '../../services/members/rules.ts';
+import type { ActingMember } from '../../services/members/rules.ts';
 import { userEmail } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
-import type { CallerOf } from '../http/route.ts';
-import { route, routes } from '../http/route.ts';
+import { type CallerOf, type HandlerContext, route, routes } from '../http/route.ts';
 import { list, oneOf, uuid } from '../http/schemas.ts';
 import { memberSchema, presentMember } from '../presenters/member.ts';
-import { roles } from '../presenters/project.ts';
 
 const params = { id: uuid() };
 const one = answer('The member.', memberSchema);
 const lastOwner = failure('The member is the last OWNER.', 'CONFLICT');
 
-const actor = ({ user, project, role }: CallerOf<'member'>): Actor => ({
+const actingMember = ({ user, project, role, actor }: CallerOf<'member'> & HandlerContext): ActingMember => ({
   projectId: project.projectId,
   userId: user.id,
   role,
+  actor,
 });
 
 export const members = routes('Members', [
@@ -46,7 +46,7 @@ export const members = routes('Members', [
     },
     handle: async (call) => {
       const { email, emailVerified } = call.user;
-      const inviter = { ...actor(call), email, emailVerified, ip: call.request.ip };
+      const inviter = { ...actingMember(call), email, emailVerified, ip: call.request.ip };
       return created(presentMember(await inviteMember(call.db, call.settings, inviter, call.body)));
     },
   }),
@@ -56,11 +56,12 @@ export const members = routes('Members', [
     summary: "Change a member's role; only an OWNER can make or change an OWNER",
     access: 'member',
     role: 'ADMIN',
+    confirmed: true,
     params: { id: uuid(), userId: uuid() },
     body: { role: oneOf(...roles) },
     answers: { 200: one, 404: missing('member'), 409: lastOwner },
     handle: async (call) =>
-      ok(presentMember(await changeRole(call.db, actor(call), call.params.userId, call.body.role))),
+      ok(presentMember(await changeRole(call.db, actingMember(call), call.params.userId, call.body.role))),
   }),
   route({
     method: 'DELETE',
@@ -73,7 +74,7 @@ export const members = routes('Members', [
     params: { id: uuid(), userId: uuid() },
     answers: { 204: answer('The membership has ended.'), 404: missing('member'), 409: lastOwner },
     handle: async (call) => {
-      await removeMember(call.db, actor(call), call.params.userId);
+      await removeMember(call.db, actingMember(call), call.params.userId);
       return noContent();
     },
   }),

@@ -1,19 +1,32 @@
 import { seal, unseal } from '../../platform/crypto/seal.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
-import { OAuthClient, OAuthRefusal, type OAuthState, oauthServers } from '../../platform/integrations/oauth.ts';
+import {
+  discoveredClient,
+  fixedClient,
+  type OAuthClient,
+  type OAuthProvider,
+  OAuthRefusal,
+  type OAuthState,
+  oauthProviders,
+  oauthServers,
+} from '../../platform/integrations/oauth.ts';
 import { signInWith } from '../../services/users/identities.ts';
-import { type Answer, answer, failure, missing } from '../http/answers.ts';
+import { completeSignIn } from '../../services/users/sign-in.ts';
+import { CodeRequired } from '../../services/users/two-factor.ts';
+import { type Answer, answer, failure, missing, page } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
-import { type RouteGroup, route, routes } from '../http/route.ts';
+import { type HandlerContext, type RouteGroup, route, routes } from '../http/route.ts';
 import { oneOf, optional, text } from '../http/schemas.ts';
-import { cookieHeader, cookieValue, startSession } from '../http/session-cookie.ts';
+import { cookieHeader, cookieValue, sessionCookie, signInClient, startedSession } from '../http/session-cookie.ts';
+import { presentForm } from '../presenters/account-page.ts';
 
 const STATE_COOKIE = 'everpost_oauth';
 const STATE_SECONDS = 600;
 const PATH = '/auth/oauth';
 
-const params = { provider: oneOf('github', 'google') };
+const params = { provider: oneOf(...oauthProviders) };
 const noProvider = missing('provider');
+const unavailable = failure('The provider cannot be reached.', 'EXTERNAL_SERVICE_ERROR');
 const query = {
   code: optional(text({ max: 4_000 })),
   state: optional(text({ max: 1_000 })),
@@ -22,20 +35,50 @@ const query = {
   error_description: optional(text({ max: 4_000 })),
 };
 
-/** Sign-in with OAuth providers. The OAuth state is kept in a sealed cookie, so nothing is stored. */
+/** The user whom the provider has named and whose code is still missing. */
+interface PendingSignIn {
+  provider: OAuthProvider;
+  userId: string;
+}
+
+/** Sign-in with OAuth providers. Its state is kept in a sealed cookie, so nothing is stored. */
 export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGroup {
   const { secretKeys, baseUrl } = settings;
-  const clientOf = (provider: 'github' | 'google'): OAuthClient => {
-    const credentials = settings.oauth[provider];
-    if (!credentials)
+  const discovered = discoverOnce(settings);
+  const clientOf = async (provider: OAuthProvider, log: HandlerContext['log']): Promise<OAuthClient> => {
+    if (provider === 'oidc' && settings.oauth.oidc)
+      return discovered().catch((error: unknown) => {
+        throw cannotReach(provider, error, log);
+      });
+    const credentials = provider === 'oidc' ? undefined : settings.oauth[provider];
+    if (!credentials || provider === 'oidc')
       throw new ApiError(404, 'RESOURCE_NOT_FOUND', `Signing in with ${provider} is not set up here.`, {
         suggestion: 'GET /auth/oauth-config says what is.',
       });
-    return new OAuthClient(provider, oauthAt[provider], { ...credentials, baseUrl });
+    return fixedClient(provider, oauthAt[provider], { ...credentials, baseUrl });
   };
   // With the __Host- prefix no subdomain can set it, and so complete its own sign-in in another user's browser.
   const [cookieName, path] = baseUrl.startsWith('https:') ? [`__Host-${STATE_COOKIE}`, '/'] : [STATE_COOKIE, PATH];
   const cookie = (value: string, seconds: number) => cookieHeader(cookieName, value, { seconds, path, baseUrl });
+  /** `kind` keeps the two uses of the cookie apart. */
+  const sealed = (kind: 'state' | 'pending', content: object): string => {
+    const until = Date.now() + STATE_SECONDS * 1_000;
+    return cookie(seal(secretKeys, [STATE_COOKIE, kind], JSON.stringify({ ...content, until })), STATE_SECONDS);
+  };
+  const opened = <T>(kind: 'state' | 'pending', { headers }: HandlerContext['request']): T | undefined => {
+    const value = cookieValue(headers, cookieName);
+    if (!value) return undefined;
+    try {
+      const content = JSON.parse(unseal(secretKeys, [STATE_COOKIE, kind], value)) as T & { until: number };
+      return content.until > Date.now() ? content : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  const signedIn = (session: string): Answer => ({
+    status: 302,
+    headers: { Location: `${baseUrl}/`, 'Set-Cookie': [session, cookie('', 0)] },
+  });
 
   return routes('Authentication', [
     route({
@@ -44,56 +87,123 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       summary: 'Redirect to an OAuth provider to sign in',
       access: 'public',
       params,
-      answers: { 302: answer('To the provider.'), 404: noProvider },
-      handle: async ({ params }): Promise<Answer> => {
-        const { url, journey: state } = await clientOf(params.provider).begin();
-        const sealed = seal(
-          secretKeys,
-          [STATE_COOKIE],
-          JSON.stringify({ ...state, until: Date.now() + STATE_SECONDS * 1_000 }),
-        );
-        return { status: 302, headers: { Location: url, 'Set-Cookie': [cookie(sealed, STATE_SECONDS)] } };
+      answers: { 302: answer('To the provider.'), 404: noProvider, 502: unavailable },
+      handle: async ({ params, log }): Promise<Answer> => {
+        const { url, journey } = await (await clientOf(params.provider, log)).begin();
+        return { status: 302, headers: { Location: url, 'Set-Cookie': [sealed('state', journey)] } };
       },
     }),
     route({
       method: 'GET',
       path: `${PATH}/:provider/callback`,
-      summary: 'Complete the sign-in of an OAuth provider and start a session',
+      summary: 'Complete the sign-in of an OAuth provider and start a session, or ask for a code first',
       access: 'public',
       params,
       query,
       answers: {
         302: answer('Signed in: to the start page.'),
         400: failure('The sign-in was not started in this browser, or the provider refused.', 'BAD_REQUEST'),
+        401: failure('The account has two-factor authentication; browsers get a form.', 'INVALID_CREDENTIALS'),
         403: failure('The provider has no verified address, or sign-up is off.', 'FORBIDDEN'),
         404: noProvider,
         429: failure('Too many accounts were opened from this IP.', 'RATE_LIMIT_EXCEEDED'),
-        502: failure('The provider cannot be reached.', 'EXTERNAL_SERVICE_ERROR'),
+        502: unavailable,
       },
-      handle: async ({ db, params: { provider }, query, request, log }): Promise<Answer> => {
-        const client = clientOf(provider);
-        const state = openState(secretKeys, cookieValue(request.headers, cookieName));
+      handle: async (call): Promise<Answer> => {
+        const { db, params, query, request, log } = call;
+        const { provider } = params;
+        const client = await clientOf(provider, log);
+        const state = opened<OAuthState>('state', request);
         if (state?.provider !== provider) throw badRequest('This sign-in was not begun in this browser.');
         const identity = await client.finish(state, query as Record<string, string>).catch((error: Error) => {
           if (error instanceof OAuthRefusal) throw badRequest(`The sign-in did not succeed: ${error.message}.`);
-          log.warn({ err: error, provider }, 'OAuth provider is unavailable');
-          throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} cannot be reached just now.`);
+          throw cannotReach(provider, error, log);
         });
-        const user = await signInWith(db, settings, identity, request.ip);
-        const { headers: started } = await startSession(db, user, settings);
-        const session = started['Set-Cookie'];
-        return { status: 302, headers: { Location: `${baseUrl}/`, 'Set-Cookie': [session, cookie('', 0)] } };
+        const user = await signInWith(db, settings, identity, call.actor);
+        try {
+          return signedIn((await startedSession(call, user))['Set-Cookie']);
+        } catch (error) {
+          if (!(error instanceof CodeRequired)) throw error;
+          const pending: PendingSignIn = { provider, userId: user.id };
+          return askForCode(call, error, { 'Set-Cookie': sealed('pending', pending) });
+        }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${PATH}/:provider/code`,
+      summary: 'Give the code that the sign-in with a provider still needs',
+      access: 'public',
+      params,
+      bodyKind: 'form',
+      body: { code: optional(text({ min: 0, max: 50 })) },
+      answers: {
+        302: answer('Signed in: to the start page.'),
+        400: failure('No sign-in waits for a code in this browser.', 'BAD_REQUEST'),
+        401: page('The code is wrong; the page says so.'),
+        404: noProvider,
+        429: page('Too many failed attempts.'),
+      },
+      handle: async (call): Promise<Answer> => {
+        const { db, params, body, request } = call;
+        const pending = opened<PendingSignIn>('pending', request);
+        if (pending?.provider !== params.provider)
+          throw badRequest('No sign-in waits for a code in this browser.', {
+            suggestion: `Begin again with GET ${PATH}/${params.provider}.`,
+          });
+        try {
+          const { code = '' } = body;
+          const token = await completeSignIn(db, secretKeys, pending.userId, code, signInClient(call));
+          return signedIn(sessionCookie(settings, token));
+        } catch (error) {
+          if (!(error instanceof ApiError) || ![401, 429].includes(error.status)) throw error;
+          return askForCode(call, error);
+        }
       },
     }),
   ]);
 }
 
-function openState(keys: AppParts['settings']['secretKeys'], sealed: string | undefined): OAuthState | undefined {
-  if (!sealed) return undefined;
-  try {
-    const state = JSON.parse(unseal(keys, [STATE_COOKIE], sealed)) as OAuthState & { until: number };
-    return state.until > Date.now() ? state : undefined;
-  } catch {
-    return undefined;
-  }
+/** Shows browsers a form, and tells other clients what is missing. */
+function askForCode({ request }: HandlerContext, error: ApiError, headers: Record<string, string> = {}): Answer {
+  if (!request.headers.accept?.includes('text/html'))
+    throw new ApiError(error.status, error.code, error.message, {
+      ...error.extras,
+      headers: { ...error.extras.headers, ...headers },
+    });
+  const form = presentForm(
+    {
+      title: 'Two-factor authentication',
+      text: 'Enter the code of your authenticator app, or one of your recovery codes.',
+      forms: [{ button: 'Log in', action: 'code', fields: [{ name: 'code', label: 'Code' }] }],
+      ...(!(error instanceof CodeRequired) && { formError: error.message }),
+    },
+    error.status,
+  );
+  return { ...form, headers: { ...form.headers, ...error.extras.headers, ...headers } };
+}
+
+function cannotReach(provider: OAuthProvider, error: unknown, log: HandlerContext['log']): ApiError {
+  log.warn({ err: error, provider }, 'OAuth provider is unavailable');
+  return new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} cannot be reached just now.`);
+}
+
+/** Discovery documents change rarely, but they do. */
+const DISCOVERY_MS = 60 * 60_000;
+
+/** Returns the client of the OpenID Connect provider, discovered at most once an hour. A failure is not remembered. */
+function discoverOnce({ oauth: { oidc }, baseUrl }: AppParts['settings']): () => Promise<OAuthClient> {
+  let client: Promise<OAuthClient> | undefined;
+  let staleAt = 0;
+  return () => {
+    if (!oidc) return Promise.reject(new Error('no provider is set up'));
+    if (!client || Date.now() >= staleAt) {
+      staleAt = Date.now() + DISCOVERY_MS;
+      client = discoveredClient(oidc.issuer, { id: oidc.id, secret: oidc.secret, baseUrl });
+      client.catch(() => {
+        client = undefined;
+      });
+    }
+    return client;
+  };
 }

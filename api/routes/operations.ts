@@ -1,6 +1,7 @@
+import { ApiError } from '../../platform/errors.ts';
 import { statusOf } from '../../platform/probes.ts';
 import { docsPage, pageHeaders } from '../../web/pages.ts';
-import { type Answer, answer, ok } from '../http/answers.ts';
+import { type Answer, answer, failure, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { docsOf } from '../http/docs.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
@@ -18,6 +19,20 @@ export function operations(
   /** Rendered once, on first request. */
   let docs: string | undefined;
   const probes = [
+    route({
+      method: 'GET',
+      path: '/',
+      summary: 'Redirect browsers to the dashboard',
+      access: 'public',
+      answers: { 302: answer('To /app/.'), 404: failure('The caller is no browser.', 'RESOURCE_NOT_FOUND') },
+      handle: ({ request }): Answer => {
+        if (request.headers.accept?.includes('text/html'))
+          return { status: 302, headers: { Location: '/app/', Vary: 'Accept' } };
+        throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'There is no route GET /.', {
+          suggestion: 'GET /openapi.json lists every route.',
+        });
+      },
+    }),
     route({
       method: 'GET',
       path: '/health',

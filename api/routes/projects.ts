@@ -1,13 +1,17 @@
+import joi from 'joi';
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { createProject } from '../../services/projects/create.ts';
 import { findProject, listProjects } from '../../services/projects/find.ts';
-import { trackings, updateProject } from '../../services/projects/update.ts';
+import { mayRequireTwoFactor, trackings, updateProject } from '../../services/projects/update.ts';
 import { deleteProject, resetProject } from '../../services/removal/project.ts';
 import { language, projectName } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { list, oneOf, optional, uuid } from '../http/schemas.ts';
+import { flag, list, nullable, object, oneOf, optional, uuid } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { refuse } from '../http/violations.ts';
 import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysSchema } from '../presenters/project.ts';
+import { eventName } from './track.ts';
 
 const params = { id: uuid() };
 const one = answer('The project.', projectSchema);
@@ -18,6 +22,24 @@ const settable = {
   tracking: optional(oneOf(...trackings)),
   language: optional(language()),
 };
+
+/** Scheme, host and port, as a browser sends it. */
+const origin = (): Typed<string> =>
+  joi
+    .string()
+    .max(300)
+    .custom((value: string, helpers) =>
+      /^https?:/i.test(value) && URL.canParse(value) && new URL(value).origin === value.toLowerCase()
+        ? value.toLowerCase()
+        : refuse(helpers, 'invalid_string', 'must be an origin such as https://www.example.com'),
+    )
+    .required();
+
+const NO_POLICY = { origins: [], events: [] };
+
+/** Replaces the whole policy: a list that is left out is empty, and allows everything. */
+const publicKeyPolicy = () =>
+  object({ origins: optional(list(origin(), { max: 100 })), events: optional(list(eventName(), { max: 500 })) });
 
 export const projects = routes('Projects', [
   route({
@@ -36,8 +58,8 @@ export const projects = routes('Projects', [
     access: 'session',
     body: { name: projectName(), ...settable },
     answers: { 201: withKeys, 409: failure('The user owns the maximum number of projects.', 'CONFLICT') },
-    handle: async ({ db, user, settings, body }) => {
-      const { project, ...keys } = await createProject(db, { ...body, ownerId: user.id }, settings.limits);
+    handle: async ({ db, user, settings, actor, body }) => {
+      const { project, ...keys } = await createProject(db, { ...body, ownerId: user.id, actor }, settings.limits);
       return created(presentProjectWithKeys(project, 'OWNER', keys));
     },
   }),
@@ -60,10 +82,15 @@ export const projects = routes('Projects', [
     access: 'member',
     role: 'ADMIN',
     params,
-    body: { name: optional(projectName()), ...settable },
+    body: {
+      ...{ name: optional(projectName()), ...settable, requireTwoFactor: optional(flag()) },
+      publicKeyPolicy: optional(nullable(publicKeyPolicy())),
+    },
     answers: { 200: one, 404: notFoundMessage },
-    handle: async ({ db, user, params, body }) => {
-      await updateProject(db, params.id, body);
+    handle: async ({ db, user, role, params, actor, body: { publicKeyPolicy, ...body } }) => {
+      if (body.requireTwoFactor !== undefined) mayRequireTwoFactor(user, role);
+      const policy = publicKeyPolicy === undefined ? {} : { publicKeyPolicy: { ...NO_POLICY, ...publicKeyPolicy } };
+      await updateProject(db, params.id, { ...body, ...policy }, actor);
       const project = await findProject(db, user.id, params.id);
       return ok(presentProject(project, project.role));
     },
@@ -74,11 +101,12 @@ export const projects = routes('Projects', [
     summary: 'Delete a project at once, and its data in the background',
     access: 'member',
     role: 'OWNER',
+    confirmed: true,
     whileDisabled: true,
     params,
     answers: { 204: answer('Deleted.'), 404: notFoundMessage },
-    handle: async ({ db, params }) => {
-      await deleteProject(db, params.id);
+    handle: async ({ db, params, actor }) => {
+      await deleteProject(db, params.id, actor);
       return noContent();
     },
   }),
@@ -88,11 +116,12 @@ export const projects = routes('Projects', [
     summary: 'Replace both keys; the old ones stop working at once',
     access: 'member',
     role: 'ADMIN',
+    confirmed: true,
     whileDisabled: true,
     params,
     answers: { 200: withKeys, 404: notFoundMessage },
-    handle: async ({ db, user, params }) => {
-      const keys = await regenerateKeys(db, params.id);
+    handle: async ({ db, user, params, actor }) => {
+      const keys = await regenerateKeys(db, params.id, actor);
       const project = await findProject(db, user.id, params.id);
       return ok(presentProjectWithKeys(project, project.role, keys));
     },
@@ -105,8 +134,8 @@ export const projects = routes('Projects', [
     role: 'ADMIN',
     params,
     answers: { 200: one, 404: notFoundMessage },
-    handle: async ({ db, user, params }) => {
-      await resetProject(db, params.id);
+    handle: async ({ db, user, params, actor }) => {
+      await resetProject(db, params.id, actor);
       const project = await findProject(db, user.id, params.id);
       return ok(presentProject(project, project.role));
     },

@@ -5,6 +5,7 @@ import { refreshSegment } from '../../services/segments/count.ts';
 import { createSegment } from '../../services/segments/create.ts';
 import { findSegment, listSegments } from '../../services/segments/find.ts';
 import { listSegmentMembers } from '../../services/segments/members.ts';
+import { previewSegment } from '../../services/segments/preview.ts';
 import { addMembers, removeMembers } from '../../services/segments/static-members.ts';
 import { updateSegment } from '../../services/segments/update.ts';
 import { answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
@@ -56,6 +57,7 @@ export const segments = routes('Segments', [
     path: '/segments',
     summary: 'List segments, newest first',
     access: 'secretKey',
+    scope: 'segments:read',
     answers: { 200: answer('The segments.', list(segmentSchema)) },
     handle: async ({ db, project }) => ok((await listSegments(db, project.projectId)).map(presentSegment)),
   }),
@@ -64,6 +66,7 @@ export const segments = routes('Segments', [
     path: '/segments',
     summary: 'Create a segment',
     access: 'secretKey',
+    scope: 'segments:write',
     body: {
       name: name(),
       description: description(),
@@ -81,10 +84,32 @@ export const segments = routes('Segments', [
       created(presentSegment(await createSegment(db, project, body, settings.limits))),
   }),
   route({
+    method: 'POST',
+    path: '/segments/preview',
+    summary: 'Count the contacts that match a condition, and show some of them',
+    access: 'secretKey',
+    scope: 'segments:read',
+    role: 'VIEWER',
+    whileDisabled: true,
+    body: { condition: conditionTree().required() as Typed<unknown> },
+    answers: {
+      200: answer(
+        'The contacts. `estimated` when counting took longer than two seconds.',
+        object({ count: count(), estimated: flag(), sample: list(contactSchema, { max: 10 }) }),
+      ),
+      400: invalid,
+    },
+    handle: async ({ db, project, body }) => {
+      const { sample, ...counted } = await previewSegment(db, project.projectId, body.condition);
+      return ok({ ...counted, sample: sample.map(presentContact) });
+    },
+  }),
+  route({
     method: 'GET',
     path: '/segments/:id',
     summary: 'Get a segment with its cached member count',
     access: 'secretKey',
+    scope: 'segments:read',
     params,
     answers: { 200: one, 404: notFound },
     handle: async ({ db, project, params }) => ok(presentSegment(await findSegment(db, project.projectId, params.id))),
@@ -94,6 +119,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id',
     summary: 'Change a segment; its slug stays',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     body: {
       name: optional(name()),
@@ -111,6 +137,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id',
     summary: 'Delete a segment',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     statementTimeoutMs: MEMBERS_MS,
     answers: { 204: answer('Deleted.'), 404: notFound, 409: failure('The segment is in use.', 'CONFLICT') },
@@ -124,6 +151,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/contacts',
     summary: 'List the current members of a segment',
     access: 'secretKey',
+    scope: 'segments:read',
     params,
     query: offsetPage({ maxPageSize: 100 }),
     answers: {
@@ -139,6 +167,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/members',
     summary: 'Add members to a static segment by their addresses',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     body: { emails: emails(), createMissing: optional(flag()), subscribed: optional(flag()) },
     answers: {
@@ -156,6 +185,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/members',
     summary: 'Remove members from a static segment by their addresses',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     body: { emails: emails() },
     answers: { 200: answer('How many were removed.', object({ removed: count() })), 400: onlyStatic, 404: notFound },
@@ -166,6 +196,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/compute',
     summary: 'Recompute the members of a tracked dynamic segment and record entries and exits',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     statementTimeoutMs: MEMBERS_MS,
     answers: {
@@ -183,6 +214,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/refresh',
     summary: 'Recount the members',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     answers: { 200: answer('The count.', object({ memberCount: count() })), 400: invalid, 404: notFound },
     handle: async ({ db, project, params }) => ok(await refreshSegment(db, project, params.id)),

@@ -23,6 +23,7 @@ export const send = routes('Emails', [
     checksKey: true,
     summary: 'Send a transactional e-mail to one or several recipients, one mail each',
     access: 'secretKey',
+    scope: 'send:write',
     bodyLimit: ({ messageMaxBytes }) => messageMaxBytes,
     body: {
       to: recipients(),

@@ -1,17 +1,31 @@
+import { createImport } from '../../services/jobs/create.ts';
+import { exportSuppressions } from '../../services/suppressions/export.ts';
 import { listSuppressions } from '../../services/suppressions/list.ts';
 import { removeSuppression } from '../../services/suppressions/remove.ts';
-import { answer, missing, noContent, ok } from '../http/answers.ts';
+import { suppressAddress, suppressionReasons } from '../../services/suppressions/suppress.ts';
+import { accepted, answer, created, csvFile, failure, missing, noContent, ok } from '../http/answers.ts';
+import { fileOf, importFields, importOptions } from '../http/import-form.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, email } from '../http/schemas.ts';
+import { cursorPage, email, object, optional, text, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import { presentSuppression, suppressionSchema } from '../presenters/suppression.ts';
+
+const MAX_FILE_BYTES = 5 * 1024 * 1024;
+const MAX_REASON = 500;
+
+/** A text that is none of the reasons is kept as a note. */
+function reasonOf(given: string | undefined) {
+  const reason = suppressionReasons.find((known) => known === given);
+  return { reason: reason ?? ('MANUAL' as const), note: reason === undefined ? (given ?? null) : null };
+}
 
 export const suppressions = routes('Suppressions', [
   route({
     method: 'GET',
     path: '/suppressions',
-    summary: 'List suppressed addresses (hard bounces, complaints), newest first',
+    summary: 'List suppressed addresses, newest first',
     access: 'secretKey',
+    scope: 'send:read',
     query: cursorPage(),
     answers: { 200: answer('A page of the list.', cursorListSchema(suppressionSchema)) },
     handle: async ({ db, project, settings, query }) =>
@@ -23,10 +37,64 @@ export const suppressions = routes('Suppressions', [
       ),
   }),
   route({
+    method: 'POST',
+    path: '/suppressions',
+    summary: 'Suppress an address: no mail is sent to it, and its contact is unsubscribed',
+    access: 'secretKey',
+    scope: 'send:write',
+    body: { email: email(), reason: optional(text({ max: MAX_REASON })) },
+    answers: {
+      200: answer('The address was on the list.', suppressionSchema),
+      201: answer('The suppression; its reason is MANUAL unless another one is given.', suppressionSchema),
+    },
+    handle: async ({ db, project, body: { email: address, reason } }) => {
+      const added = await suppressAddress(db, project, { email: address, ...reasonOf(reason) });
+      return (added.isNew ? created : ok)(presentSuppression(added.suppression));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/suppressions/import',
+    summary: 'Suppress the addresses of a CSV file with a column "email" and optional columns "reason" and "note"',
+    access: 'secretKey',
+    scope: 'send:write',
+    multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
+    body: importFields(),
+    answers: {
+      202: answer('The job is queued.', object({ jobId: uuid() })),
+      400: failure('There is no file, it is not CSV, or it has no column "email".', 'BAD_REQUEST'),
+      409: failure('The project has the maximum number of open jobs.', 'CONFLICT'),
+      413: failure('The file is larger than 5 MB.', 'PAYLOAD_TOO_LARGE'),
+    },
+    handle: async ({ db, project, settings, files, body }) =>
+      accepted({
+        jobId: await createImport(
+          db,
+          project,
+          fileOf(files),
+          settings.limits,
+          importOptions(body),
+          'SUPPRESSION_IMPORT',
+        ),
+      }),
+  }),
+  route({
+    method: 'GET',
+    path: '/suppressions/export',
+    summary: 'Export the suppression list as CSV, without addresses of which only a hash is stored',
+    access: 'secretKey',
+    scope: 'send:read',
+    role: 'MEMBER',
+    projectInQuery: true,
+    answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
+    handle: async ({ db, project }) => csvFile('suppressions.csv', await exportSuppressions(db, project)),
+  }),
+  route({
     method: 'DELETE',
     path: '/suppressions/:email',
     summary: 'Remove a suppression, so that mail is sent to the address again',
     access: 'secretKey',
+    scope: 'send:write',
     params: { email: email() },
     answers: { 204: answer('Removed.'), 404: missing('suppressed address') },
     handle: async ({ db, project, params }) => {

@@ -1,22 +1,54 @@
 import type { Settings } from '../../platform/settings.ts';
+import { sendTemplateTestMail } from '../../services/campaigns/test-mail.ts';
 import { deleteTemplate } from '../../services/removal/template.ts';
 import { findTemplate } from '../../services/templates/find.ts';
 import { listTemplates } from '../../services/templates/list.ts';
-import { createTemplate, duplicateTemplate, templateTypes, updateTemplate } from '../../services/templates/save.ts';
+import {
+  createTemplate,
+  duplicateTemplate,
+  restoreVersion,
+  templateTypes,
+  updateTemplate,
+} from '../../services/templates/save.ts';
+import { findVersion, listVersions } from '../../services/templates/versions.ts';
 import { templateUsage } from '../../services/usage/template.ts';
 import { asAddress, sender } from '../http/addresses.ts';
-import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
+import { answer, created, failure, missing, noContent, ok, overCap } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { choice, email, line, nullable, offsetPage, oneOf, optional, text, uuid } from '../http/schemas.ts';
+import {
+  choice,
+  cursorPage,
+  email,
+  flag,
+  line,
+  nullable,
+  object,
+  offsetPage,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
+import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
-import { presentTemplate, templateSchema, templateUsageSchema } from '../presenters/template.ts';
+import {
+  presentTemplate,
+  presentVersion,
+  presentWholeVersion,
+  templateSchema,
+  templateUsageSchema,
+  versionSchema,
+  wholeVersionSchema,
+} from '../presenters/template.ts';
 
 const MAX_NAME = 255;
 const MAX_DESCRIPTION = 2_000;
 const MAX_SEARCH = 1_000;
 
 const params = { id: uuid() };
+const ofVersion = { id: uuid(), version: wholeNumber({ min: 1, max: 2_147_483_647 }) };
 const one = answer('The template.', templateSchema);
 const noTemplate = missing('template', 'TEMPLATE_NOT_FOUND');
 const unreadable = failure(
@@ -55,6 +87,7 @@ export const templates = routes('Templates', [
     path: '/templates',
     summary: 'List templates, filtered by type and by part of name, description or subject',
     access: 'secretKey',
+    scope: 'templates:read',
     query: {
       ...offsetPage(),
       type: optional(oneOf(...templateTypes)),
@@ -71,6 +104,7 @@ export const templates = routes('Templates', [
     path: '/templates',
     summary: 'Create a template',
     access: 'secretKey',
+    scope: 'templates:write',
     body: { name: name(), subject: subject(), body: text(), type: oneOf('TRANSACTIONAL', 'MARKETING'), ...extras },
     bodyLimit,
     answers: { 201: one, 400: unreadable, 403: unverified, 409: tooMany },
@@ -82,6 +116,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id',
     summary: 'Get a template',
     access: 'secretKey',
+    scope: 'templates:read',
     params,
     answers: { 200: one, 404: noTemplate },
     handle: async ({ db, project, params }) =>
@@ -92,6 +127,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id',
     summary: 'Update a template; null clears optional fields',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     body: {
       name: optional(name()),
@@ -110,6 +146,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id',
     summary: 'Delete a template; mail that used it stays',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     answers: {
       204: answer('Deleted.'),
@@ -126,6 +163,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id/duplicate',
     summary: 'Copy a template',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     answers: { 201: answer('The copy.', templateSchema), 404: noTemplate, 409: tooMany },
     handle: async ({ db, project, settings, params }) =>
@@ -136,8 +174,68 @@ export const templates = routes('Templates', [
     path: '/templates/:id/usage',
     summary: 'List the campaigns and workflow steps that use a template',
     access: 'secretKey',
+    scope: 'templates:read',
     params,
     answers: { 200: answer('The usage.', templateUsageSchema), 404: noTemplate },
     handle: async ({ db, project, params }) => ok(await templateUsage(db, project.projectId, params.id)),
+  }),
+  route({
+    method: 'POST',
+    path: '/templates/:id/test',
+    summary: 'Send a template to one address, marked as a test and not tracked',
+    access: 'secretKey',
+    scope: 'templates:write',
+    params,
+    body: { email: email() },
+    answers: {
+      200: answer('It will be sent.', object({ success: flag() })),
+      400: failure('Neither the template nor the project has a sender.', 'BAD_REQUEST'),
+      402: overCap,
+      403: unverified,
+      404: noTemplate,
+    },
+    handle: async ({ db, project, params, body }) => {
+      await sendTemplateTestMail(db, project, params.id, body.email);
+      return ok({ success: true });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/templates/:id/versions',
+    summary: 'List the last 50 saved versions of a template, newest first',
+    access: 'secretKey',
+    scope: 'templates:read',
+    params,
+    query: cursorPage(),
+    answers: { 200: answer('A page of versions.', cursorListSchema(versionSchema)), 404: noTemplate },
+    handle: async ({ db, project, settings, params, query }) =>
+      ok(
+        presentCursorList(
+          await listVersions(db, project.projectId, params.id, settings.secretKeys, query),
+          presentVersion,
+        ),
+      ),
+  }),
+  route({
+    method: 'GET',
+    path: '/templates/:id/versions/:version',
+    summary: 'Get a saved version of a template',
+    access: 'secretKey',
+    scope: 'templates:read',
+    params: ofVersion,
+    answers: { 200: answer('The version.', wholeVersionSchema), 404: noTemplate },
+    handle: async ({ db, project, params }) =>
+      ok(presentWholeVersion(await findVersion(db, project.projectId, params.id, params.version))),
+  }),
+  route({
+    method: 'POST',
+    path: '/templates/:id/versions/:version/restore',
+    summary: 'Make a saved version the current one; it is saved as a new version',
+    access: 'secretKey',
+    scope: 'templates:write',
+    params: ofVersion,
+    answers: { 200: one, 403: unverified, 404: noTemplate },
+    handle: async ({ db, project, params }) =>
+      ok(presentTemplate(await restoreVersion(db, project, params.id, params.version))),
   }),
 ]);

@@ -2,7 +2,7 @@ import joi from 'joi';
 import { publicKeyLimits } from '../../platform/limits.ts';
 import { isReservedEvent } from '../../services/events/reserved.ts';
 import { trackEvent } from '../../services/events/track.ts';
-import { answer, success } from '../http/answers.ts';
+import { answer, failure, success } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
@@ -39,11 +39,18 @@ export const track = routes('Events', [
     checksKey: true,
     summary: 'Record an event of a contact, and create or update the contact',
     access: 'publicKey',
+    scope: 'track',
     body: trackBody(),
-    answers: { 200: answer('The event is recorded.', trackedSchema), 409: keyReused },
+    answers: {
+      200: answer('The event is recorded.', trackedSchema),
+      403: failure('The policy of the public key does not allow it, or the project is disabled.', 'FORBIDDEN'),
+      409: keyReused,
+    },
     handle: async (call) => {
       const tracked = await onceByKey(call, async (db) => {
-        const result = await trackEvent(db, call.project, call.body, publicKeyLimits(call.settings.limits));
+        const limits = publicKeyLimits(call.settings.limits);
+        const { origin } = call.request.headers;
+        const result = await trackEvent(db, call.project, call.body, limits, { origin });
         return { result, response: { contact: result.contactId, event: result.eventId } };
       });
       return success(presentTracked(tracked));

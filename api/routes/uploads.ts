@@ -38,6 +38,7 @@ export function uploads({ settings }: AppParts): RouteGroup {
       path: '/uploads/image',
       summary: 'Upload an image for the body of a template',
       access: 'secretKey',
+      scope: 'templates:write',
       multipart: { files: ['image', 'file'], maxFileBytes: MAX_BYTES },
       answers: {
         201: answer(

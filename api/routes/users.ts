@@ -1,9 +1,12 @@
 import { deleteUser } from '../../services/removal/user.ts';
+import { listSessions, revokeSession } from '../../services/sessions/sessions.ts';
 import { changePassword } from '../../services/users/passwords.ts';
 import { givenPassword, newPassword } from '../http/account-schemas.ts';
-import { type Answer, answer, failure, ok } from '../http/answers.ts';
+import { type Answer, answer, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { startSession, withoutSession } from '../http/session-cookie.ts';
+import { list, uuid } from '../http/schemas.ts';
+import { startedSession, withoutSession } from '../http/session-cookie.ts';
+import { presentSession, sessionSchema } from '../presenters/session.ts';
 import { presentUser, userSchema } from '../presenters/user.ts';
 
 export const users = routes('Users', [
@@ -26,9 +29,32 @@ export const users = routes('Users', [
       204: answer('Deleted.'),
       409: failure('The user is the last OWNER of a project.', 'CONFLICT'),
     },
-    handle: async ({ db, settings, user }): Promise<Answer> => {
-      await deleteUser(db, user);
+    handle: async ({ db, settings, user, actor }): Promise<Answer> => {
+      await deleteUser(db, user, actor);
       return { status: 204, headers: withoutSession(settings) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/users/@me/sessions',
+    summary: 'List the sessions of the user, the last used first',
+    access: 'session',
+    unverified: true,
+    answers: { 200: answer('The sessions.', list(sessionSchema)) },
+    handle: async ({ db, user, session }) =>
+      ok((await listSessions(db, user.id)).map((one) => presentSession(one, session.id))),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/users/@me/sessions/:id',
+    summary: 'End a session of the user',
+    access: 'session',
+    unverified: true,
+    params: { id: uuid() },
+    answers: { 204: answer('The session has ended.'), 404: missing('session') },
+    handle: async ({ db, user, params, actor }) => {
+      await revokeSession(db, user.id, params.id, actor);
+      return noContent();
     },
   }),
   route({
@@ -44,9 +70,10 @@ export const users = routes('Users', [
       401: failure('There is no session, or the current password is wrong.', 'INVALID_CREDENTIALS'),
       429: failure('Too many failed attempts.', 'RATE_LIMIT_EXCEEDED'),
     },
-    handle: async ({ db, settings, user, body, request }): Promise<Answer> => {
-      const changed = await changePassword(db, settings, user, { ...body, ip: request.ip });
-      const { headers } = await startSession(db, changed, settings);
+    handle: async (call): Promise<Answer> => {
+      const { db, settings, user, session, body, actor } = call;
+      const changed = await changePassword(db, settings, user, { ...body, actor });
+      const headers = await startedSession(call, changed, { session: { ...session, provenAt: new Date() } });
       return { status: 200, headers, body: presentUser(changed) };
     },
   }),

@@ -14,6 +14,7 @@ export function verify({ resolver }: Pick<AppParts, 'resolver'>): RouteGroup {
       path: '/v1/verify',
       summary: 'Check whether an address can receive mail, and its kind',
       access: 'secretKey',
+      scope: 'send:read',
       whileDisabled: true,
       body: { email: text({ min: 0 }) },
       answers: { 200: answer('The result; a malformed address is not `valid`.', verifiedSchema) },

@@ -91,9 +91,11 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
     route({
       method: 'POST',
       path: '/workflows/:id/simulate',
+      role: 'VIEWER',
       heavy: 'simulation',
       summary: 'Simulate a workflow for a contact: steps, times, mails and webhooks; nothing is sent or stored',
       access: 'secretKey',
+      scope: 'workflows:read',
       whileDisabled: true,
       params: { id: uuid() },
       body: {

@@ -32,6 +32,7 @@ export const workflowSteps = routes('Workflows', [
     path: '/workflows/:id/steps',
     summary: 'Add a step; with autoConnect it follows the last step without a successor',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: { id: uuid() },
     body: { ...change, type: oneOf(...stepTypeNames), autoConnect: optional(flag()) },
     answers: { 201: answer('The step.', stepSchema), 400: refused, 403: unverified, 404: noWorkflow },
@@ -43,6 +44,7 @@ export const workflowSteps = routes('Workflows', [
     path: '/workflows/:id/steps/:stepId',
     summary: 'Update a step; running executions keep their version of it',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: { id: uuid(), stepId: uuid() },
     body: change,
     answers: { 200: answer('The step.', stepSchema), 400: refused, 403: unverified, 404: noWorkflow },
@@ -54,6 +56,7 @@ export const workflowSteps = routes('Workflows', [
     path: '/workflows/:id/steps/:stepId',
     summary: 'Delete a step with its transitions; splice=true joins its neighbours',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: { id: uuid(), stepId: uuid() },
     query: { splice: optional(flag()) },
     answers: {
@@ -71,6 +74,7 @@ export const workflowSteps = routes('Workflows', [
     path: '/workflows/:id/transitions',
     summary: 'Connect two steps; from a CONDITION step by the branch yes or no',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: { id: uuid() },
     body: {
       fromStepId: uuid(),
@@ -93,6 +97,7 @@ export const workflowSteps = routes('Workflows', [
     path: '/workflows/:id/transitions/:transitionId',
     summary: 'Delete a transition',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: { id: uuid(), transitionId: uuid() },
     answers: { 204: answer('Deleted.'), 404: noWorkflow },
     handle: async ({ db, project, params }) => {

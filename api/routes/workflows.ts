@@ -40,6 +40,7 @@ export const workflows = routes('Workflows', [
     path: '/workflows',
     summary: 'List workflows, newest first, filtered by status and by part of name or description',
     access: 'secretKey',
+    scope: 'workflows:read',
     query: {
       ...offsetPage(),
       search: optional(text({ min: 0, max: 1_000 })),
@@ -54,6 +55,7 @@ export const workflows = routes('Workflows', [
     path: '/workflows/fields',
     summary: 'List what CONDITION steps can filter by: contact fields, events, and the execution context',
     access: 'secretKey',
+    scope: 'workflows:read',
     answers: {
       200: answer(
         'The fields.',
@@ -73,6 +75,7 @@ export const workflows = routes('Workflows', [
     path: '/workflows',
     summary: 'Create a workflow, disabled and without steps',
     access: 'secretKey',
+    scope: 'workflows:write',
     body: {
       name: name(),
       description: description(),
@@ -89,6 +92,7 @@ export const workflows = routes('Workflows', [
     path: '/workflows/:id',
     summary: 'Get a workflow with its steps and transitions, and whether it can be enabled',
     access: 'secretKey',
+    scope: 'workflows:read',
     params,
     answers: { 200: answer('The workflow.', wholeWorkflowSchema), 404: noWorkflow },
     handle: async ({ db, project, settings, params }) =>
@@ -99,6 +103,7 @@ export const workflows = routes('Workflows', [
     path: '/workflows/:id',
     summary: 'Update name, trigger or re-entry of a workflow, enable or disable it',
     access: 'secretKey',
+    scope: 'workflows:write',
     params,
     body: {
       name: optional(name()),
@@ -124,6 +129,7 @@ export const workflows = routes('Workflows', [
     path: '/workflows/:id',
     summary: 'Delete a workflow without active executions; its mail and events stay',
     access: 'secretKey',
+    scope: 'workflows:write',
     params,
     answers: {
       204: answer('Deleted.'),
@@ -140,6 +146,7 @@ export const workflows = routes('Workflows', [
     path: '/workflows/:id/duplicate',
     summary: 'Copy a workflow; the copy is disabled',
     access: 'secretKey',
+    scope: 'workflows:write',
     params,
     answers: { 201: answer('The copy.', workflowSchema), 404: noWorkflow, 409: tooMany },
     handle: async ({ db, project, settings, params }) =>

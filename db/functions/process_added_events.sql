@@ -4,8 +4,10 @@
 -- limits make the planner look rows up one by one instead of reading all executions.
 create or replace function process_added_events() returns trigger language plpgsql as $$
 begin
-  insert into event_deltas (project_id, name, contact_id, at, in_feed)
-  select project_id, name, contact_id, created_at, activity_type(name, data) <> 'hidden' from added;
+  insert into event_deltas (project_id, name, contact_id, at, in_feed, event_id)
+  select project_id, name, contact_id, created_at, activity_type(name, data) <> 'hidden',
+    case when email_id is not null and name like 'email.%' then id end
+  from added;
   insert into contact_changes (project_id, contact_id, dependencies)
   select e.project_id, e.contact_id, array['event.' || e.name] from added e
   where exists (

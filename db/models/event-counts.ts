@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../connect.ts';
 import { statement } from '../statement.ts';
+import { countMails } from './mail-counts.ts';
 
 // Counts events by name, hour and day. Readers add the deltas that are not aggregated yet, in one snapshot, so counts are
 // always exact. See docs/decisions/052-counting-activity.md.
@@ -28,7 +29,7 @@ const addToTable = (unit: 'hour' | 'day'): string => `
 const aggregateText = (condition: string): string => `
   with deltas as (
     delete from event_deltas where ctid = any (array(select ctid from event_deltas where ${condition} limit $1))
-    returning project_id, name, contact_id, at, in_feed
+    returning project_id, name, contact_id, at, in_feed, event_id
   ),
   seen as (
     select project_id, name, contact_id, date_trunc('hour', max(at), 'UTC') as hour from deltas group by 1, 2, 3
@@ -37,7 +38,7 @@ const aggregateText = (condition: string): string => `
     select seen.*, c.last_hour from seen left join event_contacts c using (project_id, name, contact_id)
     where c.last_hour is null or c.last_hour < seen.hour
   ),
-  contacts as (
+  contact_hours as (
     insert into event_contacts as c (project_id, name, contact_id, last_hour)
     select project_id, name, contact_id, hour from moved order by 1, 2, 3
     on conflict (project_id, name, contact_id) do update set last_hour = excluded.last_hour
@@ -67,7 +68,8 @@ const aggregateText = (condition: string): string => `
     on conflict (project_id, name) do update set count = n.count + excluded.count, retained = n.retained + excluded.retained,
       in_feed = n.in_feed + excluded.in_feed, contacts = n.contacts + excluded.contacts,
       last_at = greatest(n.last_at, excluded.last_at)
-  )
+  ),
+  ${countMails}
   select count(*)::integer as aggregated from deltas`;
 
 const aggregateAny = statement<{ aggregated: number }>('event-counts-aggregate', aggregateText('true'));

@@ -2,10 +2,15 @@ import { BaseModel } from './base.ts';
 
 export const bulkTypes = ['BULK_SUBSCRIBE', 'BULK_UNSUBSCRIBE', 'BULK_DELETE'] as const;
 export type BulkType = (typeof bulkTypes)[number];
-export type JobType = 'IMPORT' | BulkType;
-export type JobStatus = 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
+export const importTypes = ['IMPORT', 'SUPPRESSION_IMPORT'] as const;
+export type ImportType = (typeof importTypes)[number];
+export type JobType = ImportType | BulkType;
+export const jobStatuses = ['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
+export type JobStatus = (typeof jobStatuses)[number];
 
 export interface ImportResult {
+  /** Nothing is written; the counts say what would be. */
+  dryRun?: boolean;
   totalRows: number;
   created: number;
   updated: number;

@@ -1,6 +1,6 @@
 import { BaseModel } from './base.ts';
 
-export type Role = 'MEMBER' | 'ADMIN' | 'OWNER';
+export type Role = 'VIEWER' | 'MEMBER' | 'ADMIN' | 'OWNER';
 
 export class Membership extends BaseModel {
   static override tableName = 'memberships';

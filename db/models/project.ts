@@ -12,9 +12,12 @@ export class Project extends BaseModel {
   declare language: string;
   declare disabled: boolean;
   declare disabledReason: string | null;
+  declare publicKeyEvents: string[];
+  declare publicKeyOrigins: string[];
   declare billingCapped: boolean;
   declare cappedSources: string[];
   declare enabledAt: Date | null;
   declare deletedAt: Date | null;
   declare updatedAt: Date;
+  declare requireTwoFactor: boolean;
 }

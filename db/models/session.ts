@@ -7,4 +7,9 @@ export class Session extends BaseModel {
   declare tokenHash: Buffer;
   declare userId: string;
   declare expiresAt: Date;
+  declare id: string;
+  declare lastSeenAt: Date;
+  declare ip: string | null;
+  declare userAgent: string | null;
+  declare provenAt: Date;
 }

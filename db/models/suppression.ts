@@ -1,8 +1,9 @@
 import { BaseModel } from './base.ts';
 
-export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT';
+export const suppressionReasons = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL'] as const;
+export type SuppressionReason = (typeof suppressionReasons)[number];
 
-/** An address that bounced or complained, found by its hash. The address itself is deleted with the contact. */
+/** An address that must not be written to, found by its hash. The address itself is deleted with the contact. */
 export class Suppression extends BaseModel {
   static override tableName = 'suppressions';
 
@@ -12,6 +13,8 @@ export class Suppression extends BaseModel {
   declare email: string | null;
   declare contactId: string | null;
   declare reason: SuppressionReason;
+  /** Why it was added by hand. */
+  declare note: string | null;
   /** The mail that bounced or was reported as spam. */
   declare emailId: string | null;
 }

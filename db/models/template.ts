@@ -16,5 +16,7 @@ export class Template extends BaseModel {
   declare fromName: string | null;
   declare replyTo: string | null;
   declare type: TemplateType;
+  /** The number of its newest version. */
+  declare version: number;
   declare updatedAt: Date;
 }

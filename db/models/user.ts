@@ -8,4 +8,10 @@ export class User extends BaseModel {
   declare passwordHash: string | null;
   declare emailVerified: boolean;
   declare updatedAt: Date;
+  declare operator: boolean;
+  /** Sealed. */
+  declare totpSecret: string | null;
+  declare totpEnabledAt: Date | null;
+  declare totpSignInStep: number | null;
+  declare totpConfirmStep: number | null;
 }

@@ -20,6 +20,10 @@ const kinds = {
   segmentChange: { total: 6, perProject: 1 },
   /** Simulated executions, which render mail. */
   simulation: { total: 4, perProject: 2 },
+  /** Rendering for a preview. */
+  render: { total: 4, perProject: 2 },
+  /** Storing a large file, which takes a connection for seconds. */
+  upload: { total: 2, perProject: 1 },
 } satisfies Record<string, Kind>;
 
 export type HeavyWork = keyof typeof kinds;

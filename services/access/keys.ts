@@ -1,10 +1,16 @@
+import { LRUCache } from 'lru-cache';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Listener } from '../../db/listener.ts';
 import { Project } from '../../db/models/project.ts';
+import { statement } from '../../db/statement.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
+import { type Actor, recordAudit } from '../audit/record.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
+import type { GrantedScope } from './scopes.ts';
 
+/** The key pair of a project. */
 export interface ProjectKeys {
   publicKey: string;
   secretKey: string;
@@ -12,20 +18,36 @@ export interface ProjectKeys {
 
 export type KeyKind = 'public' | 'secret';
 
-/** The project a key belongs to. Statements that write compare `keyGeneration` again. */
+/** The project a caller works on. Statements that write check generation or key again, see `openProject`. */
 export interface ProjectAccess {
   projectId: string;
-  keyGeneration: number;
+  /** Of the key pair, at authentication. Null for a scoped key, whose own row is checked instead. */
+  keyGeneration: number | null;
+  /** Undefined for the key pair and for sessions, which may do everything. */
+  key?: ScopedKeyAccess;
   disabled: boolean;
   disabledReason: string | null;
   /** A cap on transactional mail is set, so each mail is counted when it is accepted. */
   capped?: boolean;
+  /** Who the audit log names for acts of this call; the system where nobody calls. */
+  actor?: Actor;
+}
+
+/** What a scoped key may do, from where, and until when. */
+export interface ScopedKeyAccess {
+  id: string;
+  scopes: readonly GrantedScope[];
+  expiresAt: Date | null;
+  /** Addresses and networks; from anywhere when empty. */
+  allowedIps: readonly string[];
 }
 
 /** Payload of the notifications that invalidate key caches: the project's id. */
 export const KEYS_CHANNEL = 'everpost_keys';
 
-export const newKeys = (): ProjectKeys => ({ publicKey: `pk_${randomText(48)}`, secretKey: `sk_${randomText(48)}` });
+export const newSecretKey = (): string => `sk_${randomText(48)}`;
+
+export const newKeys = (): ProjectKeys => ({ publicKey: `pk_${randomText(48)}`, secretKey: newSecretKey() });
 
 export function keyKind(key: string): KeyKind | undefined {
   const match = /^(pk|sk)_[A-Za-z0-9]{48}$/.exec(key);
@@ -33,13 +55,51 @@ export function keyKind(key: string): KeyKind | undefined {
   return match[1] === 'pk' ? 'public' : 'secret';
 }
 
-export async function findByKey(db: Db, key: string): Promise<ProjectAccess | undefined> {
-  const project = await Project.query(db)
-    .findOne(keyKind(key) === 'public' ? { publicKey: key } : { secretKeyHash: hashToken(key) })
-    .select('id', 'keyGeneration', 'disabled', 'disabledReason', 'billingCapped');
-  return project && accessOf(project);
+interface KeyRow {
+  id: string;
+  key_generation: number;
+  disabled: boolean;
+  disabled_reason: string | null;
+  billing_capped: boolean;
+  key_id: string | null;
+  scopes: GrantedScope[] | null;
+  expires_at: Date | null;
+  allowed_ips: string[] | null;
 }
 
+const PROJECT = 'p.id, p.key_generation, p.disabled, p.disabled_reason, p.billing_capped';
+const NO_SCOPED_KEY =
+  'null::uuid as key_id, null::text[] as scopes, null::timestamptz as expires_at, null::text[] as allowed_ips';
+
+const findByPublicKey = statement<KeyRow>(
+  'key-public',
+  `select ${PROJECT}, ${NO_SCOPED_KEY} from projects p where p.public_key = $1`,
+);
+const findBySecretKey = statement<KeyRow>(
+  'key-secret',
+  `select ${PROJECT}, ${NO_SCOPED_KEY} from projects p where p.secret_key_hash = $1
+   union all
+   select ${PROJECT}, k.id, k.scopes, k.expires_at, k.allowed_ips
+   from scoped_keys k join projects p on p.id = k.project_id
+   where k.key_hash = $1 and k.revoked_at is null and p.deleted_at is null`,
+);
+
+export async function findByKey(db: Db, key: string): Promise<ProjectAccess | undefined> {
+  const [row] =
+    keyKind(key) === 'public' ? await findByPublicKey(db, [key]) : await findBySecretKey(db, [hashToken(key)]);
+  if (!row) return undefined;
+  const { key_id: id, scopes, expires_at: expiresAt, allowed_ips: allowedIps } = row;
+  return {
+    projectId: row.id,
+    keyGeneration: id === null ? row.key_generation : null,
+    disabled: row.disabled,
+    disabledReason: row.disabled_reason,
+    capped: row.billing_capped,
+    ...(id !== null && { key: { id, scopes: scopes ?? [], expiresAt, allowedIps: allowedIps ?? [] } }),
+  };
+}
+
+/** The access of a session. */
 export const accessOf = ({ id, keyGeneration, disabled, disabledReason, billingCapped }: Project): ProjectAccess => ({
   projectId: id,
   keyGeneration,
@@ -48,8 +108,68 @@ export const accessOf = ({ id, keyGeneration, disabled, disabledReason, billingC
   capped: billingCapped,
 });
 
-/** Replaces both keys; the old ones stop working in every process when the transaction commits. */
-export async function regenerateKeys(db: Db, projectId: string): Promise<ProjectKeys> {
+const USE_INTERVAL_MS = 60_000;
+
+const recordUse = statement(
+  'key-used',
+  `update scoped_keys set last_used_at = now() where id = $1 and project_id = $2
+     and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+);
+
+/**
+ * Caches the project of each key. Notifications invalidate it when keys or a project's state change; without a
+ * heartbeat on the listening connection every call queries the database. Unknown keys are not cached.
+ */
+export class KeyCache {
+  private readonly cache = new LRUCache<string, ProjectAccess>({ max: 50_000 });
+  /** Scoped keys whose use this process has recorded within the last minute. */
+  private readonly used = new LRUCache<string, true>({ max: 50_000, ttl: USE_INTERVAL_MS });
+  /** Raised by every notification, so that a result read before it is not cached. */
+  private epoch = 0;
+  private readonly db: Db;
+  private readonly listener: Listener;
+
+  constructor(db: Db, listener: Listener) {
+    this.db = db;
+    this.listener = listener;
+    listener.on(KEYS_CHANNEL, (projectId) => this.invalidate(projectId));
+    listener.onReset(() => this.clear());
+  }
+
+  /** For callers whose statements check the key again: a notification arrives some milliseconds late. */
+  async find(key: string): Promise<ProjectAccess | undefined> {
+    const cached = this.listener.healthy ? this.cache.get(key) : undefined;
+    return cached ?? this.findCurrent(key);
+  }
+
+  /** For all other callers: always reads the database, so that a replaced key stops working at once. */
+  async findCurrent(key: string): Promise<ProjectAccess | undefined> {
+    const epoch = this.epoch;
+    const access = await findByKey(this.db, key);
+    if (access && epoch === this.epoch && this.listener.healthy) this.cache.set(key, access);
+    return access;
+  }
+
+  /** Writes `lastUsedAt` at most once a minute, over all processes. */
+  async recordUse(projectId: string, { id }: ScopedKeyAccess): Promise<void> {
+    if (this.used.has(id)) return;
+    this.used.set(id, true);
+    await recordUse(this.db, [id, projectId]);
+  }
+
+  private invalidate(projectId: string): void {
+    this.epoch++;
+    for (const [key, access] of this.cache.entries()) if (access.projectId === projectId) this.cache.delete(key);
+  }
+
+  private clear(): void {
+    this.epoch++;
+    this.cache.clear();
+  }
+}
+
+/** Replaces the key pair; the old keys stop working in every process when the transaction commits. */
+export async function regenerateKeys(db: Db, projectId: string, actor?: Actor): Promise<ProjectKeys> {
   const keys = newKeys();
   await inTransaction(db, async (trx) => {
     const changed = await Project.query(trx)
@@ -63,6 +183,11 @@ export async function regenerateKeys(db: Db, projectId: string): Promise<Project
         updatedAt: new Date(),
       });
     if (!changed) throw notFound('project');
+    await recordAudit(
+      trx,
+      { projectId, actor },
+      { action: 'project.keys_regenerated', target: { type: 'project', id: projectId } },
+    );
     await notifyKeysChanged(trx, projectId);
   });
   return keys;

@@ -3,6 +3,7 @@ import { Project } from '../../db/models/project.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { notifyKeysChanged } from '../access/keys.ts';
+import { type Actor, changesOf, recordAudit } from '../audit/record.ts';
 import { releaseBlockedMail } from '../blocking/release.ts';
 import { type Categories, type Consumption, readConsumption, sources } from './consumption.ts';
 
@@ -69,7 +70,7 @@ const initializeReserved = `
     ) used)
   where project_id = :projectId`;
 
-export async function setCaps(db: Db, projectId: string, caps: Caps): Promise<Caps> {
+export async function setCaps(db: Db, projectId: string, caps: Caps, actor?: Actor): Promise<Caps> {
   return inTransaction(db, async (trx) => {
     await Project.query(trx).findById(projectId).forNoKeyUpdate();
     const before = await readCaps(trx, projectId);
@@ -86,6 +87,13 @@ export async function setCaps(db: Db, projectId: string, caps: Caps): Promise<Ca
       .merge(columns);
     if (before.transactional === null && caps.transactional !== null) await trx.raw(initializeReserved, { projectId });
     await applyCaps(trx, projectId);
+    const changes = changesOf(before, caps);
+    if (Object.keys(changes).length > 0)
+      await recordAudit(
+        trx,
+        { projectId, actor },
+        { action: 'project.billing_limits_changed', target: { type: 'project', id: projectId }, changes },
+      );
     return readCaps(trx, projectId);
   });
 }

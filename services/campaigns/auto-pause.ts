@@ -2,6 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { type CampaignCounts, countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import { statement } from '../../db/statement.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { signalCampaign } from '../outbox/campaign-run.ts';
 import { sampleRate } from './rates.ts';
 import { totalOf } from './view.ts';
@@ -65,10 +66,10 @@ export function autoPauseReason(
 
 const percent = (rate: number): string => `${Number((rate * 100).toFixed(2))} %`;
 
-const pause = statement<{ id: string }>(
+const pause = statement<{ project_id: string }>(
   'campaign-pause-itself',
   `update campaigns set paused = true, paused_by = $2, pause_reason = $3, updated_at = now()
-   where id = $1 and status = 'SENDING' and not paused returning id`,
+   where id = $1 and status = 'SENDING' and not paused returning project_id`,
 );
 
 /**
@@ -83,7 +84,15 @@ export async function pauseCampaignItself(
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);
-    return (await pause(trx, [id, by, reason])).length > 0;
+    const [paused] = await pause(trx, [id, by, reason]);
+    // A blocked campaign goes on by itself, so nobody asks who stopped it.
+    if (paused && by === 'AUTO_PAUSE')
+      await recordAudit(
+        trx,
+        { projectId: paused.project_id },
+        { action: 'campaign.paused', target: { type: 'campaign', id }, changes: changesOf({}, { reason }) },
+      );
+    return paused !== undefined;
   });
 }
 

@@ -36,7 +36,7 @@ export async function ratesOf(db: Db, ids: string[]): Promise<Map<string, Campai
 export function secondsLeft(
   { status, paused, ratePerMinute }: Pick<Campaign, 'status' | 'paused' | 'ratePerMinute'>,
   { pending }: CampaignCounts,
-  rate: CampaignRate | undefined,
+  rate: Pick<CampaignRate, 'perSecond'> | undefined,
 ): number | null {
   if (status !== 'SENDING' || paused) return null;
   const allowed = ratePerMinute === null ? Number.POSITIVE_INFINITY : ratePerMinute / 60;

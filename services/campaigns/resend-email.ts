@@ -3,17 +3,18 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { openProject, refusal } from '../access/open-project.ts';
+import { keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import { reserveMails } from '../billing/caps.ts';
 import type { EmailRecord } from '../emails/email-record.ts';
 import { findEmail } from '../emails/find.ts';
 import { resendRecipient } from './resolve.ts';
 
 // Keeps the count of attempts, so that a late result of the last attempt still finds its row until the next one begins.
+// Forgets unknown outcomes: a person has decided, so that the mail may go to any relay, and is retried like a new one.
 const makePending = statement<{ source_type: string }>(
   'email-resend',
-  `update emails e set status = 'PENDING', reason = null, due_at = now(), updated_at = now()
-   from ${openProject()} project, email_contents c
+  `update emails e set status = 'PENDING', reason = null, unknown_outcomes = 0, due_at = now(), updated_at = now()
+   from ${openProject('$4')} project, email_contents c
    where e.id = $3 and e.project_id = project.id and e.status in ('FAILED', 'UNKNOWN')
      and c.email_id = e.id
    returning e.source_type`,
@@ -35,8 +36,9 @@ export async function resendEmail(db: Db, project: ProjectAccess, id: string): P
 }
 
 /** Counts the mail against the cap again. Workflow mail over its cap is blocked instead. */
-async function resend(trx: Db, { projectId, keyGeneration, capped }: ProjectAccess, id: string): Promise<boolean> {
-  const [row] = await makePending(trx, [projectId, keyGeneration, id]);
+async function resend(trx: Db, project: ProjectAccess, id: string): Promise<boolean> {
+  const { projectId, keyGeneration, capped } = project;
+  const [row] = await makePending(trx, [projectId, keyGeneration, id, keyIdOf(project)]);
   if (row && capped && row.source_type === 'TRANSACTIONAL') await reserveMails(trx, projectId, 1);
   return row !== undefined;
 }

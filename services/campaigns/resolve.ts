@@ -4,6 +4,7 @@ import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { requireCampaignBelowCap } from '../billing/caps.ts';
 import { insertUnpublishedResults } from '../emails/publish-results.ts';
 import { signalCampaign, startCampaignWorkflow } from '../outbox/campaign-run.ts';
@@ -39,8 +40,14 @@ export async function resolveUnknown(
 ): Promise<{ resolved: number }> {
   return writing(db, project, async (trx) => {
     const campaign = await lockCampaignAndSending(trx, project.projectId, id);
-    if (action === 'close') return { resolved: (await closeUnknown(trx, [id])).length };
-    return { resolved: await resend(trx, campaign, ['UNKNOWN']) };
+    const resolved =
+      action === 'close' ? (await closeUnknown(trx, [id])).length : await resend(trx, campaign, ['UNKNOWN']);
+    await recordAudit(trx, project, {
+      action: 'campaign.resolved',
+      target: { type: 'campaign', id },
+      changes: changesOf({}, { action, resolved }),
+    });
+    return { resolved };
   });
 }
 

@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids.ts';
 import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { senderDomain } from '../domains/name.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
@@ -44,11 +45,22 @@ export async function createCampaign(db: Db, project: ProjectAccess, input: Camp
   const audience = validate(input);
   const campaign = await writing(db, project, async (trx) => {
     await requireReferences(trx, projectId, input, audience);
-    return Campaign.query(trx)
-      .insert({ ...columnsOf(input, audience), id: newId(), projectId })
-      .returning('*');
+    return insertCampaign(trx, project, { ...columnsOf(input, audience), projectId });
   });
   return countAndView(db, campaign);
+}
+
+async function insertCampaign(trx: Db, project: ProjectAccess, columns: Partial<Campaign>): Promise<Campaign> {
+  const created = await Campaign.query(trx)
+    .insert({ ...columns, id: newId() })
+    .returning('*');
+  const { id, name } = created;
+  await recordAudit(trx, project, {
+    action: 'campaign.created',
+    target: { type: 'campaign', id },
+    changes: changesOf({}, { name }),
+  });
+  return created;
 }
 
 export async function replaceCampaign(
@@ -67,9 +79,26 @@ export async function replaceCampaign(
     // Accepts the unchanged templateId of a deleted template, so that the answer of GET is a valid body.
     const isSameTemplate = input.templateId?.toLowerCase() === before.templateId;
     await requireReferences(trx, projectId, { ...input, ...(isSameTemplate && { templateId: null }) }, audience);
-    return before.$query(trx).patchAndFetch({ ...columnsOf(input, audience), updatedAt: new Date() });
+    const columns = columnsOf(input, audience);
+    await recordChange(trx, project, before, columns);
+    return before.$query(trx).patchAndFetch({ ...columns, updatedAt: new Date() });
   });
   return countAndView(db, campaign);
+}
+
+async function recordChange(
+  trx: Db,
+  project: ProjectAccess,
+  before: Campaign,
+  columns: Partial<Campaign>,
+): Promise<void> {
+  const changes = changesOf(before, columns);
+  if (Object.keys(changes).length > 0)
+    await recordAudit(trx, project, {
+      action: 'campaign.updated',
+      target: { type: 'campaign', id: before.id },
+      changes,
+    });
 }
 
 /** Copies the campaign as a DRAFT. Its references are checked when the copy is saved or sent. */
@@ -79,14 +108,11 @@ export async function duplicateCampaign(db: Db, project: ProjectAccess, id: stri
     const { subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, ratePerMinute } =
       original;
     const { projectId, audienceType, segmentId, audienceCondition } = original;
-    return Campaign.query(trx)
-      .insert({
-        ...{ subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, ratePerMinute },
-        ...{ projectId, audienceType, segmentId, audienceCondition },
-        id: newId(),
-        name: nameOfCopy(original.name),
-      })
-      .returning('*');
+    return insertCampaign(trx, project, {
+      ...{ subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, ratePerMinute },
+      ...{ projectId, audienceType, segmentId, audienceCondition },
+      name: nameOfCopy(original.name),
+    });
   });
   return countAndView(db, copy);
 }
@@ -100,6 +126,7 @@ export async function throttleCampaign(
 ): Promise<CampaignView> {
   return writing(db, project, async (trx) => {
     const before = await lockCampaign(trx, project.projectId, id);
+    await recordChange(trx, project, before, { ratePerMinute });
     const campaign = await before.$query(trx).patchAndFetch({ ratePerMinute, updatedAt: new Date() });
     // Drops the wait that was incurred at the old rate.
     await trx('campaignRates').where({ campaignId: id }).update({ nextAt: trx.fn.now() });
@@ -158,5 +185,10 @@ export async function deleteCampaign(db: Db, project: ProjectAccess, id: string)
     if (campaign.status === 'SCHEDULED' || campaign.status === 'SENDING') throw stateConflict(campaign, 'be deleted');
     if (campaign.frozenAt) await campaign.$query(trx).patch({ body: '', deletedAt: new Date() });
     else await campaign.$query(trx).delete();
+    await recordAudit(trx, project, {
+      action: 'campaign.deleted',
+      target: { type: 'campaign', id },
+      changes: { name: { from: campaign.name, to: null } },
+    });
   });
 }

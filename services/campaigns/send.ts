@@ -3,6 +3,7 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { requireCampaignBelowCap } from '../billing/caps.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import { signalCampaign, startCampaignWorkflow } from '../outbox/campaign-run.ts';
@@ -43,6 +44,11 @@ export async function sendCampaign(
     });
     // The workflow of a SCHEDULED campaign runs already and waits.
     await (wasDraft ? startCampaignWorkflow(trx, after) : signalCampaign(trx, after));
+    await recordAudit(trx, project, {
+      action: scheduledFor ? 'campaign.scheduled' : 'campaign.sent',
+      target: { type: 'campaign', id },
+      changes: changesOf({}, { scheduledFor: scheduledFor?.toISOString(), audienceCount }),
+    });
     return viewCampaign(trx, after);
   });
 }

@@ -3,6 +3,8 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
+import type { AuditAction } from '../audit/actions.ts';
+import { recordAudit } from '../audit/record.ts';
 import { persistCampaignResults } from '../emails/persist-results.ts';
 import { signalCampaign } from '../outbox/campaign-run.ts';
 import { lockCampaignAndSending } from './find.ts';
@@ -16,7 +18,13 @@ const notPaused = { paused: false, pausedBy: null, pauseReason: null } as const;
 
 type Change = (trx: Db, campaign: Campaign) => Promise<Partial<Campaign>>;
 
-async function changeState(db: Db, project: ProjectAccess, id: string, change: Change): Promise<CampaignView> {
+async function changeState(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  action: AuditAction,
+  change: Change,
+): Promise<CampaignView> {
   return writing(db, project, async (trx) => {
     const before = await lockCampaignAndSending(trx, project.projectId, id);
     // Persists known results first, so that those mails are not counted as cancelled.
@@ -24,13 +32,14 @@ async function changeState(db: Db, project: ProjectAccess, id: string, change: C
     const after = await before.$query(trx).patchAndFetch({ ...(await change(trx, before)), updatedAt: new Date() });
     await signalCampaign(trx, after);
     wake(trx, 'campaigns');
+    await recordAudit(trx, project, { action, target: { type: 'campaign', id } });
     return viewCampaign(trx, after);
   });
 }
 
 /** Cancels all pending recipients. Mails in flight still arrive. */
 export function cancelCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
-  return changeState(db, project, id, async (_trx, campaign) => {
+  return changeState(db, project, id, 'campaign.cancelled', async (_trx, campaign) => {
     if (campaign.status !== 'SCHEDULED' && campaign.status !== 'SENDING') throw stateConflict(campaign, 'be cancelled');
     return { status: 'CANCELLED', cancelledAt: new Date(), ...notPaused };
   });
@@ -38,7 +47,7 @@ export function cancelCampaign(db: Db, project: ProjectAccess, id: string): Prom
 
 /** Pauses until a person resumes, also if the campaign has paused itself already. */
 export function pauseCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
-  return changeState(db, project, id, async (_trx, campaign) => {
+  return changeState(db, project, id, 'campaign.paused', async (_trx, campaign) => {
     if (campaign.status !== 'SENDING' || campaign.pausedBy === 'USER') throw stateConflict(campaign, 'be paused');
     return { paused: true, pausedBy: 'USER', pauseReason: 'paused by a person' };
   });
@@ -46,7 +55,7 @@ export function pauseCampaign(db: Db, project: ProjectAccess, id: string): Promi
 
 /** Resumes, and counts rates for auto-pause from here on. If the campaign is still blocked, it pauses itself again. */
 export function resumeCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
-  return changeState(db, project, id, async (trx, campaign) => {
+  return changeState(db, project, id, 'campaign.resumed', async (trx, campaign) => {
     if (campaign.status !== 'SENDING' || !campaign.paused) throw stateConflict(campaign, 'be resumed');
     const counts = await countsOfCampaign(trx, id);
     await restartRate(trx, id, totalOf(counts) - counts.pending);

@@ -37,6 +37,11 @@ async function countsAndRateOf(
   return [counts.get(id), rates.get(id)];
 }
 
+/** Returns one campaign, with the size of its audience as it was counted last. */
+export async function findCampaignView(db: Db, projectId: string, id: string): Promise<CampaignView> {
+  return viewCampaign(db, await findCampaign(db, projectId, id));
+}
+
 /** Returns one campaign. Counts the audience again before it is sent. */
 export async function showCampaign(db: Db, projectId: string, id: string): Promise<CampaignView> {
   const campaign = await findCampaign(db, projectId, id);

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
-import { stringify } from 'csv-stringify/sync';
 import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
+import { csvLines } from '../../platform/csv-lines.ts';
 import { heavyWork } from '../access/heavy-work.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { recordAudit } from '../audit/record.ts';
 import { projectContacts } from '../conditions/scope.ts';
 import { listKeys } from './fields.ts';
 import { type ContactPageQuery, pageByScan } from './list-query.ts';
@@ -13,9 +15,6 @@ const MAX_CELLS = 50_000;
 
 const EXPORT_WAIT_MS = 600_000;
 
-/** Spreadsheets treat a text that begins with one of these as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-
 type Cells = Pick<ContactRecord, 'email' | 'subscribed' | 'data'>;
 
 interface Column {
@@ -24,10 +23,12 @@ interface Column {
 }
 
 /**
- * Returns all contacts as CSV, in the order of their addresses. Reads page by page, as fast as the client does. The columns
+ * Records the export, then returns all contacts as CSV, in the order of their addresses. Reads page by page, as fast as the client does. The columns
  * are the fields at the start. An import can read the result.
  */
-export async function exportContacts(db: Db, projectId: string): Promise<Readable> {
+export async function exportContacts(db: Db, project: ProjectAccess): Promise<Readable> {
+  const { projectId } = project;
+  await recordAudit(db, project, { action: 'contacts.exported', target: { type: 'contacts', id: null } });
   const keys = await listKeys(db, projectId);
   const columns: Column[] = [
     { header: 'email', cell: ({ email }) => email },
@@ -44,7 +45,7 @@ const columnOf = (key: string): Column => ({
 });
 
 async function* pages(db: Db, projectId: string, columns: Column[]): AsyncGenerator<string> {
-  yield lines([columns.map(({ header }) => header)]);
+  yield csvLines([columns.map(({ header }) => header)]);
   const limit = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_CELLS / columns.length)));
   const query: ContactPageQuery = {
     projectId,
@@ -59,21 +60,7 @@ async function* pages(db: Db, projectId: string, columns: Column[]): AsyncGenera
     const rows = await heavyWork(db, 'read', projectId, () => pageByScan(db, query), EXPORT_WAIT_MS);
     const last = rows.at(-1);
     if (!last) return;
-    yield lines(rows.map((row) => columns.map(({ cell }) => cell(row))));
+    yield csvLines(rows.map((row) => columns.map(({ cell }) => cell(row))));
     query.after = { by: last.sort_key, id: last.id };
   }
-}
-
-/** RFC 4180. */
-const lines = (rows: unknown[][]): string =>
-  stringify(
-    rows.map((row) => row.map(asCell)),
-    { record_delimiter: '\r\n', quoted_match: /[\r\n]/ },
-  );
-
-function asCell(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return FORMULA.test(text) ? `'${text}` : text;
 }

@@ -4,6 +4,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import { recordAudit } from '../audit/record.ts';
 import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
 import { scopeOf } from '../conditions/scope.ts';
 import { countField, readFieldName } from './fields.ts';
@@ -27,6 +28,8 @@ export async function deleteField(db: Db, project: ProjectAccess, name: string):
   for (let pass = 1; pass <= PASSES; pass++) {
     const having = await countField(db, projectId, { field, key });
     if (having === 0) break;
+    // Recorded first: the deletion takes many transactions.
+    if (pass === 1) await recordAudit(db, project, { action: 'field.deleted', target: { type: 'field', id: key } });
     deletedFrom += having <= FEW ? await removeByIndex(db, projectId, key) : await removeByScan(db, projectId, key);
   }
   await deleteType(db, projectId, key);

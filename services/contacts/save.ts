@@ -7,7 +7,7 @@ import { notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { openProject, refusal } from '../access/open-project.ts';
+import { keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import type { Data } from './data.ts';
 import { readLimitedData, requireRoomForFields } from './limits.ts';
 import { translatingContactErrors } from './violations.ts';
@@ -26,7 +26,7 @@ export interface SavedContact {
 const save = statement<ContactRow & { is_new: boolean }>(
   'contact-save',
   `select written.is_new, saved.*
-   from ${openProject()} as project, ${writeContactSql('project.id', 3)} as written, current_contact(written.id) as saved`,
+   from ${openProject('$11')} as project, ${writeContactSql('project.id', 3)} as written, current_contact(written.id) as saved`,
 );
 
 /** Creates the contact with this address, or changes it. */
@@ -39,7 +39,7 @@ export async function saveContact(
   const { patch, deletes } = readLimitedData(input.data, limits);
   await requireRoomForFields(db, project.projectId, patch, limits);
   const contact = { email: input.email, subscribed: input.subscribed, subscribedWhenNew: true, patch, deletes };
-  const values = [project.projectId, project.keyGeneration, ...contactValues(contact)];
+  const values = [project.projectId, project.keyGeneration, ...contactValues(contact), keyIdOf(project)];
   const [row] = await translatingContactErrors(() => retryDeadlocks(db, () => save(db, values)));
   if (!row) throw await refusal(db, project);
   return { contact: contactRecord(row), isNew: row.is_new };
@@ -48,7 +48,7 @@ export async function saveContact(
 const change = statement<ContactRow | { id: null }>(
   'contact-change',
   `select changed.*
-   from ${openProject()} as project
+   from ${openProject('$9')} as project
    left join update_contact(project.id, $3::uuid, $4::text, $5::boolean, $6::jsonb, $7::jsonb, $8::uuid) as written on true
    left join current_contact(written.id) as changed on true`,
 );
@@ -74,6 +74,7 @@ export async function updateContact(
         JSON.stringify(patch),
         JSON.stringify(deletes),
         newId(),
+        keyIdOf(project),
       ]),
     ),
   );

@@ -15,8 +15,8 @@ export interface WrittenContact {
   isChanged: boolean;
 }
 
-export interface WriteResult {
-  written: WrittenContact[];
+export interface WriteResult<Written = WrittenContact> {
+  written: Written[];
   refused: { email: string; error: string }[];
 }
 
@@ -52,4 +52,34 @@ async function writeAll(db: Db, projectId: string, writes: ContactWrite[]): Prom
   // A savepoint inside a transaction, so that a refusal does not roll back the caller's work.
   const rows = await retryDeadlocks(db, () => db.transaction((trx) => write(trx, values)));
   return rows.map(({ id, email, is_new, is_changed }) => ({ id, email, isNew: is_new, isChanged: is_changed }));
+}
+
+const preview = statement<{ email: string; is_new: boolean; is_changed: boolean; is_too_large: boolean }>(
+  'contacts-preview',
+  `select given.email, c.id is null as is_new,
+     c.id is null or coalesce(given.subscribed, c.subscribed) <> c.subscribed or merged.data <> c.data as is_changed,
+     octet_length(merged.data::text) > 131072 and pg_column_size(merged.data) > 131072 as is_too_large
+   from unnest($2::text[], $3::boolean[], $4::jsonb[]) as given (email, subscribed, patch)
+   left join contacts c on c.project_id = $1 and c.email = given.email
+   cross join lateral (select coalesce(c.data, '{}') || given.patch as data) merged`,
+);
+
+/** Returns what `writeContacts` would do, without doing it. */
+export async function previewContacts(
+  db: Db,
+  projectId: string,
+  writes: ContactWrite[],
+): Promise<WriteResult<Omit<WrittenContact, 'id'>>> {
+  if (writes.length === 0) return { written: [], refused: [] };
+  const rows = await preview(db, [
+    projectId,
+    writes.map(({ email }) => email),
+    writes.map(({ subscribed }) => subscribed ?? null),
+    writes.map(({ patch }) => JSON.stringify(patch)),
+  ]);
+  const [refused, written] = [rows.filter((row) => row.is_too_large), rows.filter((row) => !row.is_too_large)];
+  return {
+    written: written.map(({ email, is_new, is_changed }) => ({ email, isNew: is_new, isChanged: is_changed })),
+    refused: refused.map(({ email }) => ({ email, error: mergedTooLarge.message })),
+  };
 }

@@ -5,6 +5,7 @@ import { Domain, type RecordCheck } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { recordAudit } from '../audit/record.ts';
 import { releaseBlockedMail } from '../blocking/release.ts';
 import { verifiedElsewhere } from './find.ts';
 import { mailMembersAboutDomain } from './mail-members.ts';
@@ -117,6 +118,14 @@ async function write(
   if (changed) {
     await notifyDomainsChanged(trx, domain.projectId);
     await mailMembersAboutDomain(trx, settings, domain, status);
+    await recordAudit(
+      trx,
+      { projectId: domain.projectId },
+      {
+        action: status === 'VERIFIED' ? 'domain.verified' : 'domain.lost',
+        target: { type: 'domain', id: domain.id },
+      },
+    );
     if (status === 'VERIFIED') await releaseBlockedMail(trx, domain);
   }
   const { pendingSeconds, verifiedSeconds } = settings.domainCheck;

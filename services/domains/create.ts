@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { type DomainWithRecords, nameTaken, recordsOf, verifiedElsewhere } from './find.ts';
 import { addSigningKey, makeDomainKey } from './keys.ts';
 import { startLoop } from './loop.ts';
@@ -39,6 +40,11 @@ export async function createDomain(
     const added = await addSigningKey(trx, domain.id, key);
     await startLoop(trx, domain);
     await notifyDomainsChanged(trx, projectId);
+    await recordAudit(trx, project, {
+      action: 'domain.created',
+      target: { type: 'domain', id: domain.id },
+      changes: changesOf({}, { name }),
+    });
     return recordsOf(domain, [added], settings);
   });
 }

@@ -3,6 +3,7 @@ import { Domain } from '../../db/models/domain.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import { type Actor, recordAudit } from '../audit/record.ts';
 import { endLoop } from './loop.ts';
 import { spellingsOf } from './name.ts';
 import { notifyDomainsChanged } from './notify.ts';
@@ -39,13 +40,19 @@ export async function deleteDomain(db: Db, project: ProjectAccess, id: string): 
       throw new ApiError(409, 'CONFLICT', `The ${user.kind} "${user.name}" sends from ${domain.domain}.`, {
         suggestion: `Give the ${user.kind} another sender, or delete it first.`,
       });
-    await removeDomain(trx, domain);
+    await removeDomain(trx, domain, project.actor);
   });
 }
 
 /** Deletes the row, which the caller has locked, and cancels its check loop. */
-export async function removeDomain(trx: Db, domain: Domain): Promise<void> {
-  await Domain.query(trx).deleteById(domain.id);
+export async function removeDomain(trx: Db, domain: Domain, actor?: Actor): Promise<void> {
+  const { id, projectId, domain: name } = domain;
+  await Domain.query(trx).deleteById(id);
+  await recordAudit(
+    trx,
+    { projectId, actor },
+    { action: 'domain.deleted', target: { type: 'domain', id }, changes: { name: { from: name, to: null } } },
+  );
   if (!domain.managed) await endLoop(trx, domain);
-  await notifyDomainsChanged(trx, domain.projectId);
+  await notifyDomainsChanged(trx, projectId);
 }

@@ -39,7 +39,7 @@ export async function removeUnverifiedDomains(db: Db, settings: Pick<Settings, '
     await Domain.query(trx).findById(domain.id).patch({ removalWarnedAt: new Date() });
     await mailMembersAboutDomain(trx, settings, domain, 'REMOVAL');
   });
-  const removed = await forEachDue(db, 'remove', removeDomain);
+  const removed = await forEachDue(db, 'remove', (trx, domain) => removeDomain(trx, domain));
   return { warned, removed };
 }
 

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
-import type { MailAttachment } from '../../platform/smtp/mailer.ts';
+import type { MailAttachment } from '../../platform/mime/compose.ts';
 
 interface AttachmentRow {
   filename: string;

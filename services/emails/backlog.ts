@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 
 export interface MailBacklog {
   /** Due and not sent. */
@@ -13,15 +14,18 @@ export interface MailBacklog {
   leased: number;
 }
 
+const count = statement<MailBacklog>(
+  'mail-backlog',
+  `select count(*) filter (where due_at <= now())::integer as due,
+     coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as oldest,
+     count(*) filter (where due_at > now())::integer as later,
+     (select count(*)::integer from outgoing_mails where started_at is not null and ended_at is null) as sending,
+     (select count(*)::integer from outgoing_mails where started_at is null) as leased
+   from emails where status = 'PENDING' and campaign_id is null`,
+);
+
 /** Counts waiting mail. Reads unfinished rows only, and no campaign mail, which campaigns count themselves. */
 export async function mailBacklog(db: Db): Promise<MailBacklog> {
-  const { rows } = await db.raw(`
-    select count(*) filter (where due_at <= now())::integer as due,
-      coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as oldest,
-      count(*) filter (where due_at > now())::integer as later,
-      (select count(*)::integer from outgoing_mails where started_at is not null and ended_at is null) as sending,
-      (select count(*)::integer from outgoing_mails where started_at is null) as leased
-    from emails where status = 'PENDING' and campaign_id is null`);
-  const [{ oldest, ...counts }] = rows;
-  return { ...counts, oldest: Math.max(0, oldest) };
+  const [counts = { due: 0, oldest: 0, later: 0, sending: 0, leased: 0 }] = await count(db, []);
+  return { ...counts, oldest: Math.max(0, counts.oldest) };
 }

@@ -1,5 +1,5 @@
 import type { Email } from '../../db/models/email.ts';
-import { messageId } from '../../platform/smtp/mailer.ts';
+import { messageId } from '../../platform/mime/compose.ts';
 
 /** A mail as the API shows it. Address and subject are null once erased. */
 export interface EmailRecord {

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { messageId } from '../../platform/smtp/mailer.ts';
+import { messageId } from '../../platform/mime/compose.ts';
 import { recordEvents } from '../events/record.ts';
 
 /** What the events of a mail contain. */

@@ -2,7 +2,7 @@ import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { insertEventsSql } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
-import { messageDomain } from '../../platform/smtp/mailer.ts';
+import { messageDomain } from '../../platform/mime/compose.ts';
 import { recordUsage } from '../billing/usage.ts';
 import { lockContactsOf, mailData, mailDepth, mailFactsJoins, mailSender } from './mail-events.ts';
 

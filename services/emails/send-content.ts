@@ -1,8 +1,8 @@
 import type { Template, TemplateType } from '../../db/models/template.ts';
 import { ApiError, type Violation, validationError } from '../../platform/errors.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import type { MailAttachment } from '../../platform/mime/compose.ts';
 import { encodeText } from '../../platform/mime/encoding.ts';
-import type { MailAttachment } from '../../platform/smtp/mailer.ts';
 import type { Data } from '../contacts/data.ts';
 
 export interface Address {
@@ -24,6 +24,9 @@ export interface SendInput {
   headers?: Record<string, string> | null | undefined;
   attachments?: MailAttachment[] | null | undefined;
 }
+
+/** What mail takes from a template. */
+export type MailTemplate = Pick<Template, 'id' | 'type' | 'subject' | 'body' | 'fromEmail' | 'fromName' | 'replyTo'>;
 
 /** The content that all mails of a request share. */
 export interface MailContent {
@@ -52,7 +55,7 @@ export const NO_LIMITS: SendLimits = {
 };
 
 /** Takes each part from the request, else from the template. */
-export function contentOf(input: SendInput, template: Template | null | undefined, limits: SendLimits): MailContent {
+export function contentOf(input: SendInput, template: MailTemplate | undefined, limits: SendLimits): MailContent {
   const from = input.from ?? senderOf(template);
   const subject = input.subject ?? template?.subject;
   const body = input.body ?? template?.body;
@@ -71,12 +74,12 @@ export function contentOf(input: SendInput, template: Template | null | undefine
   };
 }
 
-function senderOf(template: Template | null | undefined): Address | undefined {
+function senderOf(template: MailTemplate | undefined): Address | undefined {
   if (!template?.fromEmail) return undefined;
   return { email: template.fromEmail, ...(template.fromName && { name: template.fromName }) };
 }
 
-function incomplete(content: Record<'from' | 'subject' | 'body', unknown>, template: Template | null | undefined) {
+function incomplete(content: Record<'from' | 'subject' | 'body', unknown>, template: MailTemplate | undefined) {
   const cause = template ? ': the template has none' : '';
   const missing = Object.entries(content).filter(([, value]) => value === undefined);
   return validationError(

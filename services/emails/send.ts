@@ -11,20 +11,21 @@ import { type ApiError, badRequest, unverifiedSender } from '../../platform/erro
 import { newId } from '../../platform/ids.ts';
 import type { Limits } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { isOpenProject, openProject, refusal } from '../access/open-project.ts';
+import { callerGroup, isOpenProject, keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import { reserveMails } from '../billing/caps.ts';
 import type { Data, DataChange } from '../contacts/data.ts';
 import { readLimitedData, requireRoomForFields } from '../contacts/limits.ts';
 import { translatingContactErrors } from '../contacts/violations.ts';
 import { senderDomain } from '../domains/name.ts';
 import { isVerifiedSender, knownSender, rememberSender } from '../domains/verified-sender.ts';
-import { findTemplate } from '../templates/find.ts';
+import { requireTemplate } from '../templates/find.ts';
 import { storeAttachments } from './attachments.ts';
 import { insertUnpublishedResults } from './publish-results.ts';
 import {
   type Address,
   contentOf,
   type MailContent,
+  type MailTemplate,
   NO_LIMITS,
   type SendInput,
   type SendLimits,
@@ -60,7 +61,7 @@ interface SendRequest {
 const insertMails = statement<AcceptedRow>(
   'send',
   `with content as materialized (
-     select content.*, project.senders_version from ${openProject()} as project,
+     select content.*, project.senders_version from ${openProject('$5')} as project,
        json_to_recordset($3::json) as content (n integer, domain text, verified_at_version uuid, from_email text,
          from_name text, reply_to text, subject text, body_id uuid, html text, headers jsonb, shared boolean, type text,
          variables jsonb, attachment_set uuid, template_id uuid, fields jsonb, field_count integer, max_fields integer)
@@ -111,20 +112,18 @@ const insertMails = statement<AcceptedRow>(
    from accepted`,
 );
 
-async function writeRequests(
-  db: Db,
-  { projectId, keyGeneration }: ProjectAccess,
-  requests: SendRequest[],
-): Promise<AcceptedRow[][]> {
+async function writeRequests(db: Db, project: ProjectAccess, requests: SendRequest[]): Promise<AcceptedRow[][]> {
   const contents = requests.map(({ content }, n) => ({ ...content, n }));
   const mails = requests.flatMap((request, n) => request.mails.map((mail) => ({ ...mail, content: n })));
-  const rows = await insertMails(db, [projectId, keyGeneration, JSON.stringify(contents), JSON.stringify(mails)]);
+  const rows = await insertMails(db, [
+    ...[project.projectId, project.keyGeneration, JSON.stringify(contents), JSON.stringify(mails), keyIdOf(project)],
+  ]);
   const byId = new Map(rows.map((row) => [row.email_id, row]));
   return requests.map((request) => request.mails.flatMap(({ id }) => byId.get(id) ?? []));
 }
 
 const writeCoalesced = coalesceWrites(writeRequests, {
-  key: ({ projectId, keyGeneration }) => `${projectId}/${keyGeneration}`,
+  key: callerGroup,
   maxItems: 25,
   width: 2,
 });
@@ -150,6 +149,15 @@ export async function sendEmails(
   );
 }
 
+const findTemplate = statement<MailTemplate>(
+  'send-template',
+  `select id, type, subject, body, from_email as "fromEmail", from_name as "fromName", reply_to as "replyTo"
+   from templates where project_id = $1 and id = $2`,
+);
+
+const readTemplate = async (db: Db, projectId: string, id: string): Promise<MailTemplate> =>
+  requireTemplate((await findTemplate(db, [projectId, id]))[0]);
+
 async function acceptMails(
   db: Db,
   project: ProjectAccess,
@@ -157,13 +165,15 @@ async function acceptMails(
   limits: SendLimits,
   mails: Mail[],
 ): Promise<Accepted> {
-  const { template, attachments } = input;
+  const { template: templateId, attachments } = input;
   const request: ParsedInput = { ...input, change: readLimitedData(input.data, limits.limits), limits: limits.limits };
-  if (!template && !attachments?.length && !project.capped)
-    return acceptContent(db, project, request, contentOf(input, undefined, limits), mails);
+  const template = templateId ? await readTemplate(db, project.projectId, templateId) : undefined;
+  const content = contentOf(input, template, limits);
+  // Most mail needs one statement, which concurrent requests share.
+  if (content.type === 'TRANSACTIONAL' && !attachments?.length && !project.capped)
+    return acceptContent(db, project, request, content, mails);
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
-      const content = contentOf(input, template ? await findTemplate(trx, project.projectId, template) : null, limits);
       if (attachments?.length) content.attachmentSet = await storeAttachments(trx, attachments);
       if (project.capped) await reserveMails(trx, project.projectId, input.to.length);
       const accepted = await acceptContent(trx, project, request, content, mails);
@@ -278,8 +288,8 @@ function toAccepted(mails: Mail[], rows: Pick<AcceptedRow, 'email_id' | 'contact
 
 /** Returns the reason of a refusal, or undefined if it no longer applies. */
 async function refusalReason(db: Db, project: ProjectAccess, domain: string): Promise<ApiError | undefined> {
-  if (!(await isVerifiedSender(db, project.projectId, domain))) return unverifiedSender(domain);
-  return (await isOpenProject(db, project)) ? undefined : refusal(db, project);
+  if (!(await isOpenProject(db, project))) return refusal(db, project);
+  return (await isVerifiedSender(db, project.projectId, domain)) ? undefined : unverifiedSender(domain);
 }
 
 const MAX_LISTED = 5;

@@ -3,6 +3,7 @@ import { lockEventAggregation } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 
 // One statement has one snapshot: of an event that is recorded meanwhile, both the row and its delta stay.
 const remove = statement<{ deleted: string }>(
@@ -21,6 +22,13 @@ export async function deleteEvents(db: Db, project: ProjectAccess, name: string)
   return writing(db, project, async (trx) => {
     await lockEventAggregation(trx);
     const [row] = await remove(trx, [project.projectId, name]);
-    return Number(row?.deleted ?? 0);
+    const deleted = Number(row?.deleted ?? 0);
+    if (deleted > 0)
+      await recordAudit(trx, project, {
+        action: 'event.deleted',
+        target: { type: 'event', id: name },
+        changes: changesOf({}, { deleted }),
+      });
+    return deleted;
   });
 }

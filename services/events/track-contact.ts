@@ -5,7 +5,7 @@ import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { openProject, refusal } from '../access/open-project.ts';
+import { keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import type { Data } from '../contacts/data.ts';
 import { readLimitedData, requireRoomForEvent, requireRoomForFields } from '../contacts/limits.ts';
 import { contactNotFound } from '../contacts/save.ts';
@@ -22,7 +22,7 @@ export interface TrackContactInput {
 const track = statement<{ contact_id: string | null; created_at: Date }>(
   'track-contact',
   `with contact as materialized (
-     select written.id from ${openProject()} as project
+     select written.id from ${openProject('$11')} as project
      left join update_contact(project.id, $3::uuid, null, $4::boolean, $5::jsonb, $6::jsonb, $7::uuid) as written on true
    ),
    recorded as (
@@ -57,6 +57,7 @@ export async function trackEventOf(
     eventId,
     input.name,
     JSON.stringify(seen),
+    keyIdOf(project),
   ];
   const [row] = await translatingContactErrors(() => retryDeadlocks(db, () => track(db, values)));
   if (!row) throw await refusal(db, project);

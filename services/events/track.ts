@@ -4,10 +4,11 @@ import { insertEventsSql } from '../../db/models/event-writing.ts';
 import { eventFits, fieldsFit } from '../../db/models/name-limits.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
+import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { openProject, refusal } from '../access/open-project.ts';
+import { callerGroup, keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import type { Data } from '../contacts/data.ts';
 import { readLimitedData, tooManyEventNames, tooManyFields } from '../contacts/limits.ts';
 import { translatingContactErrors } from '../contacts/violations.ts';
@@ -37,23 +38,38 @@ interface TrackRequest {
   fields: number;
   deletes: string[];
   change_id: string;
+  /** Of a call with the public key. */
+  origin?: string | undefined;
 }
 
 interface TrackedRow {
   event_id: string;
   contact_id: string;
   created_at: Date;
+  allowed: true;
   fields_fit: true;
   event_fits: true;
 }
 
-/** A request that exceeds a limit of names. Nothing of it is written. */
-type RefusedRow = Pick<TrackedRow, 'event_id'> & { created_at: null; fields_fit: boolean; event_fits: boolean };
+/** A request outside the policy of the public key, or beyond a limit of names. Nothing of it is written. */
+type RefusedRow = Pick<TrackedRow, 'event_id'> & {
+  created_at: null;
+  allowed: boolean;
+  fields_fit: boolean;
+  event_fits: boolean;
+};
 
-/** The requests that share a statement have the same project and limits. */
+/** The requests that share a statement have the same key and limits. */
 interface TrackGroup {
   project: ProjectAccess;
   limits: Limits;
+  /** Called with the public key, so its policy applies. */
+  isPublic: boolean;
+}
+
+/** A call with the public key. */
+export interface PublicCall {
+  origin: string | undefined;
 }
 
 // Locks contacts in the order of their addresses, and records concurrent events of one contact in the order of their ids.
@@ -61,53 +77,72 @@ const track = statement<TrackedRow | RefusedRow>(
   'track',
   `with request as materialized (
      select request.*,
+       not $7::boolean
+         or ((cardinality(project.public_key_events) = 0 or request.name = any (project.public_key_events))
+           and (cardinality(project.public_key_origins) = 0
+             or coalesce(request.origin = any (project.public_key_origins), false)))
+         as allowed,
        ${fieldsFit({ projectId: '$1', keys: 'jsonb_object_keys(request.patch)', count: 'request.fields', max: '$4' })}
          as fields_fit,
        ${eventFits({ projectId: '$1', name: 'request.name', max: '$5' })} as event_fits
-     from ${openProject()} as project, json_to_recordset($3::json) as request (event_id uuid, name text,
+     from ${openProject('$6')} as project, json_to_recordset($3::json) as request (event_id uuid, name text,
        seen jsonb, email text, contact_id uuid, subscribed boolean, patch jsonb, fields integer, deletes jsonb,
-       change_id uuid)
+       change_id uuid, origin text)
      order by email collate "C", event_id
    ),
    contact as materialized (
      select request.event_id, request.name, request.seen, written.id
      from request, write_contact($1, request.email, request.contact_id, request.subscribed, true, request.patch,
        request.deletes, '{}', request.change_id) as written
-     where request.fields_fit and request.event_fits
+     where request.allowed and request.fields_fit and request.event_fits
    ),
    recorded as (
      ${insertEventsSql('select event_id, $1, id, name, seen, null::uuid, cascade_depth() from contact')}
      returning id as event_id, contact_id, created_at
    )
-   select event_id, contact_id, created_at, true as fields_fit, true as event_fits from recorded
+   select event_id, contact_id, created_at, true as allowed, true as fields_fit, true as event_fits from recorded
    union all
-   select event_id, null, null, fields_fit, event_fits from request where not (fields_fit and event_fits)`,
+   select event_id, null, null, allowed, fields_fit, event_fits from request
+   where not (allowed and fields_fit and event_fits)`,
 );
 
 /** The condition on the time lets Postgres skip the partitions of other months. */
 const findTracked = statement<TrackedRow>(
   'track-find',
-  `select id as event_id, contact_id, created_at from events
+  `select id as event_id, contact_id, created_at, true as allowed from events
    where project_id = $1 and id = $2 and created_at > now() - interval '1 hour'`,
 );
 
 async function trackAll(
   db: Db,
-  { project: { projectId, keyGeneration }, limits }: TrackGroup,
+  { project, limits, isPublic }: TrackGroup,
   requests: TrackRequest[],
 ): Promise<(TrackedRow | RefusedRow | undefined)[]> {
-  const values = [projectId, keyGeneration, JSON.stringify(requests), limits.customFields, limits.eventNames];
-  const rows = await track(db, values);
+  const { projectId, keyGeneration } = project;
+  const rows = await track(db, [
+    ...[projectId, keyGeneration, JSON.stringify(requests), limits.customFields, limits.eventNames],
+    ...[keyIdOf(project), isPublic],
+  ]);
   const byId = new Map(rows.map((row) => [row.event_id, row]));
   return requests.map(({ event_id }) => byId.get(event_id));
 }
 
 const trackCoalesced = coalesceWrites(trackAll, {
-  key: ({ project: { projectId, keyGeneration }, limits }: TrackGroup) =>
-    `${projectId}/${keyGeneration}/${limits.customFields}/${limits.eventNames}`,
+  key: ({ project, limits, isPublic }: TrackGroup) =>
+    `${callerGroup(project)}/${isPublic}/${limits.customFields}/${limits.eventNames}`,
   maxItems: 25,
   width: 2,
 });
+
+const outsidePolicy = () =>
+  new ApiError(
+    403,
+    'FORBIDDEN',
+    'The policy of the public key does not allow this event, or tracking from this origin.',
+    {
+      suggestion: "An ADMIN can change the project's publicKeyPolicy.",
+    },
+  );
 
 /** Writes the contact and the event in one statement: both or neither. */
 export async function trackEvent(
@@ -115,18 +150,22 @@ export async function trackEvent(
   project: ProjectAccess,
   input: TrackInput,
   limits: Limits = UNLIMITED,
+  publicCall?: PublicCall,
 ): Promise<Tracked> {
   const { patch, deletes, seen } = readLimitedData(input.data, limits);
   const contact = { email: input.email, contact_id: newId(), subscribed: input.subscribed, patch, deletes };
   const fields = Object.keys(patch).length;
   // Ids are in the order of reading: a change of subscription comes before the event.
-  const request = { ...contact, fields, change_id: newId(), event_id: newId(), name: input.event, seen };
+  const [change_id, event_id, origin] = [newId(), newId(), publicCall?.origin?.toLowerCase()];
+  const request = { ...contact, fields, change_id, event_id, name: input.event, seen, origin };
+  const group = { project, limits, isPublic: publicCall !== undefined };
   const row = await confirmed(
     db,
-    () => translatingContactErrors(() => retryDeadlocks(db, () => trackCoalesced(db, { project, limits }, request))),
+    () => translatingContactErrors(() => retryDeadlocks(db, () => trackCoalesced(db, group, request))),
     async () => (await findTracked(db, [project.projectId, request.event_id]))[0],
   );
   if (!row) throw await refusal(db, project);
+  if (!row.allowed) throw outsidePolicy();
   if (row.created_at === null) throw row.event_fits ? tooManyFields(limits) : tooManyEventNames(limits);
   wake(db, 'events');
   return { contactId: row.contact_id, eventId: row.event_id, timestamp: row.created_at };

@@ -1,30 +1,88 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { type BulkResult, type BulkType, type ImportResult, Job, type JobType } from '../../db/models/job.ts';
+import {
+  type BulkResult,
+  type BulkType,
+  type ImportResult,
+  type ImportType,
+  Job,
+  type JobType,
+} from '../../db/models/job.ts';
+import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
-import { openCsv } from './csv.ts';
+import type { AuditAction } from '../audit/actions.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
+import { bytesOfFile, type ImportFile, storeFile } from './chunks.ts';
+import { type CsvMapping, openCsv } from './csv.ts';
 import { admitWaiting, requireRoomForJob } from './slots.ts';
 
-interface NewJob {
+export interface NewJob {
   type: JobType;
   total: number;
   result: ImportResult | BulkResult;
-  input: { file: Buffer } | { contactIds: string[] };
 }
 
-/** Stores the whole file. Rejects only what the header shows. */
+export interface ImportOptions {
+  mapping?: CsvMapping | undefined;
+  /** Writes nothing; the result says what would be written. */
+  dryRun?: boolean | undefined;
+  /** The state of new contacts without a value in the column "subscribed". */
+  subscribed?: boolean | undefined;
+}
+
+/** How much of a project's files may wait to be imported. */
+const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
+
+/** A job is audited as a whole, when it is ordered. */
+const actions: Record<JobType, AuditAction> = {
+  IMPORT: 'contacts.imported',
+  SUPPRESSION_IMPORT: 'suppressions.imported',
+  BULK_SUBSCRIBE: 'contacts.bulk_subscribed',
+  BULK_UNSUBSCRIBE: 'contacts.bulk_unsubscribed',
+  BULK_DELETE: 'contacts.bulk_deleted',
+};
+
+/** Stores the file in parts. Rejects only what the header shows, and what is not text. */
 export async function createImport(
   db: Db,
   project: ProjectAccess,
-  file: Buffer,
+  file: ImportFile,
   limits: Limits = UNLIMITED,
+  options: ImportOptions = {},
+  type: ImportType = 'IMPORT',
 ): Promise<string> {
-  await openCsv(file);
-  // The worker counts the rows, because parsing five megabytes here would delay other requests.
-  const result = { totalRows: 0, created: 0, updated: 0, unchanged: 0, failed: 0, errors: [] };
-  return create(db, project, { type: 'IMPORT', total: 0, result, input: { file } }, limits);
+  const read = bytesOfFile(file);
+  await openCsv(Buffer.isBuffer(file) ? file : read, options.mapping);
+  // The worker counts the rows, because parsing megabytes here would delay other requests.
+  const result = {
+    ...(options.dryRun && { dryRun: true }),
+    ...{ totalRows: 0, created: 0, updated: 0, unchanged: 0, failed: 0, errors: [] },
+  };
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const id = newId();
+    // Before the job itself, whose creation locks out other jobs of the project. The foreign keys are checked at the end.
+    const bytes = await storeFile(trx, id, read);
+    await trx('jobInputs').insert({ jobId: id, options: JSON.stringify(options), bytes });
+    await insertJob(trx, project, id, { type, total: 0, result }, limits);
+    await requireRoomForBytes(trx, project.projectId);
+    return id;
+  });
+}
+
+/** Runs under the lock of `insertJob`. */
+async function requireRoomForBytes(trx: Db, projectId: string): Promise<void> {
+  const { rows } = await trx.raw(
+    `select coalesce(sum(i.bytes), 0)::float8 as bytes from jobs j join job_inputs i on i.job_id = j.id
+     where j.project_id = ? and j.status in ('QUEUED', 'RUNNING')`,
+    [projectId],
+  );
+  if (rows[0].bytes > MAX_WAITING_BYTES)
+    throw new ApiError(409, 'CONFLICT', 'More than 1 GB of files of this project wait to be imported.', {
+      suggestion: 'Wait for an import to end, or cancel one with POST /contacts/jobs/:jobId/cancel.',
+    });
 }
 
 export async function createBulkJob(
@@ -34,25 +92,37 @@ export async function createBulkJob(
   contactIds: string[],
   limits: Limits = UNLIMITED,
 ): Promise<string> {
-  const total = contactIds.length;
-  const result = { requested: total, changed: 0, unchanged: 0, failed: 0, errors: [] };
-  return create(db, project, { type, total, result, input: { contactIds } }, limits);
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const id = newId();
+    await trx('jobChunks').insert({ jobId: id, number: 0, contactIds });
+    await trx('jobInputs').insert({ jobId: id });
+    return insertJob(trx, project, id, newBulkJob(type, contactIds.length), limits);
+  });
 }
 
-async function create(
-  db: Db,
+export const newBulkJob = (type: BulkType, total: number): NewJob => ({
+  type,
+  total,
+  result: { requested: total, changed: 0, unchanged: 0, failed: 0, errors: [] },
+});
+
+/** Inserts a job whose input is stored, and starts it if there is a free slot. */
+export async function insertJob(
+  trx: Db,
   project: ProjectAccess,
-  { type, total, result, input }: NewJob,
+  id: string,
+  job: NewJob,
   limits: Limits,
 ): Promise<string> {
-  const id = newId();
   const { projectId } = project;
-  await inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
-    await requireRoomForJob(trx, projectId, limits);
-    await Job.query(trx).insert({ id, projectId, type, total, result });
-    await trx('jobInputs').insert({ jobId: id, ...input });
-    await admitWaiting(trx, projectId, limits);
+  await requireRoomForJob(trx, projectId, limits);
+  await Job.query(trx).insert({ id, projectId, ...job });
+  await admitWaiting(trx, projectId, limits);
+  await recordAudit(trx, project, {
+    action: actions[job.type],
+    target: { type: 'job', id },
+    changes: 'requested' in job.result ? changesOf({}, { contacts: job.total }) : {},
   });
   return id;
 }

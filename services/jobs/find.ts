@@ -1,10 +1,9 @@
 import type { Db } from '../../db/connect.ts';
-import { bulkTypes, Job, type JobType } from '../../db/models/job.ts';
+import { bulkTypes, importTypes, Job, type JobType } from '../../db/models/job.ts';
 import { notFound } from '../../platform/errors.ts';
 
-export { bulkTypes } from '../../db/models/job.ts';
+export { bulkTypes, importTypes, jobStatuses } from '../../db/models/job.ts';
 
-export const importTypes = ['IMPORT'] as const;
 export const jobTypes = [...importTypes, ...bulkTypes] as const;
 
 /** Finds only jobs of these types: an import is not found under the path of bulk jobs. */

@@ -4,17 +4,12 @@ import { parseAddress } from '../../platform/address.ts';
 import type { Limits } from '../../platform/limits.ts';
 import { readData } from '../contacts/data.ts';
 import { dataKeysViolation, newFieldsViolation } from '../contacts/limits.ts';
-import { type ContactWrite, writeContacts } from '../contacts/write.ts';
+import { type ContactWrite, previewContacts, writeContacts } from '../contacts/write.ts';
 import { type CsvColumns, type CsvRow, subscribedCell, typedCell } from './csv.ts';
+import type { RowError } from './errors.ts';
+import { addResult, type FileChunk, MAX_ROWS, rowErrorOf } from './file-chunk.ts';
 
-/** The limits of a chunk. The second one is reached in a file full of invalid rows. */
 const MAX_CONTACTS = 1_000;
-const MAX_ROWS = 20_000;
-export const MAX_ERRORS = 1_000;
-/** The longest address in an error. */
-const MAX_EMAIL_LENGTH = 320;
-
-type RowError = ImportResult['errors'][number];
 
 interface Entry {
   write: ContactWrite;
@@ -28,13 +23,16 @@ export interface ImportRules {
   limits: Limits;
   /** New custom fields that the project has no room for. */
   refusedKeys: ReadonlySet<string>;
+  /** The state of new contacts without a value in the column "subscribed". */
+  subscribed: boolean;
 }
 
 /** A part of an import. Later rows of an address override earlier ones; an invalid row does not stop the others. */
-export class ImportChunk {
+export class ImportChunk implements FileChunk {
   size = 0;
+  end = { position: 0, row: 0 };
+  readonly errors: RowError[] = [];
   private readonly entries = new Map<string, Entry>();
-  private readonly errors: RowError[] = [];
   private readonly columns: CsvColumns;
   private readonly rules: ImportRules;
 
@@ -49,32 +47,29 @@ export class ImportChunk {
 
   add(row: CsvRow): void {
     this.size++;
+    this.end = { position: row.end, row: row.row };
     const given = row.parseError ? undefined : row.cells[this.columns.email]?.trim();
     const result = this.read(row, given);
-    if (typeof result === 'string')
-      this.errors.push({ row: row.row, email: given?.slice(0, MAX_EMAIL_LENGTH) || null, error: result });
+    if (typeof result === 'string') this.errors.push(rowErrorOf(row, given, result));
     else this.merge(row.row, result);
   }
 
-  /** Writes the contacts, and returns the result of the import including this chunk. */
+  /** Writes the contacts unless it is a dry run, and returns the result of the import including this chunk. */
   async apply(trx: Db, projectId: string, before: ImportResult): Promise<ImportResult> {
     const writes = [...this.entries.values()].map(({ write }) => write);
-    const { written, refused } = await writeContacts(trx, projectId, writes);
-    const result = { ...before };
+    const { written, refused } = await (before.dryRun ? previewContacts : writeContacts)(trx, projectId, writes);
+    const counts = { created: 0, updated: 0, unchanged: 0 };
     for (const { email, isNew, isChanged } of written) {
       const { updating = 0, repeating = 0 } = this.entries.get(email) ?? {};
-      if (isNew) result.created++;
-      else if (isChanged) result.updated++;
-      else result.unchanged++;
-      result.updated += updating;
-      result.unchanged += repeating;
+      if (isNew) counts.created++;
+      else if (isChanged) counts.updated++;
+      else counts.unchanged++;
+      counts.updated += updating;
+      counts.unchanged += repeating;
     }
     for (const { email, error } of refused)
       for (const row of this.entries.get(email)?.rows ?? []) this.errors.push({ row, email, error });
-    result.failed += this.errors.length;
-    const errors = this.errors.sort((a, b) => a.row - b.row);
-    result.errors = [...before.errors, ...errors.slice(0, Math.max(0, MAX_ERRORS - before.errors.length))];
-    return result;
+    return addResult(before, this.errors, counts);
   }
 
   /** Returns the contact of a row, or what is wrong with the row. */
@@ -92,7 +87,7 @@ export class ImportChunk {
     if (violation) return violation.message;
     if (refusedKeys.size > 0 && Object.keys(patch).some((key) => refusedKeys.has(key)))
       return newFieldsViolation(limits).message;
-    return { email, subscribed, subscribedWhenNew: true, patch, deletes };
+    return { email, subscribed, subscribedWhenNew: this.rules.subscribed, patch, deletes };
   }
 
   /** Stops after the last cell, because a row may be much shorter than the header. */

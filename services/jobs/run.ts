@@ -6,9 +6,14 @@ import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import { deleteContacts } from '../removal/contact.ts';
-import { type CsvFile, openCsv } from './csv.ts';
-import { ImportChunk, type ImportRules } from './import-chunk.ts';
+import { CHUNK_CONTACTS, storedBytes } from './chunks.ts';
+import type { ImportOptions } from './create.ts';
+import { type CsvFile, type CsvPosition, openCsv } from './csv.ts';
+import { storeErrors } from './errors.ts';
+import { type FileChunk, MAX_ERRORS } from './file-chunk.ts';
+import { ImportChunk } from './import-chunk.ts';
 import { admitWaiting } from './slots.ts';
+import { SuppressionChunk } from './suppression-chunk.ts';
 
 export interface JobProgress {
   /** The job is completed, failed or cancelled. */
@@ -17,15 +22,14 @@ export interface JobProgress {
   total: number;
 }
 
-export type IsOver = (skipMs: number) => boolean;
+export type IsOver = () => boolean;
 
 /** The job has ended, or another worker has continued it, since this slice began. */
 class Superseded extends Error {}
 
 /**
  * Continues a job. Each chunk is applied in the transaction that raises `processed`, under the lock of the job's row, so a
- * crash loses no chunk and no chunk is applied twice. Stops after the current chunk when `isOver` returns true; its argument
- * is how long the slice took to skip the rows that were processed before.
+ * crash loses no chunk and no chunk is applied twice. Stops after the current chunk when `isOver` returns true.
  */
 export async function runSlice(
   db: Db,
@@ -36,9 +40,10 @@ export async function runSlice(
   const job = await begin(db, jobId);
   if (!job) return { ended: true, processed: 0, total: 0 };
   try {
-    return job.type === 'IMPORT'
+    const { type } = job;
+    return type === 'IMPORT' || type === 'SUPPRESSION_IMPORT'
       ? await importSlice(db, job, isOver, limits)
-      : await bulkSlice(db, job, job.type, limits);
+      : await bulkSlice(db, job, type, isOver, limits);
   } catch (error) {
     if (error instanceof Superseded) return progressOf(await Job.query(db).findById(jobId).throwIfNotFound());
     throw error;
@@ -61,25 +66,46 @@ const progressOf = ({ status, processed, total }: Job): JobProgress => ({
 });
 
 async function importSlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Promise<JobProgress> {
-  const startedAt = Date.now();
-  let skipMs: number | undefined;
-  const input = await db('jobInputs').where({ jobId: job.id }).first('file');
+  const input = await db('jobInputs').where({ jobId: job.id }).first<JobInput | undefined>();
   if (!input) throw new Superseded();
-  const file = await openCsv(input.file);
+  const file = await openCsv(storedBytes(db, job.id), input.options.mapping);
   let current = job.total > 0 ? job : await countRows(db, job, file);
-  const rules = await rulesOf(db, job.projectId, file, limits);
-  for await (const chunk of chunksOf(file, job.processed, rules)) {
-    skipMs ??= Date.now() - startedAt;
-    current = await applyChunk(db, current, chunk.size, limits, (trx, { projectId, result }) =>
-      chunk.apply(trx, projectId, result as ImportResult),
-    );
-    if (isOver(skipMs)) return progressOf(current);
+  const newChunk = await chunkMaker(db, job, file, input.options, limits);
+  const after = { position: Number(input.position), row: input.row };
+  for await (const chunk of chunksOf(file, after, newChunk)) {
+    current = await applyChunk(db, current, chunk.size, limits, async (trx, { id, projectId, result }) => {
+      const before = result as ImportResult;
+      const updated = await chunk.apply(trx, projectId, before);
+      await storeErrors(trx, { id, projectId }, chunk.errors, before.failed);
+      await trx('jobInputs').where({ jobId: id }).update(chunk.end);
+      return updated;
+    });
+    if (isOver()) return progressOf(current);
   }
   return progressOf(await applyChunk(db, current, 0, limits, async (_, { result }) => result));
 }
 
+interface JobInput {
+  options: ImportOptions;
+  position: string;
+  row: number;
+}
+
+async function chunkMaker(
+  db: Db,
+  { type, projectId }: Job,
+  file: CsvFile,
+  { subscribed = true }: ImportOptions,
+  limits: Limits,
+): Promise<() => FileChunk> {
+  const { columns } = file;
+  if (type === 'SUPPRESSION_IMPORT') return () => new SuppressionChunk(columns);
+  const rules = { ...(await rulesOf(db, projectId, file, limits)), subscribed };
+  return () => new ImportChunk(columns, rules);
+}
+
 /** Accepts new columns in their order as long as the project has room; rows with a value in another one are rejected. */
-async function rulesOf(db: Db, projectId: string, { columns }: CsvFile, limits: Limits): Promise<ImportRules> {
+async function rulesOf(db: Db, projectId: string, { columns }: CsvFile, limits: Limits) {
   const keys = [...new Set(columns.fields.map(({ key }) => key))];
   const { fields, unknown } = await readFieldRoom(db, projectId, keys);
   return { limits, refusedKeys: new Set(unknown.slice(Math.max(0, limits.customFields - fields))) };
@@ -94,26 +120,43 @@ async function countRows(db: Db, job: Job, file: CsvFile): Promise<Job> {
   return Job.query(db).findById(job.id).throwIfNotFound();
 }
 
-async function* chunksOf({ columns, rows }: CsvFile, skip: number, rules: ImportRules): AsyncIterable<ImportChunk> {
-  let chunk = new ImportChunk(columns, rules);
-  let index = 0;
-  for await (const batch of rows())
+async function* chunksOf(file: CsvFile, after: CsvPosition, newChunk: () => FileChunk): AsyncIterable<FileChunk> {
+  let chunk = newChunk();
+  for await (const batch of file.rows(after))
     for (const row of batch) {
-      if (index++ < skip) continue;
       chunk.add(row);
       if (!chunk.isFull) continue;
       yield chunk;
-      chunk = new ImportChunk(columns, rules);
+      chunk = newChunk();
     }
   if (chunk.size > 0) yield chunk;
 }
 
-async function bulkSlice(db: Db, job: Job, type: BulkType, limits: Limits): Promise<JobProgress> {
-  const input = await db('jobInputs').where({ jobId: job.id }).first('contactIds');
-  if (!input) throw new Superseded();
-  const apply = (trx: Db) => applyBulk(trx, job.projectId, type, input.contactIds);
-  return progressOf(await applyChunk(db, job, job.total, limits, apply));
+/** Every stored part but the last has the same number of contacts, so `processed` tells the next one. */
+async function bulkSlice(db: Db, job: Job, type: BulkType, isOver: IsOver, limits: Limits): Promise<JobProgress> {
+  for (let current = job; ; ) {
+    const number = Math.floor(current.processed / CHUNK_CONTACTS);
+    const chunk = await db('jobChunks')
+      .where({ jobId: job.id, number })
+      .first<{ contactIds: string[] } | undefined>('contactIds');
+    // A job without contacts has no part.
+    const contactIds = chunk?.contactIds ?? [];
+    if (!chunk && current.processed < current.total) throw new Superseded();
+    current = await applyChunk(db, current, contactIds.length, limits, async (trx, { projectId, result }) =>
+      mergeResults(result as BulkResult, await applyBulk(trx, projectId, type, contactIds)),
+    );
+    const progress = progressOf(current);
+    if (progress.ended || isOver()) return progress;
+  }
 }
+
+const mergeResults = (before: BulkResult, chunk: BulkResult): BulkResult => ({
+  requested: before.requested,
+  changed: before.changed + chunk.changed,
+  unchanged: before.unchanged + chunk.unchanged,
+  failed: before.failed + chunk.failed,
+  errors: [...before.errors, ...chunk.errors].slice(0, MAX_ERRORS),
+});
 
 /** Applies a chunk and raises `processed` in one transaction. */
 async function applyChunk(

@@ -4,7 +4,8 @@ import { Project } from '../../db/models/project.ts';
 import { User } from '../../db/models/user.ts';
 import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { ApiError, badRequest, validationError } from '../../platform/errors.ts';
-import { endSessions, isSessionOf } from '../sessions/sessions.ts';
+import { type Actor, asUser, recordAudit } from '../audit/record.ts';
+import { type CurrentSession, endSessions, findSessionOf } from '../sessions/sessions.ts';
 import { canSignIn } from '../users/passwords.ts';
 import { findTokenUser, lockTokenUser, revokeTokens, useToken } from '../users/tokens.ts';
 import { markVerified } from '../users/verification.ts';
@@ -19,6 +20,7 @@ export interface OpenInvitation {
   needs: AcceptanceNeed;
   /** How the user can sign in. */
   hasPassword: boolean;
+  hasTwoFactor: boolean;
   providers: string[];
 }
 
@@ -34,30 +36,36 @@ export async function findInvitation(db: Db, token: string, session: string | un
     projectName: project.name,
     email: user.email,
     role: membership.role,
-    needs: await needOf(db, user, session),
+    needs: await needOf(db, user, await findSessionOf(db, session, user.id)),
     hasPassword: user.passwordHash !== null,
+    hasTwoFactor: user.totpEnabledAt !== null,
     providers: await db('userIdentities').where({ userId: user.id }).orderBy('provider').pluck('provider'),
   };
 }
 
 /** A link does not log in: an account that can be signed in to accepts with a session. */
-async function needOf(db: Db, user: User, session: string | undefined): Promise<AcceptanceNeed> {
+async function needOf(db: Db, user: User, session: CurrentSession | undefined): Promise<AcceptanceNeed> {
   if (!(await canSignIn(db, user))) return 'password';
-  return (await isSessionOf(db, session, user.id)) ? 'nothing' : 'session';
+  return session ? 'nothing' : 'session';
 }
 
-/** Locks the user, then the membership, then the token: inviting takes the last two in the same order. */
+/**
+ * Locks the user, then the membership, then the token: inviting takes the last two in the same order. Returns the session
+ * that accepted, if it was one.
+ */
 export async function acceptInvitation(
   db: Db,
   { token, password }: { token: string; password?: string | undefined },
-  session: string | undefined,
-): Promise<{ user: User; projectId: string }> {
+  sessionToken: string | undefined,
+  actor: Actor,
+): Promise<{ user: User; projectId: string; session: CurrentSession | undefined }> {
   const { user: invited } = await findTokenUser(db, 'INVITATION', token);
   // Hashed before any row is locked, and only where it can be the first password.
   const passwordHash =
     password === undefined || (await canSignIn(db, invited)) ? undefined : await hashPassword(password);
   return inTransaction(db, async (trx) => {
     const { user, projectId } = await lockTokenUser(trx, 'INVITATION', token);
+    const session = await findSessionOf(trx, sessionToken, user.id);
     const needs = await needOf(trx, user, session);
     if (needs === 'session')
       throw new ApiError(401, 'UNAUTHORIZED', 'The invited address has an account: accepting needs a session of it.', {
@@ -74,11 +82,16 @@ export async function acceptInvitation(
         .where({ projectId, userId: user.id, status: 'PENDING' }));
     await useToken(trx, 'INVITATION', token);
     if (!projectId || !joined) throw withdrawn();
+    await recordAudit(
+      trx,
+      { projectId, actor: asUser(actor, user.id) },
+      { action: 'member.joined', target: { type: 'user', id: user.id } },
+    );
     const accepted =
       needs === 'password' && passwordHash !== undefined
         ? await setFirstPassword(trx, user.id, passwordHash)
         : await markVerified(trx, user.id);
-    return { user: accepted, projectId };
+    return { user: accepted, projectId, session: needs === 'nothing' ? session : undefined };
   });
 }
 

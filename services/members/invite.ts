@@ -5,13 +5,14 @@ import { User } from '../../db/models/user.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { clientNetwork } from '../../platform/http/client-network.ts';
 import { newId } from '../../platform/ids.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { countUse, tooMany } from '../throttle/count.ts';
 import { type MailSettings, mailInvitation } from '../users/mails.ts';
 import { issueToken } from '../users/tokens.ts';
 import { findMember, type Member } from './list.ts';
-import { type Actor, lockMembers, requireOwnerFor } from './rules.ts';
+import { type ActingMember, lockMembers, requireOwnerFor } from './rules.ts';
 
-export interface Inviter extends Actor {
+export interface Inviter extends ActingMember {
   email: string;
   emailVerified: boolean;
   ip: string;
@@ -24,10 +25,10 @@ export interface Inviter extends Actor {
 export async function inviteMember(
   db: Db,
   settings: MailSettings,
-  actor: Inviter,
+  inviter: Inviter,
   { email, role }: { email: string; role: Role },
 ): Promise<Member> {
-  const { projectId } = actor;
+  const { projectId, actor } = inviter;
   return inTransaction(db, async (trx) => {
     await lockMembers(trx, projectId);
     const { name } = await Project.query(trx).findById(projectId).throwIfNotFound();
@@ -35,16 +36,21 @@ export async function inviteMember(
     const before = await Membership.query(trx).findById([projectId, userId]);
     if (before?.status === 'ACTIVE')
       throw new ApiError(409, 'CONFLICT', 'The user with this address is a member already.');
-    requireOwnerFor(actor, role, ...(before ? [before.role] : []));
+    requireOwnerFor(inviter, role, ...(before ? [before.role] : []));
     await Membership.query(trx)
       .insert({ projectId, userId, role, status: 'PENDING' })
       .onConflict(['projectId', 'userId'])
       .merge(['role']);
-    await countInvitation(trx, actor);
-    if (await mayMailInvitation(trx, actor, email)) {
+    await recordAudit(
+      trx,
+      { projectId, actor },
+      { action: 'member.invited', target: { type: 'user', id: userId }, changes: changesOf(before ?? {}, { role }) },
+    );
+    await countInvitation(trx, inviter);
+    if (await mayMailInvitation(trx, inviter, email)) {
       await trx('userTokens').where({ projectId, userId, purpose: 'INVITATION' }).del();
       const token = await issueToken(trx, 'INVITATION', { userId, projectId });
-      await mailInvitation(trx, settings, email, { token, projectName: name, role, invitedBy: actor });
+      await mailInvitation(trx, settings, email, { token, projectName: name, role, invitedBy: inviter });
     }
     return (await findMember(trx, projectId, userId)) as Member;
   });

@@ -2,12 +2,14 @@ import type { Db } from '../../db/connect.ts';
 import { Membership, type Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
+import type { Actor } from '../audit/record.ts';
 
 /** The member who makes the change. */
-export interface Actor {
+export interface ActingMember {
   projectId: string;
   userId: string;
   role: Role;
+  actor: Actor;
 }
 
 /** Serializes member changes of a project, so that the last OWNER is known. */
@@ -22,9 +24,9 @@ export async function requireMembership(trx: Db, projectId: string, userId: stri
 }
 
 /** Only an OWNER may make or change an OWNER. */
-export function requireOwnerFor(actor: Actor, ...roles: Role[]): void {
-  if (actor.role !== 'OWNER' && roles.includes('OWNER'))
-    throw new ApiError(403, 'FORBIDDEN', `Only an OWNER can make or change an OWNER; your role is ${actor.role}.`);
+export function requireOwnerFor(member: ActingMember, ...roles: Role[]): void {
+  if (member.role !== 'OWNER' && roles.includes('OWNER'))
+    throw new ApiError(403, 'FORBIDDEN', `Only an OWNER can make or change an OWNER; your role is ${member.role}.`);
 }
 
 /** Rejects ending or changing the membership of the last OWNER. */

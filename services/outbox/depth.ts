@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { OutboxQueue } from '../../db/models/outbox-queue.ts';
+import { statement } from '../../db/statement.ts';
 
 export interface QueueDepth {
   queue: OutboxQueue;
@@ -9,16 +10,13 @@ export interface QueueDepth {
   oldest: number;
 }
 
+const depth = statement<QueueDepth>(
+  'outbox-depth',
+  `select queue, count(*) filter (where parked_at is null)::integer as waiting,
+     count(*) filter (where parked_at is not null)::integer as parked,
+     coalesce(extract(epoch from now() - min(created_at) filter (where parked_at is null)), 0)::float8 as oldest
+   from outbox group by queue`,
+);
+
 /** Returns the depth of each queue that is not empty. */
-export async function outboxDepth(db: Db): Promise<QueueDepth[]> {
-  return db('outbox')
-    .select('queue')
-    .select(db.raw('count(*) filter (where parked_at is null)::integer as waiting'))
-    .select(db.raw('count(*) filter (where parked_at is not null)::integer as parked'))
-    .select(
-      db.raw(
-        'coalesce(extract(epoch from now() - min(created_at) filter (where parked_at is null)), 0)::float8 as oldest',
-      ),
-    )
-    .groupBy('queue');
-}
+export const outboxDepth = (db: Db): Promise<QueueDepth[]> => depth(db, []);

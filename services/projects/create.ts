@@ -6,10 +6,12 @@ import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
 import { newKeys, type ProjectKeys } from '../access/keys.ts';
+import { type Actor, changesOf, recordAudit } from '../audit/record.ts';
 
 export interface NewProject {
   name: string;
   ownerId: string;
+  actor?: Actor | undefined;
   tracking?: Project['tracking'] | undefined;
   language?: string | undefined;
 }
@@ -17,7 +19,7 @@ export interface NewProject {
 /** Creates a project with its owner. The returned secret key cannot be read again: only its hash is stored. */
 export async function createProject(
   db: Db,
-  { ownerId, ...rest }: NewProject,
+  { ownerId, actor, ...rest }: NewProject,
   { projectsPerUser } = UNLIMITED,
 ): Promise<{ project: Project } & ProjectKeys> {
   const keys = newKeys();
@@ -30,6 +32,12 @@ export async function createProject(
       secretKeyHash: hashToken(keys.secretKey),
     });
     await Membership.query(trx).insert({ projectId: project.id, userId: ownerId, role: 'OWNER' });
+    const { id: projectId, name } = project;
+    await recordAudit(
+      trx,
+      { projectId, actor },
+      { action: 'project.created', target: { type: 'project', id: projectId }, changes: changesOf({}, { name }) },
+    );
     return { project, ...keys };
   });
 }

@@ -3,6 +3,7 @@ import { Project } from '../../db/models/project.ts';
 import { newId } from '../../platform/ids.ts';
 import { notifyKeysChanged } from '../access/keys.ts';
 import { noProject } from '../access/membership.ts';
+import { type Actor, changesOf, recordAudit } from '../audit/record.ts';
 import { releaseBlockedMail } from '../blocking/release.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
@@ -10,20 +11,25 @@ import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 export async function disableProject(
   db: Db,
   id: string,
-  { reason, automatic = false }: { reason: string; automatic?: boolean },
+  { reason, automatic = false, actor }: { reason: string; automatic?: boolean; actor?: Actor },
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const project = await lock(trx, id);
     if (project.disabled) return false;
     await Project.query(trx).findById(id).patch({ disabled: true, disabledReason: reason, updatedAt: new Date() });
     await trx('projectSuspensions').insert({ id: newId(), projectId: id, reason, automatic });
+    await recordAudit(
+      trx,
+      { projectId: id, actor },
+      { action: 'project.disabled', target: { type: 'project', id }, changes: changesOf({}, { reason, automatic }) },
+    );
     await notifyKeysChanged(trx, id);
     return true;
   });
 }
 
 /** Accepts writes again and releases blocked mail. Returns false if the project was not disabled. */
-export async function enableProject(db: Db, id: string): Promise<boolean> {
+export async function enableProject(db: Db, id: string, actor?: Actor): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const project = await lock(trx, id);
     if (!project.disabled) return false;
@@ -32,6 +38,7 @@ export async function enableProject(db: Db, id: string): Promise<boolean> {
       .findById(id)
       .patch({ disabled: false, disabledReason: null, enabledAt: now, updatedAt: now });
     await trx('projectSuspensions').where({ projectId: id, enabledAt: null }).update({ enabledAt: now });
+    await recordAudit(trx, { projectId: id, actor }, { action: 'project.enabled', target: { type: 'project', id } });
     await notifyKeysChanged(trx, id);
     await releaseBlockedMail(trx, { projectId: id });
     return true;

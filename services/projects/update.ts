@@ -1,25 +1,65 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
+import type { User } from '../../db/models/user.ts';
+import { ApiError } from '../../platform/errors.ts';
 import { noProject } from '../access/membership.ts';
+import { type Actor, changesOf, recordAudit } from '../audit/record.ts';
 
 export const trackings = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
+
+/** What the public key may track, and the origins of pages that it may be used on. Everything where a list is empty. */
+export interface PublicKeyPolicy {
+  origins: string[];
+  events: string[];
+}
 
 export interface ProjectChange {
   name?: string | undefined;
   tracking?: Project['tracking'] | undefined;
   language?: string | undefined;
+  publicKeyPolicy?: PublicKeyPolicy | undefined;
+  requireTwoFactor?: boolean | undefined;
 }
 
-export async function updateProject(db: Db, id: string, change: ProjectChange): Promise<void> {
-  const { name, tracking, language } = change;
-  const changed = await Project.query(db)
-    .findById(id)
-    .whereNull('deletedAt')
-    .patch({
-      ...(name !== undefined && { name }),
-      ...(tracking !== undefined && { tracking }),
-      ...(language !== undefined && { language }),
-      updatedAt: new Date(),
+/** Only an OWNER who has two-factor authentication decides whether the project requires it. */
+export function mayRequireTwoFactor({ totpEnabledAt }: User, role: Role): void {
+  if (role !== 'OWNER')
+    throw new ApiError(403, 'FORBIDDEN', `Only an OWNER can change "requireTwoFactor"; your role is ${role}.`);
+  if (!totpEnabledAt)
+    throw new ApiError(403, 'FORBIDDEN', 'To change "requireTwoFactor", you need two-factor authentication yourself.', {
+      suggestion: 'Set it up with POST /users/@me/totp and POST /users/@me/totp/confirm first.',
     });
-  if (!changed) throw noProject();
+}
+
+export async function updateProject(
+  db: Db,
+  id: string,
+  { name, tracking, language, publicKeyPolicy, requireTwoFactor }: ProjectChange,
+  actor?: Actor,
+): Promise<void> {
+  const change = {
+    ...(name !== undefined && { name }),
+    ...(tracking !== undefined && { tracking }),
+    ...(language !== undefined && { language }),
+    ...(requireTwoFactor !== undefined && { requireTwoFactor }),
+    ...(publicKeyPolicy && {
+      publicKeyOrigins: [...new Set(publicKeyPolicy.origins)],
+      publicKeyEvents: [...new Set(publicKeyPolicy.events)],
+    }),
+  };
+  await inTransaction(db, async (trx) => {
+    const before = await Project.query(trx).findById(id).whereNull('deletedAt').forNoKeyUpdate();
+    if (!before) throw noProject();
+    const changes = changesOf<Project>(before, change);
+    await Project.query(trx)
+      .findById(id)
+      .patch({ ...change, updatedAt: new Date() });
+    if (Object.keys(changes).length > 0)
+      await recordAudit(
+        trx,
+        { projectId: id, actor },
+        { action: 'project.updated', target: { type: 'project', id }, changes },
+      );
+  });
 }

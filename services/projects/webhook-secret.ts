@@ -4,6 +4,7 @@ import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newWebhookSecret } from '../../platform/crypto/standard-webhooks.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import { recordAudit } from '../audit/record.ts';
 
 interface SealedSecret {
   sealed: string;
@@ -31,6 +32,10 @@ export async function rotateWebhookSecret(db: Db, keys: SigningKeys, project: Pr
       .insert({ projectId, sealed, updatedAt: new Date() })
       .onConflict('projectId')
       .merge(['sealed', 'updatedAt']);
+    await recordAudit(trx, project, {
+      action: 'project.webhook_secret_rotated',
+      target: { type: 'project', id: projectId },
+    });
   });
   return secret;
 }

@@ -43,6 +43,10 @@ const eraseHistory = `
     update events e set data = case when e.data \\? 'isFirst' then jsonb_build_object('isFirst', e.data -> 'isFirst') else '{}' end
     from deleted
     where e.project_id = deleted.project_id and e.contact_id = any (deleted.ids) and e.data <> '{}'
+  ),
+  bad_rows as (
+    update job_errors j set email = null from deleted
+    where j.project_id = deleted.project_id and lower(j.email) = any (deleted.emails)
   )
   update jobs j set result = jsonb_set(j.result, '{errors}', (
     select jsonb_agg(
@@ -68,7 +72,9 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
       await trx.raw(cancelPending, [CONTACT_DELETED, projectId, deleted]);
       const contents: { rows: RemovedContent[] } = await trx.raw(eraseContents, [projectId, deleted]);
       await dropUnusedParts(trx, contents.rows);
-      await trx.raw(eraseHistory, [projectId, deleted, contacts.map(({ email }) => email)]);
+      const emails = contacts.map(({ email }) => email);
+      await trx.raw(eraseHistory, [projectId, deleted, emails]);
+      await trx.raw('select erase_webhook_payloads(?, ?::uuid[], ?::text[])', [projectId, deleted, emails]);
       return deleted;
     }),
   );

@@ -3,6 +3,11 @@
 
 /** Erased by a reset and by a deletion, in this order: first what still causes writes, then what other tables refer to. */
 export const erasedByReset = [
+  'campaign_link_clicks',
+  'webhook_queue',
+  'webhook_deliveries',
+  'webhook_events',
+  'webhook_listener_messages',
   'campaigns',
   'executions',
   'execution_steps',
@@ -10,6 +15,7 @@ export const erasedByReset = [
   'workflow_steps',
   'workflows',
   'event_queue',
+  'job_errors',
   'jobs',
   'emails',
   'email_contents',
@@ -20,6 +26,7 @@ export const erasedByReset = [
   'segments',
   'contacts',
   'contact_fields',
+  'template_versions',
   'templates',
   'uploads',
   'upload_totals',
@@ -30,6 +37,9 @@ export const erasedByReset = [
   'event_hours',
   'event_days',
   'event_contacts',
+  'template_days',
+  'domain_days',
+  'previews',
   'activity_deltas',
   'activity_hours',
   'contact_count_deltas',
@@ -46,16 +56,23 @@ export const keptByReset = [
   'project_suspensions',
   'billing_hours',
   'webhook_secrets',
+  'wanted_webhook_types',
+  'webhook_listeners',
+  'webhook_endpoints',
   'domains',
   'memberships',
+  'scoped_keys',
   'user_tokens',
   'rate_windows',
   'session_rate_windows',
+  'failed_requests',
+  'live_streams',
 ] as const;
 
 /**
  * Never erased here: outbox messages are deleted when they are delivered, what is owed when it is billed
- * (`services/billing/maintenance.ts`), and erasures record this work itself.
+ * (`services/billing/maintenance.ts`), and erasures record this work itself. The audit log is append-only; retention drops
+ * its old months.
  */
 export const neverErased = [
   'outbox',
@@ -63,4 +80,5 @@ export const neverErased = [
   'billing_deltas',
   'billing_reports',
   'project_erasures',
+  'audit_log',
 ] as const;

@@ -2,6 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
+import { recordAudit } from '../audit/record.ts';
 import { lockSegment } from '../segments/find.ts';
 import { SegmentGraph } from '../segments/graph.ts';
 import { withSegmentsLock } from '../segments/lock.ts';
@@ -22,6 +23,11 @@ export async function deleteSegment(db: Db, project: ProjectAccess, id: string):
       if (user) throw new ApiError(409, 'CONFLICT', `The segment is used by ${user} and cannot be deleted.`);
     }
     await segment.$query(trx).delete();
+    await recordAudit(trx, project, {
+      action: 'segment.deleted',
+      target: { type: 'segment', id },
+      changes: { name: { from: segment.name, to: null } },
+    });
   });
 }
 

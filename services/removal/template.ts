@@ -2,6 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import { recordAudit } from '../audit/record.ts';
 import { lockTemplate } from '../templates/find.ts';
 import { usageOf } from '../usage/template.ts';
 
@@ -19,5 +20,10 @@ export async function deleteTemplate(db: Db, project: ProjectAccess, id: string)
       throw new ApiError(409, 'CONFLICT', `The template is used by ${user} and cannot be deleted.`);
     }
     await template.$query(trx).delete();
+    await recordAudit(trx, project, {
+      action: 'template.deleted',
+      target: { type: 'template', id },
+      changes: { name: { from: template.name, to: null } },
+    });
   });
 }

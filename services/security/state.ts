@@ -30,7 +30,7 @@ export interface Rates extends ReputationCounts {
 }
 
 /** Computes rates and levels from counts. */
-function ratesOf(counts: ReputationCounts): Rates {
+export function ratesOf(counts: ReputationCounts): Rates {
   const { sent, bounced, complained } = counts;
   const bounceRate = sent > 0 ? bounced / sent : 0;
   const complaintRate = sent > 0 ? complained / sent : 0;

@@ -4,6 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { invalidCondition, requireCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
 import { recount } from './count.ts';
@@ -47,6 +48,11 @@ export async function createSegment(
       ...storedUses(uses),
     });
     if (uses) await connect(trx, segment, uses, graph);
+    await recordAudit(trx, project, {
+      action: 'segment.created',
+      target: { type: 'segment', id: segment.id },
+      changes: changesOf({}, { name: segment.name }),
+    });
     return segment;
   });
   if (type === 'STATIC') return created;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import type { ProjectAccess } from '../access/keys.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { invalidCondition, requireCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
 import { recount } from './count.ts';
@@ -38,6 +39,12 @@ export async function updateSegment(
       ...(uses && storedUses(uses)),
       updatedAt: new Date(),
     });
+    const changes = changesOf<Segment>(before, {
+      ...defined({ name, description, trackMembership }),
+      condition: after.condition,
+    });
+    if (Object.keys(changes).length > 0)
+      await recordAudit(trx, project, { action: 'segment.updated', target: { type: 'segment', id }, changes });
     const isNewCondition = !isDeepStrictEqual(before.condition, after.condition);
     if (uses) await updateMembership(trx, { before, after, uses, isNewCondition });
     return isNewCondition && !after.trackMembership;

@@ -6,10 +6,10 @@ import type { RenderItem } from '../../platform/templates/index.ts';
 import type { Data } from '../contacts/data.ts';
 import { senderDomain } from '../domains/name.ts';
 import type { Signer } from '../domains/signing-key.ts';
+import { bulkHeaders } from '../emails/bulk-headers.ts';
 import type { MailLinks } from '../emails/links.ts';
 import { footerFor } from '../templates/footer.ts';
 import { variablesOf } from '../templates/variables.ts';
-import { bulkHeaders } from './add-tracking.ts';
 import type { SharedHead } from './compose-protocol.ts';
 
 /** The variables with links to a contact's pages. The first alternative matches unsubscribeUrl as well. */

@@ -4,7 +4,8 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import { SealError } from '../../platform/crypto/seal.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { SendOutcome, SmtpMessage } from '../../platform/smtp/mailer.ts';
+import type { SmtpMessage } from '../../platform/mime/smtp-message.ts';
+import type { SendOutcome } from '../../platform/smtp/outcome.ts';
 import {
   fixedSubject,
   plainMail,

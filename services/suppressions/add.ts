@@ -11,7 +11,7 @@ export interface NewSuppression {
   emailId: string;
 }
 
-// A hard bounce replaces a complaint, never the reverse. The address is stored only while its contact exists. Rows are
+// A hard bounce replaces all, a complaint nothing. The address is stored only while its contact exists. Rows are
 // inserted in the order of their hashes, so that concurrent statements do not deadlock.
 const add = statement(
   'suppressions-add',
@@ -26,8 +26,9 @@ const add = statement(
    on conflict (project_id, address_hash) do update set
      email = coalesce(excluded.email, s.email),
      contact_id = coalesce(excluded.contact_id, s.contact_id),
-     reason = case when s.reason = 'HARD_BOUNCE' then s.reason else excluded.reason end,
-     email_id = case when s.reason = 'HARD_BOUNCE' then s.email_id else excluded.email_id end`,
+     reason = case when s.reason = 'HARD_BOUNCE' or excluded.reason = 'COMPLAINT' then s.reason else excluded.reason end,
+     email_id = case when s.reason = 'HARD_BOUNCE' or excluded.reason = 'COMPLAINT' then s.email_id
+       else excluded.email_id end`,
 );
 
 /** Adds addresses to the suppression lists of their projects. The contacts must be locked. */

@@ -11,7 +11,7 @@ export async function lockTemplate(trx: Db, projectId: string, id: string): Prom
   return requireTemplate(await Template.query(trx).findOne({ projectId, id }).forUpdate());
 }
 
-export function requireTemplate(template: Template | undefined): Template {
+export function requireTemplate<T extends object>(template: T | undefined): T {
   if (!template) throw notFound('template', 'TEMPLATE_NOT_FOUND');
   return template;
 }

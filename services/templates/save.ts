@@ -6,10 +6,12 @@ import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import { requireValidTemplate } from './check.ts';
-import { findTemplate, requireTemplate } from './find.ts';
+import { findTemplate, lockTemplate } from './find.ts';
+import { findVersion, storeVersion } from './versions.ts';
 
 export { templateTypes } from '../../db/models/template.ts';
 
@@ -38,10 +40,22 @@ export async function createTemplate(
   const { projectId } = project;
   return writeTemplate(db, project, input, async (trx) => {
     await requireBelowLimit(trx, { what: 'templates', projectId, max });
-    return Template.query(trx)
-      .insert({ ...columnsOf(input), id: newId(), projectId })
-      .returning('*');
+    return insertTemplate(trx, project, { ...columnsOf(input), projectId });
   });
+}
+
+async function insertTemplate(trx: Db, project: ProjectAccess, columns: Partial<Template>): Promise<Template> {
+  const created = await Template.query(trx)
+    .insert({ ...columns, id: newId(), version: 1 })
+    .returning('*');
+  await storeVersion(trx, created, project.actor);
+  const { id, name } = created;
+  await recordAudit(trx, project, {
+    action: 'template.created',
+    target: { type: 'template', id },
+    changes: changesOf({}, { name }),
+  });
+  return created;
 }
 
 export async function updateTemplate(
@@ -57,12 +71,23 @@ export async function updateTemplate(
   const columns = columnsOf(change);
   return writeTemplate(db, project, change, async (trx) => {
     if (Object.keys(columns).length === 0) return findTemplate(trx, projectId, id);
-    const [updated] = await Template.query(trx)
-      .where({ projectId, id })
-      .patch({ ...columns, updatedAt: new Date() })
-      .returning('*');
-    return requireTemplate(updated);
+    const before = await lockTemplate(trx, projectId, id);
+    const changes = changesOf(before, columns);
+    const version = before.version + 1;
+    const updated = await before.$query(trx).patchAndFetch({ ...columns, version, updatedAt: new Date() });
+    await storeVersion(trx, updated, project.actor);
+    if (Object.keys(changes).length > 0)
+      await recordAudit(trx, project, { action: 'template.updated', target: { type: 'template', id }, changes });
+    return updated;
   });
+}
+
+/** Saves an earlier version as the newest one. */
+export async function restoreVersion(db: Db, project: ProjectAccess, id: string, version: number): Promise<Template> {
+  const found = await findVersion(db, project.projectId, id, version);
+  const { name, description, subject, body, type, fromEmail, fromName, replyTo } = found;
+  const from = fromEmail === null ? null : { email: fromEmail };
+  return updateTemplate(db, project, id, { name, description, subject, body, type, from, fromName, replyTo });
 }
 
 /** Copies a template without validating its content again. */
@@ -75,9 +100,7 @@ export async function duplicateTemplate(
   return writeTemplate(db, project, {}, async (trx) => {
     const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
     await requireBelowLimit(trx, { what: 'templates', projectId: project.projectId, max });
-    return Template.query(trx)
-      .insert({ ...original, id: newId(), name: nameOfCopy(original.name) })
-      .returning('*');
+    return insertTemplate(trx, project, { ...original, name: nameOfCopy(original.name) });
   });
 }
 

@@ -7,7 +7,7 @@ const PER_ADDRESS = 5;
 const PER_IP = 50;
 
 /** Counted separately: a client that may not request mail may still log in. */
-export type AttemptKind = 'login' | 'signup' | 'VERIFY_EMAIL' | 'RESET_PASSWORD';
+export type AttemptKind = 'login' | 'signup' | 'code' | 'VERIFY_EMAIL' | 'RESET_PASSWORD';
 
 export interface AuthAttempt {
   kind: AttemptKind;
@@ -15,22 +15,43 @@ export interface AuthAttempt {
   ip: string;
 }
 
+/** An attempt that counts as failed until it is known to be none. */
+export interface CountedAttempt {
+  /** Takes it back, and clears earlier failures of the address. */
+  succeed(): Promise<void>;
+  /** Takes it back: it neither failed nor succeeded. */
+  undo(): Promise<void>;
+}
+
 /**
  * Counts an attempt as failed before it is checked, so that concurrent attempts in all processes stay within the limit.
- * `succeed` takes it back.
  */
-export async function beginAttempt(db: Db, { kind, email, ip }: AuthAttempt): Promise<{ succeed(): Promise<void> }> {
+export async function beginAttempt(db: Db, { kind, email, ip }: AuthAttempt): Promise<CountedAttempt> {
   const address: Limit = { name: `${kind} address ${email}`, max: PER_ADDRESS, minutes: WINDOW_MINUTES };
   const network: Limit = { name: `${kind} ip ${clientNetwork(ip)}`, max: PER_IP, minutes: WINDOW_MINUTES };
   const wait = await countUse(db, [address, network]);
   if (wait > 0) throw tooMany(wait);
   return {
-    // A success also clears earlier failures of the address.
     async succeed() {
       await resetUses(db, [address]);
       await undoUse(db, [network]);
     },
+    undo: () => undoUse(db, [address, network]),
   };
+}
+
+/**
+ * Wrong codes of one account in a day, wherever they are given. Three of a million codes are valid at a time, so guessing
+ * at this rate succeeds in about one of thirty years.
+ */
+const CODES_PER_DAY = 30;
+
+/** Counts a code of the authenticator, or a recovery code, as wrong before it is checked. */
+export async function beginCode(db: Db, userId: string): Promise<Pick<CountedAttempt, 'succeed'>> {
+  const limits: Limit[] = [{ name: `code account ${userId}`, max: CODES_PER_DAY, minutes: 24 * 60 }];
+  const wait = await countUse(db, limits);
+  if (wait > 0) throw tooMany(wait, 'Too many wrong codes in a day.');
+  return { succeed: () => resetUses(db, limits) };
 }
 
 /** Counts an account being opened. `undo` takes it back when opening fails. */

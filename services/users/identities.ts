@@ -5,10 +5,13 @@ import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { OAuthIdentity } from '../../platform/integrations/oauth.ts';
 import type { Settings } from '../../platform/settings.ts';
+import type { AuditAction } from '../audit/actions.ts';
+import { type Actor, asUser, type Changes, recordAudit } from '../audit/record.ts';
 import { endSessions } from '../sessions/sessions.ts';
 import { countSignup } from './attempts.ts';
 import { refuseSignup } from './sign-up.ts';
 import { revokeTokens } from './tokens.ts';
+import { removeTwoFactor } from './two-factor.ts';
 
 export type SignupSettings = Pick<Settings, 'signupEnabled' | 'signupsPerIpPerHour'>;
 
@@ -20,7 +23,7 @@ export async function signInWith(
   db: Db,
   settings: SignupSettings,
   { provider, subject, email: given, emailVerified }: OAuthIdentity,
-  ip: string,
+  actor: Actor,
 ): Promise<User> {
   const known = await findKnown(db, provider, subject);
   if (known) return known;
@@ -30,33 +33,45 @@ export async function signInWith(
       suggestion: 'Verify the address there first, or sign up with a password.',
     });
   return inTransaction(db, async (trx) => {
-    const user = (await findAndSecure(trx, email)) ?? (await create(trx, settings, email, ip));
-    await trx('userIdentities')
+    const user = (await findAndSecure(trx, email, actor)) ?? (await create(trx, settings, email, actor));
+    const linked = await trx('userIdentities')
       .insert({ provider, subject, userId: user.id })
       .onConflict(['provider', 'subject'])
-      .ignore();
+      .ignore()
+      .returning('provider');
+    if (linked.length > 0)
+      await record(trx, 'user.provider_linked', user.id, actor, { provider: { from: null, to: provider } });
     return (await findKnown(trx, provider, subject)) ?? user;
   });
 }
 
+/** The provider has vouched for the user. */
+const record = (trx: Db, action: AuditAction, id: string, actor: Actor, changes: Changes = {}): Promise<void> =>
+  recordAudit(trx, { userId: id, actor: asUser(actor, id) }, { action, target: { type: 'user', id }, changes });
+
 const findKnown = (db: Db, provider: string, subject: string): Promise<User | undefined> =>
   User.query(db).findOne('id', db('userIdentities').select('userId').where({ provider, subject })).execute();
 
-/** An account that never proved its address may be a stranger's: it loses its password, sessions and identities. */
-async function findAndSecure(trx: Db, email: string): Promise<User | undefined> {
+/**
+ * An account that never proved its address may be a stranger's: it loses its password, sessions, identities and
+ * two-factor authentication.
+ */
+async function findAndSecure(trx: Db, email: string, actor: Actor): Promise<User | undefined> {
   const user = await User.query(trx).findOne({ email }).forNoKeyUpdate();
   if (!user || user.emailVerified) return user;
   await endSessions(trx, user.id);
   // Invitations stay: the account has an identity now, so accepting one requires a session.
   await revokeTokens(trx, user.id, 'RESET_PASSWORD', 'VERIFY_EMAIL');
   await trx('userIdentities').where({ userId: user.id }).del();
+  await removeTwoFactor(trx, user.id);
+  if (user.passwordHash) await record(trx, 'user.password_cleared', user.id, actor);
   return User.query(trx).patchAndFetchById(user.id, { passwordHash: null, emailVerified: true, updatedAt: new Date() });
 }
 
 /** Of two concurrent calls the second finds the user of the first; a sign-up with a password may be the first. */
-async function create(trx: Db, settings: SignupSettings, email: string, ip: string): Promise<User> {
+async function create(trx: Db, settings: SignupSettings, email: string, actor: Actor): Promise<User> {
   refuseSignup(settings);
-  await countSignup(trx, settings, ip);
+  await countSignup(trx, settings, actor.ip ?? '');
   await User.query(trx).insert({ id: newId(), email, emailVerified: true }).onConflict('email').ignore();
-  return (await findAndSecure(trx, email)) ?? User.query(trx).findOne({ email }).throwIfNotFound();
+  return (await findAndSecure(trx, email, actor)) ?? User.query(trx).findOne({ email }).throwIfNotFound();
 }

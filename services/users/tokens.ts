@@ -4,7 +4,7 @@ import { hashToken } from '../../platform/crypto/secrets.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
 
-export type TokenPurpose = 'VERIFY_EMAIL' | 'RESET_PASSWORD' | 'INVITATION';
+export type TokenPurpose = 'VERIFY_EMAIL' | 'RESET_PASSWORD' | 'INVITATION' | 'LOGIN_LINK';
 
 export interface TokenOwner {
   userId: string;
@@ -22,6 +22,7 @@ const lifetimes: Record<TokenPurpose, number> = {
   VERIFY_EMAIL: 72 * HOUR,
   RESET_PASSWORD: HOUR,
   INVITATION: 7 * 24 * HOUR,
+  LOGIN_LINK: HOUR / 6,
 };
 
 /** Issues a token for a mailed link; stores only its hash. */

@@ -1,10 +1,12 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
 import { hashPassword } from '../../platform/crypto/secrets.ts';
-import { isSessionOf } from '../sessions/sessions.ts';
+import { type Actor, asUser, recordAudit } from '../audit/record.ts';
+import { findSessionOf } from '../sessions/sessions.ts';
 import { type MailSettings, mailPasswordChanged } from './mails.ts';
-import { canSignIn, logIn, replacePassword } from './passwords.ts';
+import { canSignIn, checkPassword, replacePassword } from './passwords.ts';
 import { findTokenUser, lockTokenUser, revokeTokens, useToken } from './tokens.ts';
+import { removeTwoFactor } from './two-factor.ts';
 
 /** A verification token and what may prove ownership of the account. */
 export interface VerificationProof {
@@ -13,7 +15,7 @@ export interface VerificationProof {
   password?: string | undefined;
   newPassword?: string | undefined;
   session: string | undefined;
-  ip: string;
+  actor: Actor;
 }
 
 /**
@@ -24,11 +26,11 @@ export interface VerificationProof {
 export async function verifyEmail(
   db: Db,
   settings: MailSettings,
-  { token, password, newPassword, session, ip }: VerificationProof,
+  { token, password, newPassword, session, actor }: VerificationProof,
 ): Promise<{ user: User; passwordCleared: boolean }> {
   const { user: claimed } = await findTokenUser(db, 'VERIFY_EMAIL', token);
   // Throttled like logins. The token stays valid when the password is wrong.
-  if (password !== undefined) await logIn(db, claimed.email, password, ip);
+  if (password !== undefined) await checkPassword(db, claimed.email, password, actor);
   const newHash = newPassword === undefined ? undefined : await hashPassword(newPassword);
   return inTransaction(db, async (trx) => {
     const { user } = await lockTokenUser(trx, 'VERIFY_EMAIL', token);
@@ -36,12 +38,20 @@ export async function verifyEmail(
     const isProven =
       user.emailVerified ||
       password !== undefined ||
-      (await isSessionOf(trx, session, user.id)) ||
+      (await findSessionOf(trx, session, user.id)) !== undefined ||
       !(await canSignIn(trx, user));
     if (newHash === undefined && isProven) return { user: await markVerified(trx, user.id), passwordCleared: false };
-    // Identities linked before the mailbox was proven may belong to a stranger.
-    if (!isProven) await trx('userIdentities').where({ userId: user.id }).del();
+    // What was set up before the mailbox was proven may belong to a stranger.
+    if (!isProven) {
+      await trx('userIdentities').where({ userId: user.id }).del();
+      await removeTwoFactor(trx, user.id);
+    }
     const changed = await replacePassword(trx, user.id, { passwordHash: newHash ?? null, emailVerified: true });
+    await recordAudit(
+      trx,
+      { userId: user.id, actor: asUser(actor, user.id) },
+      { action: newHash ? 'user.password_reset' : 'user.password_cleared', target: { type: 'user', id: user.id } },
+    );
     await mailPasswordChanged(trx, settings, changed, { takenOver: !isProven, cleared: newHash === undefined });
     return { user: changed, passwordCleared: newHash === undefined };
   });
@@ -60,5 +70,5 @@ export async function findVerification(
   session: string | undefined,
 ): Promise<{ email: string; ownSession: boolean }> {
   const { user } = await findTokenUser(db, 'VERIFY_EMAIL', token);
-  return { email: user.email, ownSession: await isSessionOf(db, session, user.id) };
+  return { email: user.email, ownSession: (await findSessionOf(db, session, user.id)) !== undefined };
 }

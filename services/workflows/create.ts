@@ -7,6 +7,7 @@ import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { asGraph, editedGraph, findWorkflow } from './find.ts';
 import { saveFirstVersion } from './versions.ts';
 import { graphViolations } from './violations.ts';
@@ -42,9 +43,17 @@ export async function createWorkflow(
       allowReentry: input.allowReentry ?? false,
     });
     await saveFirstVersion(trx, workflow, { steps: [], transitions: [] });
+    await recordCreated(trx, project, workflow);
     return workflow;
   });
 }
+
+const recordCreated = (trx: Db, project: ProjectAccess, { id, name }: Workflow): Promise<void> =>
+  recordAudit(trx, project, {
+    action: 'workflow.created',
+    target: { type: 'workflow', id },
+    changes: changesOf({}, { name }),
+  });
 
 /** Copies a workflow and its graph under new ids. The copy is disabled. */
 export async function duplicateWorkflow(
@@ -79,6 +88,7 @@ export async function duplicateWorkflow(
     }
     const graph = await editedGraph(trx, workflowId);
     await saveFirstVersion(trx, copy, graph);
+    await recordCreated(trx, project, copy);
     const violations = await graphViolations(trx, projectId, asGraph(graph));
     return violations.length > 0 ? copy : copy.$query(trx).patchAndFetch({ validVersion: copy.version });
   });

@@ -3,6 +3,7 @@ import type { Workflow } from '../../db/models/workflow.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { type EditedGraph, editedGraph, lockWorkflow } from './find.ts';
 import { saveVersion } from './versions.ts';
 
@@ -30,7 +31,17 @@ export function editGraph<T>(
 ): Promise<T> {
   return changeWorkflow(db, project, id, async (trx, workflow) => {
     const result = await edit(trx, workflow, await editedGraph(trx, id));
-    await saveVersion(trx, workflow);
+    await saveChangedGraph(trx, project, workflow);
     return result;
+  });
+}
+
+/** Stores the edited graph as a new version. */
+export async function saveChangedGraph(trx: Db, project: ProjectAccess, workflow: Workflow): Promise<void> {
+  const { id, version } = await saveVersion(trx, workflow);
+  await recordAudit(trx, project, {
+    action: 'workflow.updated',
+    target: { type: 'workflow', id },
+    changes: changesOf({ version: workflow.version }, { version }),
   });
 }

@@ -7,12 +7,11 @@ import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import type { Data } from '../contacts/data.ts';
 import { CIRCLE, isCircle, lastOpenExit, requireConnection } from './connections.ts';
-import { changeWorkflow, editGraph } from './editing.ts';
+import { changeWorkflow, editGraph, saveChangedGraph } from './editing.ts';
 import { asGraph, asStep, type EditedGraph, editedGraph } from './find.ts';
 import { sealStep, showStep } from './sealed-headers.ts';
 import { readConfig, requireReferences, type StepRules } from './step-config.ts';
 import { stepTypeOf } from './steps/index.ts';
-import { saveVersion } from './versions.ts';
 
 export interface StepChange {
   name?: string | undefined;
@@ -87,7 +86,7 @@ export async function updateStep(
     });
     // A step's position is not part of the graph, so moving a step makes no version.
     const isSameGraph = JSON.stringify(asStep(stored)) === JSON.stringify(asStep(saved));
-    if (!isSameGraph) await saveVersion(trx, workflow);
+    if (!isSameGraph) await saveChangedGraph(trx, project, workflow);
     return showStep(secretKeys, workflow.projectId, saved);
   });
 }

@@ -2,6 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { Workflow } from '../../db/models/workflow.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
+import { type Changes, changesOf, recordAudit } from '../audit/record.ts';
 import { changeWorkflow } from './editing.ts';
 import { syncSchedule } from './schedule.ts';
 import { readTrigger, type TriggerChange } from './trigger.ts';
@@ -41,8 +42,28 @@ export async function updateWorkflow(
       updatedAt: new Date(),
     });
     await syncSchedule(trx, before, updated);
+    await recordChange(
+      trx,
+      project,
+      id,
+      changesOf<Workflow>(before, { name, description, enabled, allowReentry, ...trigger }),
+    );
     return updated;
   });
+}
+
+/** Switching it on or off is an act of its own, beside other changes of the same request. */
+async function recordChange(
+  trx: Db,
+  project: ProjectAccess,
+  id: string,
+  { enabled, ...changes }: Changes,
+): Promise<void> {
+  const target = { type: 'workflow', id };
+  if (Object.keys(changes).length > 0) await recordAudit(trx, project, { action: 'workflow.updated', target, changes });
+  if (!enabled) return;
+  const action = 'to' in enabled && enabled.to === true ? 'workflow.enabled' : 'workflow.disabled';
+  await recordAudit(trx, project, { action, target });
 }
 
 /** Keeps mail and events of the workflow. Housekeeping deletes its ended executions in chunks. */
@@ -59,6 +80,11 @@ export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string)
     await workflow.$query(trx).delete();
     await trx('workflowRemovals').insert({ workflowId: id });
     await syncSchedule(trx, workflow, undefined);
+    await recordAudit(trx, project, {
+      action: 'workflow.deleted',
+      target: { type: 'workflow', id },
+      changes: { name: { from: workflow.name, to: null } },
+    });
   });
 }
 

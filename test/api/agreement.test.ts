@@ -65,12 +65,12 @@ describe('figures of one history', () => {
 
   before(async () => {
     [api, smtp] = await Promise.all([startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } }), startSmtp()]);
-    worker = campaignWorker(api.db, smtp.url);
+    worker = campaignWorker({ db: api.db, url: api.databaseUrl }, smtp.url);
     project = await api.project();
     await live();
   });
   after(async () => {
-    worker?.close();
+    await worker?.close();
     await smtp?.close();
     await api?.stop();
   });

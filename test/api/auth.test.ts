@@ -125,7 +125,15 @@ describe('authentication', () => {
     it('returns the user of the session and no other field', async () => {
       const answer = await project.owner.get('/users/@me');
       expect(answer).to.have.status(200);
-      expect(answer.body).to.have.all.keys('id', 'email', 'emailVerified', 'createdAt');
+      expect(answer.body).to.have.all.keys(
+        'id',
+        'email',
+        'emailVerified',
+        'hasPassword',
+        'totpEnabled',
+        'operator',
+        'createdAt',
+      );
       expect(answer.body).to.include({ id: project.userId, emailVerified: false });
       expect(new Date(answer.body.createdAt).toISOString()).to.equal(answer.body.createdAt);
     });

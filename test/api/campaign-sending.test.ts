@@ -18,10 +18,10 @@ describe('sending campaigns through the API', () => {
 
   before(async () => {
     [api, smtp] = await Promise.all([startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } }), startSmtp()]);
-    worker = campaignWorker(api.db, smtp.url);
+    worker = campaignWorker({ db: api.db, url: api.databaseUrl }, smtp.url);
   });
   after(async () => {
-    worker?.close();
+    await worker?.close();
     await smtp?.close();
     await api?.stop();
   });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Email } from '../../db/models/email.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { putInFlight } from '../support/sending.ts';
 
 describe('e-mail records', () => {
   let api: TestApi;
@@ -44,6 +45,7 @@ describe('e-mail records', () => {
         reason: null,
         attemptCount: 0,
         attempts: [],
+        attemptLog: [],
         unknownOutcomes: 0,
         messageId: `<${id}@${project.senderDomain}>`,
         providerMessageId: null,
@@ -91,15 +93,31 @@ describe('e-mail records', () => {
     it('returns every attempt, oldest first', async () => {
       const { email: id } = await send();
       const [startedAt, endedAt] = [new Date(1_000), new Date(2_000)];
-      await api.db('email_attempts').insert([
-        { emailId: id, number: 2, startedAt, endedAt, outcome: 'sent' },
-        { emailId: id, number: 1, startedAt, endedAt, outcome: 'deferred', answer: '451 later' },
-      ]);
-      const times = { startedAt: startedAt.toISOString(), endedAt: endedAt.toISOString() };
-      expect((await get(`/emails/${id}`)).attempts).to.deep.equal([
+      const times = { startedAt: startedAt.toISOString(), endedAt: endedAt.toISOString(), relay: 'relay.example:25' };
+      const attempts = [
         { number: 1, ...times, outcome: 'deferred', answer: '451 later' },
         { number: 2, ...times, outcome: 'sent', answer: null },
-      ]);
+      ];
+      await api
+        .db('emails')
+        .where({ id })
+        .update({ attemptLog: JSON.stringify(attempts) });
+      const shown = await get(`/emails/${id}`);
+      expect([shown.attempts, shown.attemptLog]).to.deep.equal([attempts, attempts]);
+    });
+
+    it('shows SENDING while an attempt is in flight, also in lists and filters', async () => {
+      const { email: id } = await send();
+      const others = await Promise.all([send(), send()]);
+      await putInFlight(api.db, id);
+      expect(await get(`/emails/${id}`)).to.include({ status: 'SENDING' });
+      const filtered = async (status: string): Promise<string[]> =>
+        (await get(`/emails?status=${status}`)).data.map((email: { id: string }) => email.id);
+      expect(await filtered('SENDING')).to.deep.equal([id]);
+      expect(await filtered('PENDING')).to.include.members(others.map(({ email }) => email));
+      expect(await filtered('PENDING')).not.to.include(id);
+      await api.db('outgoing_mails').del();
+      expect(await get(`/emails/${id}`)).to.include({ status: 'PENDING' });
     });
 
     it('returns the template that the mail was made from', async () => {
@@ -131,16 +149,20 @@ describe('e-mail records', () => {
     it('omits the answer of the relay after the contact is deleted', async () => {
       const { email: id, contact } = await send();
       const answer = '550 <ann@example.com> unknown';
+      const now = new Date().toISOString();
       const attempt = {
-        emailId: id,
         number: 1,
-        startedAt: new Date(),
-        endedAt: new Date(),
+        startedAt: now,
+        endedAt: now,
+        relay: 'relay.example:25',
         outcome: 'refused',
         answer,
       };
-      await api.db('email_attempts').insert(attempt);
       await become(id, { status: 'FAILED', reason: answer });
+      await api
+        .db('emails')
+        .where({ id })
+        .update({ attemptLog: JSON.stringify([attempt]) });
       await project.server.delete(`/contacts/${contact.id}`);
       const email = await get(`/emails/${id}`);
       expect(email).to.include({ status: 'FAILED', reason: null });
@@ -169,7 +191,7 @@ describe('e-mail records', () => {
       expect(third).to.include({ hasMore: false, total: 0, cursor: null });
       const seen = [first, second, third].flatMap(({ data }) => data.map(({ id }: { id: string }) => id));
       expect(seen).to.deep.equal(ids);
-      expect({ ...first.data[0], attempts: [] }).to.deep.equal(await get(`/emails/${ids[0]}`));
+      expect({ ...first.data[0], attempts: [], attemptLog: [] }).to.deep.equal(await get(`/emails/${ids[0]}`));
     });
 
     describe('with filters', () => {
@@ -274,7 +296,7 @@ describe('e-mail records', () => {
     for (const status of ['FAILED', 'UNKNOWN'] as const)
       it(`queues ${status} mail again, once`, async () => {
         const { email: id } = await send();
-        await become(id, { status, reason: '550 no', attempts: 3, batchId: newId() });
+        await become(id, { status, reason: '550 no', attempts: 3 });
         await api
           .db('emails')
           .where({ id })
@@ -283,12 +305,21 @@ describe('e-mail records', () => {
         expect(answer).to.have.status(200);
         expect(answer.body).to.include({ id, status: 'PENDING', reason: null, attemptCount: 3 });
         const row = await api.db('emails').where({ id }).first();
-        expect(row).to.include({ status: 'PENDING', batchId: null });
+        expect(row).to.include({ status: 'PENDING' });
         expect(row.dueAt.getTime()).to.be.above(Date.now() - 60_000);
         expect(await resend(id)).to.be.envelope(409, 'CONFLICT');
       });
 
-    for (const status of ['PENDING', 'SENDING', 'SENT', 'OPENED', 'BOUNCED', 'CANCELLED'] as const)
+    it('answers 409 to mail that is SENDING', async () => {
+      const { email: id } = await send();
+      await putInFlight(api.db, id);
+      const answer = await resend(id);
+      expect(answer).to.be.envelope(409, 'CONFLICT');
+      expect(answer.body.error.message).to.contain('SENDING');
+      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'PENDING' });
+    });
+
+    for (const status of ['PENDING', 'SENT', 'OPENED', 'BOUNCED', 'CANCELLED'] as const)
       it(`answers 409 to ${status} mail`, async () => {
         const { email: id } = await send();
         await become(id, { status });

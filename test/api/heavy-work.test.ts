@@ -18,6 +18,7 @@ describe('a route that is declared heavy', () => {
       heavy: 'read',
       summary: 'Takes as long as the test likes',
       access: 'secretKey',
+      scope: 'send:read',
       answers: { 200: answer('Done.', object({})) },
       handle: async ({ project: { projectId } }) => {
         under.push(projectId);

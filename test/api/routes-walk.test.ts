@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import type { Role } from '../../db/models/membership.ts';
+import { hasRole } from '../../services/access/membership.ts';
+import { type GrantedScope, grantedScopes } from '../../services/access/scopes.ts';
 import { disableProject } from '../../services/projects/disable.ts';
 import { type Person, person } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
@@ -6,7 +9,9 @@ import { fingerprint } from '../support/fingerprint.ts';
 import { createOneOfEachResource, type ProjectResources, pathWith } from '../support/one-of-each.ts';
 import { eventually } from '../support/waiting.ts';
 
-const accesses = ['publicKey', 'secretKey', 'session', 'member', 'memberOrKey', 'public'] as const;
+const accesses = [
+  ...(['publicKey', 'secretKey', 'session', 'projectSession', 'member', 'memberOrKey', 'operator', 'public'] as const),
+];
 type Access = (typeof accesses)[number];
 
 interface Operation {
@@ -15,13 +20,21 @@ interface Operation {
   method: string;
   path: string;
   access: Access;
-  role: 'ADMIN' | 'OWNER' | undefined;
+  /** The minimum role of a member, on routes that members call. */
+  role: Role | undefined;
+  /** One of these is needed by a scoped key. */
+  scopes: string[];
   /** Its path has an id, which may belong to another project. */
   hasId: boolean;
+  /** Its answer has no end. */
+  streams: boolean;
 }
 
 /** The routes without authentication. A new one must be added here on purpose. */
 const open = [
+  'GET /',
+  'POST /auth/login-link',
+  'GET /auth/login-link/{token}',
   'GET /health',
   'GET /ready',
   'GET /metrics',
@@ -49,6 +62,7 @@ const open = [
   'GET /auth/oauth-config',
   'GET /auth/oauth/{provider}',
   'GET /auth/oauth/{provider}/callback',
+  'POST /auth/oauth/{provider}/code',
   'POST /auth/verify-email',
   'POST /auth/request-verification',
   'POST /auth/request-password-reset',
@@ -62,6 +76,7 @@ const open = [
 const bodies: Record<string, (own: { project: ApiProject; things: ProjectResources }) => object> = {
   'PATCH /contacts/{id}': () => ({ data: { x: 1 }, subscribed: false }),
   'PATCH /templates/{id}': () => ({ name: 'x' }),
+  'POST /templates/{id}/test': () => ({ email: 'a@b.co' }),
   'PUT /campaigns/{id}': ({ project }) => ({
     ...{ name: 'x', subject: 's', body: 'b', audienceType: 'ALL' },
     from: `x@${project.senderDomain}`,
@@ -80,12 +95,17 @@ const bodies: Record<string, (own: { project: ApiProject; things: ProjectResourc
   'POST /workflows/{id}/simulate': ({ things }) => ({ contactId: things.contactId }),
   'PATCH /users/@me/projects/{id}': () => ({ name: 'x' }),
   'PUT /users/@me/projects/{id}/billing-limits': () => ({ transactional: 1 }),
+  'POST /operator/projects/{id}/disable': () => ({ reason: 'x' }),
   'POST /projects/{id}/members': () => ({ email: 'a@b.co', role: 'MEMBER' }),
   'PATCH /projects/{id}/members/{userId}': () => ({ role: 'ADMIN' }),
+  'PATCH /webhook-endpoints/{id}': () => ({ enabled: false }),
+  'POST /webhook-endpoints/{id}/recover': () => ({ since: '2026-01-01T00:00:00Z' }),
 };
 
 /** A job is found on the route of its type, and ours is a bulk job. */
-const NOT_THERE = '/contacts/import/{jobId}';
+const NOT_THERE = ['/contacts/import/{jobId}', '/contacts/import/{jobId}/errors'];
+/** Without topics it is 400; its stream would not end. */
+const STREAM = '/live';
 
 describe('access to all routes', () => {
   let api: TestApi;
@@ -98,6 +118,7 @@ describe('access to all routes', () => {
   before(async () => {
     const env = {
       RATE_LIMIT_PER_MINUTE: '100000',
+      SCOPED_KEYS_PER_PROJECT: '50',
       STRIPE_SECRET_KEY: 'sk_test_x',
       STRIPE_API_BASE: 'http://127.0.0.1:1',
     };
@@ -116,12 +137,16 @@ describe('access to all routes', () => {
     const access = declared['x-access'] as Access;
     if (!accesses.includes(access)) throw new Error(`${name} does not say who may call it`);
     const role = declared['x-role'] as Operation['role'];
-    return { name, method, path, access, role, hasId: /\{(id|\w+Id|email)\}/.test(path) };
+    const scopes = [declared['x-scope'] ?? []].flat() as string[];
+    const streams = JSON.stringify(declared.responses).includes('text/event-stream');
+    return { name, method, path, access, role, scopes, hasId: /\{(id|\w+Id|email)\}/.test(path), streams };
   }
 
-  const guarded = () => operations.filter(({ access }) => access !== 'public');
+  const guarded = () => operations.filter(({ access }) => access !== 'public' && access !== 'operator');
+  /** Routes that members call with a session. */
+  const forMembers = () => guarded().filter(({ role }) => role !== undefined);
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-  const ofSession = (access: Access) => access === 'session' || access === 'member';
+  const ofSession = (access: Access) => ['session', 'projectSession', 'member'].includes(access);
 
   function call({ name, method, path }: Operation, things: ProjectResources, headers: Record<string, string> = {}) {
     const body = bodies[name]?.({ project, things }) ?? {};
@@ -190,7 +215,7 @@ describe('access to all routes', () => {
       chosen,
       (operation) => call(operation, foreign, headers),
       (answer, { name, access }) =>
-        access === 'secretKey'
+        access === 'secretKey' || access === 'projectSession'
           ? expect(answer, name).to.be.envelope(403, 'FORBIDDEN')
           : expect(answer, name).to.be.envelope(404, 'RESOURCE_NOT_FOUND'),
     );
@@ -212,6 +237,71 @@ describe('access to all routes', () => {
           else expect(status, said).to.be.below(500);
         },
       );
+  });
+
+  describe('a key with scopes', () => {
+    const needingScope = () => operations.filter(({ access }) => access === 'secretKey' || access === 'memberOrKey');
+    const includes = (granted: GrantedScope, { scopes }: Operation) =>
+      granted === 'all' || scopes.some((scope) => scope === granted || scope.replace(/read$/, 'write') === granted);
+    const keyOf = async ({ id, owner }: ApiProject, scopes: GrantedScope[]): Promise<string> =>
+      (await owner.post(`/projects/${id}/keys`, { name: scopes.join(), scopes })).body.key;
+
+    it('needs a scope on every route that takes a secret key, and the public key has only track', () => {
+      for (const operation of needingScope())
+        expect(
+          operation.scopes.every((scope) => (grantedScopes as readonly string[]).includes(scope)),
+          operation.name,
+        ).to.equal(true);
+      for (const { name, access, scopes } of operations)
+        if (access === 'publicKey') expect(scopes, name).to.deep.equal(['track']);
+        else expect(scopes.length > 0, name).to.equal(access === 'secretKey' || access === 'memberOrKey');
+      const used = needingScope().flatMap(({ scopes }) => scopes);
+      for (const scope of grantedScopes) if (scope.endsWith(':read')) expect(used).to.include(scope);
+    });
+
+    for (const granted of grantedScopes)
+      it(`with ${granted} is rejected on all other routes, and changes nothing`, async () => {
+        const key = await keyOf(project, [granted]);
+        const refused = needingScope().filter((operation) => !includes(granted, operation));
+        if (granted === 'all') expect(refused).to.deep.equal([]);
+        else
+          await walk(
+            refused,
+            (operation) => call(operation, own, bearer(key)),
+            (answer, { name, scopes }) => {
+              expect(answer, name).to.be.envelope(403, 'FORBIDDEN');
+              expect(answer.body.error.message, name).to.include(scopes.join(' or '));
+            },
+          );
+      });
+
+    for (const granted of grantedScopes)
+      it(`with ${granted} is accepted on all routes of that scope`, async () => {
+        const scratch = await api.project();
+        const things = await createOneOfEachResource(api, scratch);
+        const key = await keyOf(scratch, [granted]);
+        for (const operation of needingScope().filter((operation) => includes(granted, operation))) {
+          const { status, body } = await call(operation, things, bearer(key));
+          const said = `${operation.name}: ${JSON.stringify(body)}`;
+          expect(status, said).not.to.be.oneOf([401, 500]);
+          if (status === 403) expect(body.error.code, said).not.to.equal('FORBIDDEN');
+        }
+      });
+
+    it('is rejected on all routes once it is revoked or expired, and from another address', async () => {
+      const address = `/projects/${project.id}/keys`;
+      const scopes = ['all'];
+      const revoked = (await project.owner.post(address, { name: 'revoked', scopes })).body;
+      const expired = (await project.owner.post(address, { name: 'expired', scopes })).body;
+      const elsewhere = (await project.owner.post(address, { name: 'x', scopes, allowedIps: ['192.0.2.1'] })).body;
+      expect((await project.owner.delete(`${address}/${revoked.id}`)).status).to.equal(204);
+      await api
+        .db('scopedKeys')
+        .where({ id: expired.id })
+        .update({ expiresAt: new Date(Date.now() - 1) });
+      for (const { key } of [revoked, expired, elsewhere])
+        await walk(needingScope(), (operation) => call(operation, own, bearer(key)), is401);
+    });
   });
 
   it('rejects ids of another project in a body', async () => {
@@ -242,20 +332,57 @@ describe('access to all routes', () => {
   });
 
   describe('a member without permission', () => {
-    const lower = { ADMIN: ['MEMBER'], OWNER: ['MEMBER', 'ADMIN'] } as const;
-
-    for (const role of ['MEMBER', 'ADMIN'] as const)
+    for (const role of ['VIEWER', 'MEMBER', 'ADMIN'] as const)
       it(`is rejected as ${role}, and changes nothing`, async () => {
         const member = await person(api, { project: project.id, role });
-        const chosen = guarded().filter((operation) =>
-          operation.role ? (lower[operation.role] as readonly string[]).includes(role) : false,
-        );
+        const chosen = forMembers().filter((operation) => operation.role && !hasRole(role, operation.role));
         await walk(
           chosen,
-          (operation) => call(operation, own, { cookie: member.cookie }),
+          (operation) => call(operation, own, { cookie: member.cookie, 'x-project-id': project.id }),
           (answer, { name }) => expect(answer, name).to.be.envelope(403, 'FORBIDDEN'),
         );
       });
+
+    it('reads as VIEWER what a MEMBER reads, and changes nothing', async () => {
+      const member = await person(api, { project: project.id, role: 'MEMBER' });
+      const viewer = await person(api, { project: project.id, role: 'VIEWER' });
+      const asked = (operation: Operation, { cookie }: Person) =>
+        call(operation, own, { cookie, 'x-project-id': project.id });
+      const expected = new Map<string, number>();
+      // The GET of the contract that checks DNS now stores what it found.
+      const checks = 'GET /domains/{id}/verify';
+      const chosen = forMembers().filter(({ name, role }) => role === 'VIEWER' && name !== checks);
+      for (const operation of chosen) expected.set(operation.name, (await asked(operation, member)).status);
+      await walk(
+        chosen,
+        (operation) => asked(operation, viewer),
+        ({ status, body }, { name }) => expect(status, `${name} ${JSON.stringify(body)}`).to.equal(expected.get(name)),
+      );
+      expect([...expected.values()].filter((status) => status === 200)).to.have.length.greaterThan(40);
+    });
+
+    it('may as VIEWER read, preview, render, simulate and look up, but write and export nothing', () => {
+      const rule = ({ method, path }: Operation) =>
+        method === 'GET'
+          ? !/export|[/]errors$/.test(path)
+          : /^POST/.test(method) && /[/](preview|render|simulate|lookup|run)$/.test(path);
+      for (const operation of forMembers().filter(({ role }) => role === 'VIEWER' || role === 'MEMBER'))
+        expect(operation.role, operation.name).to.equal(rule(operation) ? 'VIEWER' : 'MEMBER');
+    });
+
+    it('is rejected without the two-factor authentication that the project requires', async () => {
+      const strict = await api.project();
+      const things = await createOneOfEachResource(api, strict);
+      await api.db('projects').where({ id: strict.id }).update({ requireTwoFactor: true });
+      await walk(
+        forMembers(),
+        (operation) => call(operation, things, { cookie: strict.cookie, 'x-project-id': strict.id }),
+        (answer, { name }) => {
+          expect(answer, name).to.be.envelope(403, 'FORBIDDEN');
+          expect(answer.body.error.suggestion, name).to.contain('/users/@me/totp');
+        },
+      );
+    });
 
     it('is rejected while the invitation is pending', async () => {
       const guest: Person = await person(api);
@@ -296,7 +423,13 @@ describe('access to all routes', () => {
       what: 'the notification to arrive',
     });
     /** Read-only routes that are not GET. */
-    const reads = ['POST /contacts/lookup', 'POST /v1/verify', 'POST /workflows/{id}/simulate'];
+    const reads = [
+      'POST /contacts/lookup',
+      'POST /v1/verify',
+      'POST /workflows/{id}/simulate',
+      'POST /segments/preview',
+      'POST /render',
+    ];
     await walk(
       guarded().filter(({ access, method }) => access === 'secretKey' && method !== 'GET'),
       ({ name, method, path }) =>
@@ -306,23 +439,46 @@ describe('access to all routes', () => {
           ? expect(answer.status, name).not.to.equal(403)
           : expect(answer, name).to.be.envelope(403, 'PROJECT_DISABLED'),
     );
-    for (const { name, path } of guarded().filter(({ access, method }) => access === 'secretKey' && method === 'GET'))
-      if (path !== NOT_THERE) expect((await server.get(pathWith(things, path))).status, name).to.equal(200);
+    const reading = guarded().filter(
+      ({ access, method, streams }) => access === 'secretKey' && method === 'GET' && !streams,
+    );
+    for (const { name, path } of reading)
+      if (path !== STREAM && !NOT_THERE.includes(path))
+        expect((await server.get(pathWith(things, path))).status, name).to.equal(200);
+  });
+
+  it('answers 404 on the routes of operators to everybody else', async () => {
+    const chosen = operations.filter(({ access }) => access === 'operator');
+    const unknown = { cookie: `everpost_session=${'A'.repeat(48)}` };
+    for (const headers of [{}, bearer(project.secretKey), { cookie: project.cookie }, unknown])
+      await walk(
+        chosen,
+        (operation) => call(operation, own, headers),
+        (answer, { name }) => expect(answer, name).to.be.envelope(404, 'RESOURCE_NOT_FOUND'),
+      );
   });
 
   it('accepts the declared callers', async () => {
+    const operator = await person(api);
+    await api.db('users').where({ id: operator.id }).update({ operator: true });
     const right: Record<Access, Record<string, string>> = {
+      operator: { cookie: operator.cookie },
       publicKey: bearer(project.publicKey),
       secretKey: bearer(project.secretKey),
       memberOrKey: bearer(project.secretKey),
       session: { cookie: project.cookie },
+      projectSession: { cookie: project.cookie, 'x-project-id': project.id },
       member: { cookie: project.cookie },
       public: {},
     };
-    for (const operation of guarded().filter(({ method }) => method === 'GET')) {
+    const reading = operations.filter(
+      ({ access, method, streams }) => access !== 'public' && method === 'GET' && !streams,
+    );
+    for (const operation of reading) {
       const { status, body } = await call(operation, own, right[operation.access]);
       const text = `${operation.name}: ${JSON.stringify(body).slice(0, 200)}`;
-      if (operation.path === NOT_THERE) expect(status, text).to.equal(404);
+      if (NOT_THERE.includes(operation.path)) expect(status, text).to.equal(404);
+      else if (operation.path === STREAM) expect(status, text).to.equal(400);
       else expect(status, text).to.equal(200);
     }
   });

@@ -7,6 +7,8 @@ import { main } from '../../cli/main.ts';
 import { verifyPassword } from '../../platform/crypto/secrets.ts';
 import { newId } from '../../platform/ids.ts';
 import { findByKey } from '../../services/access/keys.ts';
+import { createProject } from '../../services/projects/create.ts';
+import { createUser } from '../../services/users/create.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { startDns } from '../support/dns.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
@@ -68,7 +70,8 @@ describe('npx everpost', function () {
   it('lists its commands with --help', async () => {
     const { status, out } = await spawned(['--help']);
     expect(status).to.equal(0);
-    for (const name of ['user', 'project', 'keys', 'outbox', 'mail', 'migrate', 'doctor']) expect(out).to.contain(name);
+    for (const name of ['user', 'project', 'keys', 'outbox', 'queues', 'mail', 'migrate', 'doctor'])
+      expect(out).to.contain(name);
   });
 
   it('creates a user and a project, rotates keys, disables and enables', async () => {
@@ -135,6 +138,74 @@ describe('npx everpost', function () {
     writeFileSync(join(home, 'stack.json'), JSON.stringify({ ...stack, apiUrl: 'http://localhost:3000' }));
     const { json, out } = await everpost(['migrate', '--json'], { EVERPOST_HOME: home });
     expect(json, out).to.deep.equal({ ok: true, applied: [] });
+  });
+
+  describe('user', () => {
+    const operator = async (email: string) => (await database.db('users').where({ email }).first()).operator;
+
+    it('makes an operator, once, with an entry in the audit log', async () => {
+      const { id } = await createUser(database.db, { email: 'chief@example.com', password: 'correct horse' });
+      const made = await everpost(['user', 'make-operator', 'Chief@Example.com', '--json'], env);
+      expect(made.json, made.out).to.deep.equal({ ok: true, user: { id, email: 'chief@example.com' }, changed: true });
+      expect(await operator('chief@example.com')).to.equal(true);
+      const again = await everpost(['user', 'make-operator', 'chief@example.com'], env);
+      expect(again.out).to.equal('chief@example.com was an operator before');
+      const acts = await database.db('auditLog').where({ userId: id });
+      expect(acts.map(({ action, actorType }) => [action, actorType])).to.deep.equal([
+        ['user.operator_made', 'SYSTEM'],
+      ]);
+    });
+
+    it('turns two-factor authentication off for who lost it', async () => {
+      const { id } = await createUser(database.db, { email: 'lost@example.com', password: 'correct horse' });
+      const idle = await everpost(['user', 'reset-2fa', 'lost@example.com'], env);
+      expect(idle.out).to.equal('lost@example.com had no two-factor authentication');
+      await database.db('users').where({ id }).update({ totpSecret: 'sealed', totpEnabledAt: new Date() });
+      await database.db('userRecoveryCodes').insert({ userId: id, codeHash: Buffer.from('x') });
+      const reset = await everpost(['user', 'reset-2fa', 'lost@example.com', '--json'], env);
+      expect(reset.json).to.deep.include({ ok: true, changed: true });
+      expect(await database.db('users').where({ id }).first()).to.include({ totpSecret: null, totpEnabledAt: null });
+      expect(await database.db('userRecoveryCodes').where({ userId: id })).to.have.length(0);
+    });
+
+    it('exits with 1 for an unknown user', async () => {
+      for (const command of ['make-operator', 'reset-2fa']) {
+        const { status, json } = await everpost(['user', command, 'nobody@example.com', '--json'], env);
+        expect(status).to.equal(1);
+        expect(json.error).to.equal('There is no user nobody@example.com.');
+      }
+    });
+  });
+
+  it('lists projects with volume and state, all or those that match', async () => {
+    const owner = await createUser(database.db, { email: 'owner@example.com', password: 'correct horse' });
+    const { project } = await createProject(database.db, { name: 'Green Shop', ownerId: owner.id });
+    await createProject(database.db, { name: 'Other', ownerId: owner.id });
+    await everpost(['project', 'disable', project.id, '--reason', 'spam'], env);
+    const { json, out } = await everpost(['project', 'list', '--search', 'green', '--json'], env);
+    expect(json.projects, out).to.have.length(1);
+    expect(json.projects[0]).to.deep.include({ id: project.id, name: 'Green Shop', disabled: true, members: 1 });
+    const all = await everpost(['project', 'list', '--json'], env);
+    expect(all.json.projects.length).to.be.greaterThan(1);
+    const lines = await everpost(['project', 'list', '--search', project.id], env);
+    expect(lines.out).to.equal(`${project.id} Green Shop: disabled (spam); 0 mails in a day, 0 in 30 days; healthy`);
+    expect((await everpost(['project', 'list', '--search', 'no such'], env)).out).to.equal('There is no such project.');
+  });
+
+  it('shows the depth and age of all queues', async () => {
+    await database.db('outbox').del();
+    const createdAt = new Date(Date.now() - 60_000);
+    const message = { queue: 'control', projectId: newId(), workflowId: 'campaign/1', action: 'signal', createdAt };
+    await database.db('outbox').insert(message);
+    const { json, out } = await everpost(['queues', '--json'], env);
+    const byName = Object.fromEntries(json.queues.map((queue: { name: string }) => [queue.name, queue]));
+    expect(byName['outbox/control'].depth, out).to.equal(1);
+    expect(byName['outbox/control'].oldestSeconds).to.be.within(59, 600);
+    const lines = (await everpost(['queues'], env)).out.split('\n');
+    expect(lines).to.include('outbox/mail: empty');
+    expect(lines.find((line) => line.startsWith('outbox/control'))).to.match(
+      /^outbox\/control: 1, the oldest for \d+ s$/,
+    );
   });
 
   describe('outbox', () => {

@@ -45,6 +45,39 @@ describe('killing the worker during an import', function () {
     await worker.kill();
   });
 
+  it('continues a large file by the part that it stopped in', async () => {
+    const rows = 24_000;
+    const padding = 'x'.repeat(400);
+    const lines = Array.from({ length: rows }, (_, n) => `big${n}@example.com,"${n},\r\n${padding}"`);
+    const form = new FormData();
+    form.set('file', new Blob([`email,note\n${lines.join('\n')}\n`], { type: 'text/csv' }), 'contacts.csv');
+    const { status, body } = await stack.server.post('/imports', form);
+    expect(status).to.equal(202);
+    const { db } = stack.database;
+    const job = () => Job.query(db).findById(body.jobId).throwIfNotFound();
+    const position = async () =>
+      Number((await db('jobInputs').where({ jobId: body.jobId }).first('position'))?.position ?? 0);
+
+    let worker = await stack.startWorker();
+    await eventually(async () => (await position()) > 1024 * 1024, { ...TIMEOUT, what: 'the second part' });
+    await worker.kill();
+    expect(await job()).to.include({ status: 'RUNNING' });
+    // What is processed is not needed again: only the header is left of the first part.
+    await db('jobChunks')
+      .where({ jobId: body.jobId, number: 0 })
+      .update({ content: Buffer.from('email,note\n') });
+
+    worker = await stack.startWorker();
+    await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the import' });
+    const result = (await job()).result as ImportResult;
+    expect(result).to.deep.include({ totalRows: rows, created: rows, updated: 0, unchanged: 0, failed: 0 });
+    const contacts = await db('contacts').where({ projectId: stack.project.id }).whereLike('email', 'big%');
+    expect(contacts).to.have.lengthOf(rows);
+    for (const { email, data } of contacts)
+      expect(data.note).to.equal(`${email.slice(3, email.indexOf('@'))},\r\n${padding}`);
+    await worker.kill();
+  });
+
   it('starts the waiting jobs after the worker was killed between two jobs', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 8; n++) {

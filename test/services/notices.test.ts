@@ -13,6 +13,7 @@ import {
   type TestProject,
 } from '../support/connected-database.ts';
 import { addUnpublishedResults, mailById } from '../support/ledger.ts';
+import { putInFlight } from '../support/sending.ts';
 
 describe('notices of mail', () => {
   let database: ConnectedDatabase;
@@ -176,9 +177,10 @@ describe('notices of mail', () => {
   });
 
   it('wait for an unfinished mail and are recorded after email.sent', async () => {
-    const mail = await acceptMail({ status: 'SENDING', attempts: 1 });
+    const mail = await acceptMail();
+    await putInFlight(database.db, mail.id);
     await apply(mail, { kind: 'open' });
-    expect(await mailById(database.db, mail.id)).to.include({ status: 'SENDING', openedAt: null });
+    expect(await mailById(database.db, mail.id)).to.include({ status: 'PENDING', openedAt: null });
     await database.db('emails').where({ id: mail.id }).update({ status: 'SENT', sentAt: new Date() });
     await addUnpublishedResults(database.db);
     const applyNow = async () => {

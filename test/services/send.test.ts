@@ -30,7 +30,7 @@ describe('accepting mail', () => {
     const { emails } = await sendEmails(database.db, access, mail(project, { reply: 'help@example.com' }));
     const [row] = await database.db('emails').where({ projectId: id });
     expect(emails).to.deep.equal([{ contact: { id: row.contactId, email: 'ann@example.com' }, email: row.id }]);
-    expect(row).to.include({ status: 'PENDING', sourceType: 'TRANSACTIONAL', attempts: 0, batchId: null });
+    expect(row).to.include({ status: 'PENDING', sourceType: 'TRANSACTIONAL', attempts: 0 });
     expect(row.dueAt.getTime()).to.be.at.most(Date.now() + 1000);
     const [content] = await database.db('emailContents').where({ emailId: row.id });
     expect(content).to.include({ toEmail: 'ann@example.com', subject: 'Hello', replyTo: 'help@example.com' });

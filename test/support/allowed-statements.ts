@@ -11,12 +11,7 @@ const allow = (reason: string, tables: string[], ...statements: string[]): Allow
   statements.map((statement) => ({ statement, tables, reason }));
 
 export const allowedStatements: AllowedStatement[] = [
-  ...allow(
-    'A key identifies its project.',
-    ['projects'],
-    'select "id", "key_generation", "disabled", "disabled_reason", "billing_capped" from "projects" where "secret_key_hash" = $n',
-    'select "id", "key_generation", "disabled", "disabled_reason", "billing_capped" from "projects" where "public_key" = $n',
-  ),
+  ...allow('A key identifies its project.', ['projects', 'scoped_keys'], 'key-secret', 'key-public'),
   ...allow(
     'A user reads the projects of their own memberships.',
     ['memberships', 'projects'],
@@ -32,6 +27,13 @@ export const allowedStatements: AllowedStatement[] = [
     'delete from "user_tokens" where "token_hash" = $n and "purpose" = $n and "expires_at" > CURRENT_TIMESTAMP',
     'delete from "user_tokens" where "user_id" = $n',
     'delete from "user_tokens" where "user_id" = $n and "purpose" in ($n)',
+  ),
+  ...allow(
+    'A user reads the log of their own account.',
+    ['audit_log'],
+    'select count(*) as "count" from "audit_log" where "user_id" = $n and at > now() - make_interval(days => $n)',
+    'select "id", "at", at::text as "exactAt", "actor_type", "actor_id", "ip", "request_id", "action", "target_type", "target_id", "changes" from "audit_log" where "user_id" = $n and at > now() - make_interval(days => $n) order by "at" desc, "id" desc limit $n',
+    'select "id", "at", at::text as "exactAt", "actor_type", "actor_id", "ip", "request_id", "action", "target_type", "target_id", "changes" from "audit_log" where "user_id" = $n and at > now() - make_interval(days => $n) and (at, id) < ($n::timestamptz, $n::uuid) order by "at" desc, "id" desc limit $n',
   ),
   ...allow(
     'A signed link in a mail identifies its contact, and the contact its project.',
@@ -65,6 +67,14 @@ export const allowedStatements: AllowedStatement[] = [
     'delete from email_attachments a where a.set_id = any ($n::uuid[]) and not exists (select 1 from email_contents c where c.attachment_set = a.set_id)',
   ),
   ...allow(
+    'The id of the job was created in this request; the job itself, with the project, is inserted in the same transaction.',
+    ['job_chunks', 'job_inputs'],
+    'insert into "job_chunks" ("contact_ids", "job_id", "number") values ($n)',
+    'insert into "job_chunks" ("content", "job_id", "number") values ($n)',
+    'insert into "job_inputs" ("job_id") values ($n)',
+    'insert into "job_inputs" ("bytes", "job_id", "options") values ($n)',
+  ),
+  ...allow(
     'The id of the erasure was created by the request that resets the project; the worker uses the same id.',
     ['project_erasures'],
     'select * from "project_erasures" where "id" = $n limit $n',
@@ -78,6 +88,23 @@ export const allowedStatements: AllowedStatement[] = [
     'Segments and contacts were read within the project; the ids of the new events belong to them.',
     ['segment_members', 'segments'],
     'segments-move',
+  ),
+  ...allow(
+    'Operators see all projects of the installation.',
+    ['projects', 'memberships', 'activity_hours', 'past_rate_hours'],
+    'operator-projects',
+    'operator-projects-count',
+  ),
+  ...allow(
+    'Operators see the queues of the installation, and retry what is parked.',
+    ['delivery_batches', 'emails', 'email_notices', 'event_queue', 'outbox'],
+    'operator-unknown',
+    'operator-queues',
+    'mail-backlog',
+    'outbox-depth',
+    'outbox-parked',
+    'outbox-parked-lock',
+    'update "outbox" set "parked_at" = $n, "attempts" = $n, "due_at" = CURRENT_TIMESTAMP where "parked_at" is not null and "id" in ($n)',
   ),
   ...allow('Recounts the members of segments of any project.', ['segment_recounts', 'segments'], 'segments-recount'),
 ];

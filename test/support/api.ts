@@ -85,11 +85,12 @@ export interface TestApiOptions {
   checkTemporal?: () => Promise<boolean>;
   moreRoutes?: RouteGroup[];
   oauthAt?: ApiOptions['oauthAt'];
+  liveTimes?: ApiOptions['liveTimes'];
 }
 
 /** Starts the real API in this process, on a free port. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
+  const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt, liveTimes } = options;
   const own = database ? undefined : await connectTestDatabase(5);
   const { db, url: databaseUrl } = own ?? (database as ConnectedDatabase);
   await watchStatements(async () => {
@@ -103,7 +104,14 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   );
   const given = { NODE_ENV: 'test', PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://app.test', ...env };
   const settings = readSettings({ ...given, DATABASE_URL: databaseUrl });
-  const api: Api = await startApi({ settings, log, checkTemporal, moreRoutes, oauthAt });
+  const api: Api = await startApi({
+    settings,
+    log,
+    checkTemporal,
+    moreRoutes,
+    oauthAt,
+    ...(liveTimes && { liveTimes }),
+  });
   return {
     ...client(api.url),
     url: api.url,

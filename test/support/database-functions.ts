@@ -22,6 +22,7 @@ export interface FunctionTestDatabase {
   addSegment(columns?: object): Promise<string>;
   addWorkflow(columns?: object): Promise<string>;
   addExecution(columns?: object): Promise<string>;
+  addAuditRow(columns?: object): Promise<string>;
   /** A dependency of a segment of its own, as of a tracked one. */
   addDependency(dependency: string): Promise<void>;
   close(): Promise<void>;
@@ -69,6 +70,7 @@ export async function connectFunctionTestDatabase(): Promise<FunctionTestDatabas
         oncePerContact: false,
         ...columns,
       }),
+    addAuditRow: (columns) => insert('auditLog', { actorType: 'SYSTEM', action: 'project.disabled', ...columns }),
     addDependency: async (dependency) => {
       const segmentId = await database.addSegment();
       await db('segmentDependencies').insert({ projectId: database.projectId, dependency, segmentId });

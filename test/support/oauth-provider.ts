@@ -2,7 +2,7 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { OAuthProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
+import type { FixedProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
 
 export interface Account {
   id: number;
@@ -12,7 +12,7 @@ export interface Account {
 
 export interface OAuthStandIn {
   /** Endpoints, for the app's settings. */
-  at: Record<OAuthProvider, OAuthServer>;
+  at: Record<FixedProvider, OAuthServer>;
   /** The account that consents next. */
   account: Account;
   /** How the provider fails. */

@@ -11,18 +11,27 @@ export interface ProjectResources {
   workflows: string;
   domains: string;
   emails: string;
+  previews: string;
+  /** Of the template. */
+  version: string;
   projects: string;
+  sessions: string;
+  /** A message to Temporal. */
+  outbox: string;
   jobId: string;
   contactId: string;
   stepId: string;
   transitionId: string;
   executionId: string;
   userId: string;
+  keyId: string;
   projectId: string;
   /** The address of a suppression. */
   email: string;
   eventName: string;
   field: string;
+  'webhook-endpoints': string;
+  'webhook-deliveries': string;
 }
 
 function bodyOf(answer: ApiAnswer) {
@@ -30,7 +39,10 @@ function bodyOf(answer: ApiAnswer) {
   return answer.body;
 }
 
-export async function createOneOfEachResource({ db }: TestApi, project: ApiProject): Promise<ProjectResources> {
+export async function createOneOfEachResource(
+  { db }: Pick<TestApi, 'db'>,
+  project: ApiProject,
+): Promise<ProjectResources> {
   const { server, id: projectId, senderDomain } = project;
   const make = async (path: string, body: object) => bodyOf(await server.post(path, body));
   const from = `news@${senderDomain}`;
@@ -55,23 +67,35 @@ export async function createOneOfEachResource({ db }: TestApi, project: ApiProje
   });
   const mail = await make('/v1/send', { to: email, from, subject: 's', body: 'b' });
   const { jobId } = await make('/contacts/bulk-subscribe', { contactIds: [contact.id] });
+  const preview = (await make('/render', { body: '<p>Hello</p>' })).previewUrl;
   const domain = await make('/domains', { domain: `walk-${projectId.slice(-12)}.example.com` });
+  const scopedKey = bodyOf(await project.owner.post(`/projects/${projectId}/keys`, { name: 'k', scopes: ['all'] }));
   await db.raw(
     `insert into suppressions (id, project_id, address_hash, email, reason)
      values (?, ?, address_hash(?, ?), ?, 'COMPLAINT')`,
     [newId(), projectId, projectId, email, email],
   );
+  const endpoint = await make('/webhook-endpoints', { url: 'https://hooks.example', types: ['webhook.test'] });
+  const { deliveryId } = await make(`/webhook-endpoints/${endpoint.id}/test`, {});
+  const [session] = await db('sessions').where({ userId: project.userId }).select('id');
+  const parked = { workflowId: `walk/${projectId}`, action: 'signal', parkedAt: new Date() };
+  const [message] = await db('outbox')
+    .insert({ queue: 'control', projectId, ...parked })
+    .returning('id');
   return {
     ...{ contacts: contact.id, templates: template.id, campaigns: campaign.id, segments: segment.id },
+    ...{ previews: new URL(preview).pathname.split('/').at(-1) ?? '', version: '1' },
     ...{ workflows: workflow.id, domains: domain.id, emails: mail.data.emails[0].email, projects: projectId },
     ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
+    ...{ sessions: session.id, outbox: String(message.id), keyId: scopedKey.id },
     ...{ userId: project.userId, projectId, email, eventName, field: `data.${key}` },
+    ...{ 'webhook-endpoints': endpoint.id, 'webhook-deliveries': deliveryId },
   };
 }
 
 /** Fills in the parameters of a route's path. */
 export function pathWith(belongings: ProjectResources, path: string): string {
-  const [, resource = ''] = path.replace('/users/@me', '').split('/');
+  const [, resource = ''] = path.replace(/^\/(users\/@me|operator)/, '').split('/');
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const value = belongings[(name === 'id' ? resource : name) as keyof ProjectResources];
     if (value === undefined)

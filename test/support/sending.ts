@@ -100,6 +100,11 @@ export async function putInFlight(
   emailId: string,
   { senderId = newId(), relay = null }: { senderId?: string; relay?: string | null } = {},
 ): Promise<void> {
+  // Recovery removes the row of a sender with its last mail.
+  await db('senders')
+    .insert({ id: senderId, leaseUntil: new Date(0) })
+    .onConflict('id')
+    .ignore();
   await db.raw(
     `insert into outgoing_mails (email_id, sender_id, project_id, contact_id, campaign_id, number, recipient, relay, started_at)
      select id, ?, project_id, contact_id, campaign_id, attempts + 1, 'someone@example.com', ?, now() from emails where id = ?`,

@@ -7,11 +7,14 @@ import { tokenize } from './sql-tokens.ts';
 const PARENTS: Record<string, string> = {
   campaign_count_deltas: 'campaign_id',
   campaign_counts: 'campaign_id',
+  campaign_domains: 'campaign_id',
+  campaign_links: 'campaign_id',
   campaign_rates: 'campaign_id',
   domain_keys: 'domain_id',
   email_attachments: 'set_id',
   email_notices: 'email_id',
   unpublished_email_results: 'email_id',
+  job_chunks: 'job_id',
   job_inputs: 'job_id',
   segment_members: 'segment_id',
   segment_recounts: 'segment_id',
@@ -24,13 +27,14 @@ const PARENTS: Record<string, string> = {
 /** Tables that belong to no project. */
 const SHARED = [
   // Accounts: a user may be a member of several projects.
-  ...['users', 'sessions', 'user_identities', 'account_requests', 'auth_attempts'],
+  ...['users', 'sessions', 'user_recovery_codes', 'user_identities', 'account_requests', 'auth_attempts'],
   // State of the service itself.
   ...[
     'knex_migrations',
     'database_functions',
     'knex_migrations_lock',
     'open_runs',
+    'processes',
     'send_rates',
     'received_notices',
     'senders',

@@ -87,7 +87,7 @@ const report = (type: string, content: string) =>
   returned(
     `Content-Type: multipart/report; boundary="b"\r\n\r\n--b\r\nContent-Type: ${type}\r\n\r\n${content}\r\n--b--\r\n`,
   );
-const rules = { limits: UNLIMITED, refusedKeys: new Set<string>() };
+const rules = { limits: UNLIMITED, refusedKeys: new Set<string>(), subscribed: true };
 async function imported(csv: string): Promise<void> {
   const content = Buffer.from(csv);
   const opened = await openCsv(content).catch(() => undefined);

@@ -23,15 +23,16 @@ const compositionRoots = ['api/server.ts', 'api/start.ts'];
 
 /** The layers of `services/`, lowest first. A folder imports values from lower layers only, never from its own. */
 const serviceLayers = [
-  ['conditions', 'idempotency', 'outbox', 'sessions', 'throttle', 'paging.ts', 'range.ts'],
-  ['blocking', 'system'],
+  ['paging.ts', 'range.ts'],
+  ['audit', 'conditions', 'idempotency', 'outbox', 'throttle'],
+  ['blocking', 'request-log', 'sessions', 'system'],
   ['access', 'users'],
-  ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads'],
+  ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads', 'webhooks'],
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
   ['activity', 'emails', 'workflows'],
-  ['campaigns', 'notices', 'reconciler', 'retention', 'usage'],
+  ['campaigns', 'export', 'notices', 'reconciler', 'retention', 'usage'],
   ['sending'],
-  ['analytics', 'removal'],
+  ['analytics', 'operators', 'removal'],
   ['jobs'],
 ];
 

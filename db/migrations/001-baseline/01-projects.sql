@@ -13,14 +13,37 @@ create table users (
   password_hash text,
   email_verified boolean not null default false,
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  -- Operates the installation. Set by `everpost user make-operator` only.
+  operator boolean not null default false,
+  -- Sealed. Codes are asked for once it is enabled.
+  totp_secret text,
+  totp_enabled_at timestamptz,
+  -- Time steps of the newest codes that signed in and that confirmed a session: each code does so once.
+  totp_sign_in_step integer,
+  totp_confirm_step integer,
+  check (totp_enabled_at is null or totp_secret is not null)
+);
+
+-- Codes that replace one of the authenticator, stored as hashes and removed on use.
+create table user_recovery_codes (
+  user_id uuid not null references users on delete cascade,
+  code_hash bytea not null,
+  primary key (user_id, code_hash)
 );
 
 create table sessions (
   token_hash bytea primary key,
+  id uuid not null unique default gen_random_uuid(),
   user_id uuid not null references users on delete cascade,
   expires_at timestamptz not null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- When, from where and with what it was last used, to the minute.
+  last_seen_at timestamptz not null default now(),
+  ip text,
+  user_agent text,
+  -- When its user last gave the password or a code, or signed in with a provider.
+  proven_at timestamptz not null default now()
 );
 create index sessions_user on sessions (user_id);
 
@@ -49,8 +72,35 @@ create table projects (
   capped_sources text[] not null default '{}',
   -- Changes with every change of the set of verified domains. Random and not counted, so that a value that was rolled
   -- back never returns.
-  senders_version uuid not null default gen_random_uuid()
+  senders_version uuid not null default gen_random_uuid(),
+  -- What the public key may track, and the pages it may be used on; everything where empty.
+  public_key_events text[] not null default '{}',
+  public_key_origins text[] not null default '{}',
+  -- Members without two-factor authentication have no access by session.
+  require_two_factor boolean not null default false
 );
+
+-- Keys of limited scope beside the project's own pair. Shown once; only the hash is stored. A revoked key stays until the
+-- audit log has forgotten it, whose rows show its name.
+create table scoped_keys (
+  id uuid primary key,
+  project_id uuid not null references projects on delete cascade,
+  name text not null,
+  -- The beginning of the key, to recognize it by.
+  prefix text not null,
+  key_hash bytea not null unique,
+  scopes text[] not null,
+  -- Addresses and networks; from anywhere when empty.
+  allowed_ips text[] not null default '{}',
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  -- Written at most once a minute.
+  last_used_at timestamptz,
+  -- No reference: the id stays when the user is erased.
+  created_by uuid,
+  created_at timestamptz not null default now()
+);
+create index scoped_keys_project on scoped_keys (project_id);
 
 -- The project of our own mail. No caller can present either key: the first is no valid key, and no key hashes to the
 -- second. It has no members, so no session opens it.
@@ -60,7 +110,7 @@ values ('00000000-0000-7000-8000-000000000001', 'System', 'system', '\x00', 'DIS
 create table memberships (
   project_id uuid not null references projects on delete cascade,
   user_id uuid not null references users on delete cascade,
-  role text not null check (role in ('MEMBER', 'ADMIN', 'OWNER')),
+  role text not null check (role in ('VIEWER', 'MEMBER', 'ADMIN', 'OWNER')),
   created_at timestamptz not null default now(),
   -- PENDING: invited and not accepted yet.
   status text not null default 'ACTIVE' check (status in ('ACTIVE', 'PENDING')),
@@ -72,7 +122,7 @@ create index memberships_user on memberships (user_id);
 create table user_tokens (
   token_hash bytea primary key,
   user_id uuid not null references users on delete cascade,
-  purpose text not null check (purpose in ('VERIFY_EMAIL', 'RESET_PASSWORD', 'INVITATION')),
+  purpose text not null check (purpose in ('VERIFY_EMAIL', 'RESET_PASSWORD', 'INVITATION', 'LOGIN_LINK')),
   -- Of an invitation.
   project_id uuid references projects on delete cascade,
   expires_at timestamptz not null,
@@ -91,7 +141,7 @@ create table account_requests (
 );
 
 create table user_identities (
-  provider text not null check (provider in ('github', 'google')),
+  provider text not null check (provider in ('github', 'google', 'oidc')),
   subject text not null,
   user_id uuid not null references users on delete cascade,
   created_at timestamptz not null default now(),

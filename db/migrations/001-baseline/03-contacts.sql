@@ -54,7 +54,10 @@ create table suppressions (
   address_hash bytea not null,
   email text,
   contact_id uuid,
-  reason text not null check (reason in ('HARD_BOUNCE', 'COMPLAINT')),
+  -- A COMPLAINT ends the subscription, the others all mail.
+  reason text not null check (reason in ('HARD_BOUNCE', 'COMPLAINT', 'MANUAL')),
+  -- Why it was added by hand.
+  note text,
   email_id uuid,
   created_at timestamptz not null default now(),
   unique (project_id, address_hash)
@@ -65,7 +68,8 @@ create index suppressions_contact on suppressions (contact_id) where contact_id 
 create table jobs (
   id uuid primary key,
   project_id uuid not null,
-  type text not null check (type in ('IMPORT', 'BULK_SUBSCRIBE', 'BULK_UNSUBSCRIBE', 'BULK_DELETE')),
+  type text not null
+    check (type in ('IMPORT', 'SUPPRESSION_IMPORT', 'BULK_SUBSCRIBE', 'BULK_UNSUBSCRIBE', 'BULK_DELETE')),
   status text not null default 'QUEUED' check (status in ('QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED')),
   total integer not null,
   -- Everything before this position is done, in the transaction that moved it.
@@ -83,8 +87,33 @@ create index jobs_open on jobs (project_id, id) where status in ('QUEUED', 'RUNN
 create index jobs_waiting on jobs (project_id) where status = 'QUEUED' and admitted_at is null;
 -- Input of a job, apart from the row that is written often. Removed when the job has ended.
 create table job_inputs (
-  job_id uuid primary key references jobs on delete cascade,
-  file bytea,
-  contact_ids uuid[],
-  check (num_nonnulls(file, contact_ids) = 1)
+  job_id uuid primary key references jobs on delete cascade deferrable initially deferred,
+  -- Of an import: { mapping, dryRun, subscribed }.
+  options jsonb not null default '{}',
+  -- Of an import: where the first row that is not processed begins, in bytes and as the number of the row before it.
+  position bigint not null default 0,
+  "row" integer not null default 0,
+  -- The size of the file.
+  bytes bigint not null default 0
 );
+-- The input in pieces, so that a job continues where it stopped without reading what comes before.
+create table job_chunks (
+  job_id uuid not null references job_inputs on delete cascade deferrable initially deferred,
+  number integer not null,
+  -- A part of the file, of 1 MiB each but the last; or the ids of up to 1,000 contacts.
+  content bytea,
+  contact_ids uuid[],
+  primary key (job_id, number),
+  check (num_nonnulls(content, contact_ids) = 1)
+);
+-- All bad rows of an import, for 30 days.
+create table job_errors (
+  job_id uuid not null references jobs on delete cascade,
+  "row" integer not null,
+  project_id uuid not null,
+  email text,
+  error text not null,
+  primary key (job_id, "row")
+);
+-- Finds the addresses of a deleted contact.
+create index job_errors_email on job_errors (project_id, lower(email));

@@ -45,7 +45,9 @@ create table event_deltas (
   contact_id uuid not null,
   at timestamptz not null,
   -- Whether the activity feed shows it.
-  in_feed boolean not null
+  in_feed boolean not null,
+  -- Of an event about a mail, which is counted by template, domain and link as well.
+  event_id uuid
 );
 create index event_deltas_project on event_deltas (project_id);
 -- Of all time. Events removed by retention no longer count as retained.

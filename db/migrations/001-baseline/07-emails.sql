@@ -11,11 +11,33 @@ create table templates (
   from_name text,
   reply_to text,
   type text not null check (type in ('TRANSACTIONAL', 'MARKETING', 'HEADLESS')),
+  -- The number of its newest version.
+  version integer not null default 1,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
 -- A project has hundreds of templates at most, so other orders and the search need no index.
 create index templates_project on templates (project_id, created_at);
+
+-- What was saved, the last 50 times.
+create table template_versions (
+  template_id uuid not null references templates on delete cascade,
+  version integer not null,
+  project_id uuid not null,
+  name text not null,
+  description text,
+  subject text not null,
+  body text not null,
+  from_email text,
+  from_name text,
+  reply_to text,
+  type text not null,
+  saved_at timestamptz not null default now(),
+  -- Null: saved with a key.
+  saved_by uuid,
+  primary key (template_id, version)
+);
+create index template_versions_project on template_versions (project_id);
 
 -- The send ledger: narrow; a due row is the order to send. The content is in email_contents.
 create table emails (
@@ -66,6 +88,7 @@ create table emails (
 -- Mail that senders lease next.
 create index emails_due on emails (priority, project_id, due_at) where status = 'PENDING' and campaign_id is null;
 create index emails_campaign_due on emails (campaign_id, due_at, id) where status = 'PENDING' and campaign_id is not null;
+create index emails_unknown on emails (project_id) where status = 'UNKNOWN';
 -- Lists and their totals are answered from this index alone.
 create index emails_project on emails (project_id, id) include (status, created_at);
 create index emails_contact on emails (project_id, contact_id, id);

@@ -108,6 +108,10 @@ create unique index executions_once on executions (workflow_id, contact_id) wher
 create unique index executions_active on executions (workflow_id, contact_id) where status in ('RUNNING', 'WAITING');
 create index executions_workflow on executions (workflow_id, id);
 create index executions_contact on executions (project_id, contact_id, id);
+-- For lists of a project; one without a status merges the states.
+create index executions_project on executions (project_id, status, id);
+-- For lists of those that are at a step, or have failed there.
+create index executions_step on executions (current_step_id, id) where current_step_id is not null;
 -- Versions in use: by active executions, and by those that may be retried.
 create index executions_version on executions (workflow_id, version) where status in ('RUNNING', 'WAITING', 'FAILED');
 -- Read for every recorded event.

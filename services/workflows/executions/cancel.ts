@@ -5,6 +5,7 @@ import { statement } from '../../../db/statement.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { requireOpenProject } from '../../access/open-project.ts';
+import { changesOf, recordAudit } from '../../audit/record.ts';
 import { findWorkflow } from '../find.ts';
 import { executionNotFound } from './find.ts';
 
@@ -54,7 +55,13 @@ export async function cancelAllExecutions(db: Db, project: ProjectAccess, workfl
     inTransaction(db, async (trx) => {
       await requireOpenProject(trx, project);
       await findWorkflow(trx, project.projectId, workflowId);
-      return cancel(trx, () => cancelAll(trx, [null, workflowId]));
+      const cancelled = await cancel(trx, () => cancelAll(trx, [null, workflowId]));
+      await recordAudit(trx, project, {
+        action: 'workflow.executions_cancelled',
+        target: { type: 'workflow', id: workflowId },
+        changes: changesOf({}, { executions: cancelled }),
+      });
+      return cancelled;
     }),
   );
 }

@@ -2,6 +2,7 @@ import { type Db, inTransaction } from '../../../db/connect.ts';
 import { statement } from '../../../db/statement.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { requireOpenProject } from '../../access/open-project.ts';
+import { changesOf, recordAudit } from '../../audit/record.ts';
 import { lockWorkflow } from '../find.ts';
 import { storedGraph } from '../versions.ts';
 
@@ -44,6 +45,11 @@ export async function migrateExecutions(db: Db, project: ProjectAccess, workflow
     if (!graph) return { moved: [], ...(await stayed(trx, workflowId, -1, 'the workflow has no valid version')) };
     const steps = graph.steps.map(({ id }) => id);
     const [row] = await moveExecutions(trx, [workflowId, validVersion, steps, MAX_IDS]);
+    await recordAudit(trx, project, {
+      action: 'workflow.executions_migrated',
+      target: { type: 'workflow', id: workflowId },
+      changes: changesOf({}, { executions: row?.count ?? 0, version: validVersion }),
+    });
     return {
       ...(await stayed(trx, workflowId, validVersion, 'its current step is not in the newest version')),
       moved: row?.ids ?? [],

@@ -96,8 +96,11 @@ describe('OAuth sign-in', () => {
       it('secures an account that was opened by a stranger to the address', async () => {
         const squatter = await person(api, undefined, { emailVerified: false });
         provider.account.email = squatter.email;
-        const me = await get('/users/@me', sessionOf(await signIn(name)));
+        const session = sessionOf(await signIn(name));
+        const me = await get('/users/@me', session);
         expect(me.body).to.include({ id: squatter.id, emailVerified: true });
+        const log = (await get('/users/@me/audit', session)).body.data.map(({ action }: { action: string }) => action);
+        expect(log).to.deep.equal(['user.logged_in', 'user.provider_linked', 'user.password_cleared']);
         expect(await squatter.get('/users/@me')).to.have.status(401);
         const login = await api.post('/auth/login', { email: squatter.email, password: squatter.password });
         expect(login).to.have.status(401);
@@ -204,6 +207,7 @@ describe('OAuth sign-in', () => {
       providers: ['github', 'google'],
       github: true,
       google: true,
+      oidc: false,
     });
   });
 

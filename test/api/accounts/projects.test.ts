@@ -5,7 +5,18 @@ import { newKeys } from '../../../services/access/keys.ts';
 import { type Person, person } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
 
-const keys = ['id', 'name', 'publicKey', 'role', 'tracking', 'language', 'disabled', 'disabledReason'];
+const keys = [
+  'id',
+  'name',
+  'publicKey',
+  'role',
+  'tracking',
+  'language',
+  'publicKeyPolicy',
+  'disabled',
+  'disabledReason',
+  'requireTwoFactor',
+];
 const shown = [...keys, 'createdAt', 'updatedAt'];
 
 describe('projects', () => {

@@ -501,6 +501,9 @@ describe('accounts', () => {
   it('GET /auth/oauth-config lists the configured providers', async () => {
     const answer = await api.get('/auth/oauth-config');
     expect(answer).to.have.status(200);
-    expect(answer.body).to.deep.equal({ success: true, data: { providers: [], github: false, google: false } });
+    expect(answer.body).to.deep.equal({
+      success: true,
+      data: { providers: [], github: false, google: false, oidc: false },
+    });
   });
 });

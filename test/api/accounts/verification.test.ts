@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { readSettings } from '../../../platform/settings.ts';
-import { createSessionOf } from '../../../services/sessions/sessions.ts';
+
+import { SYSTEM } from '../../../services/audit/record.ts';
 import { sendRequestedMails } from '../../../services/users/requests.ts';
+import { startSession } from '../../../services/users/sign-in.ts';
 import { cookieOf, person, systemMails, tokenTo } from '../../support/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
@@ -142,7 +144,13 @@ describe('POST /auth/verify-email', () => {
     const { id, token } = await signedUp();
     const compared = await api.db('users').where({ id }).first();
     expect(await verify({ token })).to.have.status(200);
-    const late = await createSessionOf(api.db, compared).catch((error: unknown) => error);
+    const late = await startSession(
+      api.db,
+      settings.secretKeys,
+      compared,
+      {},
+      { ip: '192.0.2.1', actor: SYSTEM },
+    ).catch((error: unknown) => error);
     expect(late).to.include({ status: 401 });
     expect(await api.db('sessions').where({ userId: id })).to.have.length(0);
   });

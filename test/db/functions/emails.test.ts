@@ -61,7 +61,7 @@ describe('database functions of e-mails', () => {
   describe('recipient_state', () => {
     it('maps every status of a mail to one of six states', async () => {
       const states = {
-        PENDING: ['PENDING', 'SENDING'],
+        PENDING: ['PENDING'],
         SENT: ['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED'],
         FAILED: ['FAILED'],
         SKIPPED: ['SKIPPED'],
@@ -87,7 +87,7 @@ describe('database functions of e-mails', () => {
       );
 
     it('counts a result once, and moves it when its time changes', async () => {
-      const id = await database.addEmail({ status: 'SENDING' });
+      const id = await database.addEmail({ status: 'PENDING' });
       await update([id], { status: 'SENT', sentAt: first });
       expect(await deltas()).to.deep.equal([{ kind: 'sent', at: first, delta: 1 }]);
       await clear();
@@ -107,11 +107,11 @@ describe('database functions of e-mails', () => {
       expect(await deltas()).to.deep.equal([{ kind: 'sent', at: first, delta: 3 }]);
     });
 
-    it('appends nothing when mail is put into a batch or begun', async () => {
+    it('appends nothing when mail is deferred or blocked', async () => {
       const campaignId = await database.addCampaign();
       const id = await database.addEmail({ campaignId });
-      await update([id], { status: 'SENDING' });
-      await update([id], { status: 'PENDING' });
+      await update([id], { reason: '451 later', attempts: 1, dueAt: second });
+      await update([id], { reason: 'project disabled', blockedDomain: 'a.example' });
       expect(await deltas()).to.deep.equal([]);
       expect(await campaignDeltas(campaignId)).to.deep.equal([]);
     });

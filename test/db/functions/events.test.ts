@@ -177,6 +177,19 @@ describe('database functions of events', () => {
     const queued = () =>
       database.db('eventQueue').where({ projectId: database.projectId }).orderBy('id').pluck('event_id');
 
+    it('names the event in the delta of an event about a mail only', async () => {
+      const contactId = await database.addContact();
+      const emailId = await database.addEmail({ contactId });
+      const add = (name: string, more = {}) =>
+        database
+          .db('events')
+          .insert({ id: newId(), projectId: database.projectId, contactId, name, data: '{}', ...more })
+          .returning('id');
+      const [[opened]] = [await add('email.open', { emailId }), await add('bought'), await add('x', { emailId })];
+      const rows = await database.db('eventDeltas').where({ projectId: database.projectId }).whereNotNull('eventId');
+      expect(rows.map(({ name, eventId }) => [name, eventId])).to.deep.equal([['email.open', opened?.id]]);
+    });
+
     it('appends one delta per event, with whether the feed shows it', async () => {
       await addEvent('email.open', { data: { isFirst: false } });
       await addEvent('signed up');

@@ -279,9 +279,11 @@ describe('database functions of executions', () => {
         to: 'ada@example.com',
         from: 'news@example.com',
         subject: 'Hello',
+        bodyId,
         html: '<p>Hello</p>',
         type: 'MARKETING',
       });
+      const bodyId = newId();
       const [first, second] = [newId(), newId()];
       await write(id, { record: { output: { emailId: first } }, state: { visit: 1 }, mail: mail(first) });
       await write(id, { record: { output: { emailId: second } }, mail: mail(second) });
@@ -289,10 +291,13 @@ describe('database functions of executions', () => {
         await database.db('emails').where({ executionId: id }).select('id', 'contactId', 'stepVisit'),
       ).to.deep.equal([{ id: first, contactId, stepVisit: 1 }]);
       const contents = await database.db('emailContents').whereIn('emailId', [first, second]);
-      expect(contents.map(({ emailId, variables }) => ({ emailId, variables }))).to.deep.equal([
-        { emailId: first, variables: { event: { order: 7 } } },
+      expect(contents.map(({ emailId, variables, bodyId }) => ({ emailId, variables, bodyId }))).to.deep.equal([
+        { emailId: first, variables: { event: { order: 7 } }, bodyId },
       ]);
       expect((await stepsOf(id))[0].output).to.deep.equal({ emailId: first });
+      expect(await database.db('emailBodies').where({ id: bodyId }).select('html', 'shared')).to.deep.equal([
+        { html: '<p>Hello</p>', shared: true },
+      ]);
     });
   });
 });

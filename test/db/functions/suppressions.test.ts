@@ -58,8 +58,10 @@ describe('database functions of suppressions', () => {
   describe('is_suppressed', () => {
     const isSuppressed = (email: string) => database.value('select is_suppressed(?, ?)', [database.projectId, email]);
 
-    it('is true after a hard bounce, and false after a complaint', async () => {
+    it('is true after a hard bounce or by hand, and false after a complaint', async () => {
       await suppress('gone@example.com');
+      await suppress('told@example.com', null, 'MANUAL');
+      expect(await isSuppressed('told@example.com')).to.equal(true);
       await suppress('cross@example.com', null, 'COMPLAINT');
       expect(await isSuppressed('gone@example.com')).to.equal(true);
       expect(await isSuppressed('cross@example.com')).to.equal(false);

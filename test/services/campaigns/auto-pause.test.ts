@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { noCampaignCounts } from '../../../db/models/campaign-counts.ts';
 import { autoPauseReason } from '../../../services/campaigns/auto-pause.ts';
-import { secondsLeft } from '../../../services/campaigns/pace.ts';
+import { secondsLeft } from '../../../services/campaigns/rates.ts';
 import { throttleCampaign } from '../../../services/campaigns/save.ts';
 import { pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
 import { showCampaign } from '../../../services/campaigns/view.ts';
@@ -30,10 +30,10 @@ describe('limits on a running campaign', () => {
 
   before(async () => {
     [database, smtp] = await Promise.all([connectTestDatabase(), startSmtp()]);
-    worker = campaignWorker(database.db, smtp.url);
+    worker = campaignWorker(database, smtp.url);
   });
   after(async () => {
-    worker?.close();
+    await worker?.close();
     await smtp?.close();
     await database?.close();
   });
@@ -71,7 +71,7 @@ describe('limits on a running campaign', () => {
       const { id } = await startCampaign(database.db, project);
       await worker.advance(id);
       const stop = new AbortController();
-      const sending = worker.slice(id, { stop: stop.signal }).catch(() => {});
+      const sending = worker.send({ stop: stop.signal });
       await smtp.received(220);
       stop.abort();
       await sending;
@@ -127,10 +127,15 @@ describe('limits on a running campaign', () => {
     it('limits the mails of a minute, and ends at once when it is removed', async () => {
       await addContacts(database.db, project, 4);
       const { id } = await startCampaign(database.db, project, { ratePerMinute: 1 });
-      const next = await worker.run(id);
-      expect(next).to.include({ kind: 'wait' });
+      await worker.advance(id);
+      await worker.send({ stop: new AbortController().signal });
       expect(smtp.mails).to.have.lengthOf(1);
-      expect(Date.parse(next.kind === 'wait' ? (next.until ?? '') : '')).to.be.greaterThan(Date.now() + 30_000);
+      // A throttled campaign is not leased before its time.
+      expect(await database.db('outgoingMails')).to.deep.equal([]);
+      await worker.send({ stop: new AbortController().signal });
+      expect(smtp.mails).to.have.lengthOf(1);
+      const { nextAt } = await database.db('campaignRates').where({ campaignId: id }).first();
+      expect(nextAt).to.be.greaterThan(new Date(Date.now() + 30_000));
       expect((await showCampaign(database.db, project.id, id)).secondsLeft).to.equal(180);
       await throttleCampaign(database.db, project.access, id, null);
       expect(await worker.run(id)).to.include({ kind: 'end' });
@@ -138,15 +143,17 @@ describe('limits on a running campaign', () => {
     });
 
     it('can be changed while mail is being sent', async () => {
-      await addContacts(database.db, project, 200);
+      await addContacts(database.db, project, 600);
       smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
       const { id } = await startCampaign(database.db, project);
       await worker.advance(id);
-      const sending = worker.slice(id);
+      const stop = new AbortController();
+      const sending = worker.send({ stop: stop.signal });
       await smtp.received(20);
       await throttleCampaign(database.db, project.access, id, 1);
-      expect(await sending).to.deep.equal({ more: false });
-      expect(smtp.mails.length).to.be.lessThan(200);
+      worker.sender.wake('campaigns');
+      await sending;
+      expect(smtp.mails.length).to.be.lessThan(600);
       expect(await worker.advance(id)).to.include({ kind: 'wait' });
     });
   });
@@ -161,20 +168,20 @@ describe('limits on a running campaign', () => {
       [other, 'b', 200],
     ] as const) {
       await addContacts(database.db, owner, count, { prefix });
-      const { id } = await startCampaign(database.db, owner);
-      await worker.advance(id);
-      ids.push(id);
+      ids.push((await startCampaign(database.db, owner)).id);
     }
     const [first = '', second = ''] = ids;
-    const running = [worker.slice(first)];
+    await worker.advance(first);
+    const running = worker.send();
     await smtp.received(10);
-    running.push(worker.slice(second));
+    await worker.advance(second);
+    worker.sender.wake('campaigns');
     await eventually(() => smtp.mails.some(({ to }) => to[0]?.startsWith('b')), { what: 'a mail of the second' });
     const before = smtp.mails.length;
     await smtp.received(before + 100);
     const share = smtp.mails.slice(before, before + 100).filter(({ to }) => to[0]?.startsWith('b')).length;
     expect(share).to.be.within(25, 75);
-    await Promise.all(running);
+    await running;
     expect(smtp.mails).to.have.lengthOf(700);
   });
 

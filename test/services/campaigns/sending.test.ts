@@ -1,9 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { connectDb } from '../../../db/connect.ts';
-import { throttleCampaign } from '../../../services/campaigns/save.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
-import { RetryLater } from '../../../services/emails/deliver.ts';
 import { deleteContacts } from '../../../services/removal/contact.ts';
 import {
   addContacts,
@@ -21,6 +17,7 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { counts, endLeases, inDoubt } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -32,10 +29,10 @@ describe('sending a campaign', () => {
 
   before(async () => {
     [database, smtp] = await Promise.all([connectTestDatabase(), startSmtp()]);
-    worker = campaignWorker(database.db, smtp.url);
+    worker = campaignWorker(database, smtp.url);
   });
   after(async () => {
-    worker?.close();
+    await worker?.close();
     await smtp?.close();
     await database?.close();
   });
@@ -67,7 +64,7 @@ describe('sending a campaign', () => {
     const row = await recipientTo(database.db, id, 'p7@example.com');
     expect(row).to.include({ status: 'SENT', attempts: 1, sourceType: 'CAMPAIGN', campaignId: id });
     expect(mail?.messageId).to.equal(`<${row.id}@${project.senderDomain}>`);
-    expect(await database.db('deliveryBatches').where({ campaignId: id })).to.deep.equal([]);
+    expect(await database.db('outgoingMails')).to.deep.equal([]);
   });
 
   it("adds one-click unsubscribe, footer and tracking by the campaign's type", async () => {
@@ -101,13 +98,16 @@ describe('sending a campaign', () => {
     await addContacts(database.db, project, 2, { subscribed: false, prefix: 'u' });
     const marketing = await startCampaign(database.db, project);
     const transactional = await startCampaign(database.db, project, { type: 'TRANSACTIONAL' });
-    for (const { id } of [marketing, transactional]) expect(await worker.advance(id)).to.include({ kind: 'send' });
+    for (const { id } of [marketing, transactional]) expect(await worker.advance(id)).to.include({ kind: 'wait' });
     await addContacts(database.db, project, 4, { prefix: 'late' });
     expect(await standing(database.db, project, marketing.id)).to.include({ pending: 3 });
     expect(await standing(database.db, project, transactional.id)).to.include({ pending: 5 });
-    await worker.run(marketing.id);
-    expect(addresses()).to.deep.equal(['p0@example.com', 'p1@example.com', 'p2@example.com']);
-    await worker.run(transactional.id);
+    await worker.send();
+    const reached = async (campaignId: string) =>
+      (await database.db('emails').where({ campaignId }).orderBy('toEmail')).map(({ toEmail }) => toEmail);
+    const subscribed = ['p0@example.com', 'p1@example.com', 'p2@example.com'];
+    expect(await reached(marketing.id)).to.deep.equal(subscribed);
+    expect(await reached(transactional.id)).to.deep.equal([...subscribed, 'u0@example.com', 'u1@example.com']);
     expect(smtp.mails).to.have.lengthOf(8);
   });
 
@@ -146,15 +146,21 @@ describe('sending a campaign', () => {
 
   it('sends to the new address of a contact, also when the mail was already composed', async () => {
     await addContacts(database.db, project, 10);
-    const { id } = await startCampaign(database.db, project, { ratePerMinute: 60 });
-    const running = worker.run(id);
-    await eventually(() => smtp.mails.length > 0);
-    const last = await database.db('emails').where({ campaignId: id }).orderBy('id', 'desc').first('contactId');
+    const { id } = await startCampaign(database.db, project);
+    const own = campaignWorker(database, smtp.url, { connections: 1 });
+    await own.advance(id);
+    smtp.misbehave({ at: 'recipient', do: 'hang' });
+    const running = own.send();
+    const leased = () => database.db('outgoingMails').where({ campaignId: id, startedAt: null }).select('contactId');
+    await eventually(async () => (await inDoubt(database.db)).length > 0, { what: 'a mail in flight' });
+    const last = (await leased()).at(-1);
     await database.db('contacts').where({ id: last.contactId }).update({ email: 'moved@example.com' });
-    await throttleCampaign(database.db, project.access, id, null);
+    smtp.behave();
     await running;
-    expect(await worker.run(id)).to.include({ kind: 'end' });
+    expect(await own.run(id)).to.include({ kind: 'end' });
+    await own.close();
     expect(smtp.mails).to.have.lengthOf(10);
+    expect(new Set(addresses()).size).to.equal(10);
     expect(addresses()).to.include('moved@example.com');
     expect(await standing(database.db, project, id)).to.include({ sent: 10, pending: 0 });
   });
@@ -182,28 +188,26 @@ describe('sending a campaign', () => {
     expect(failed.status).to.equal('FAILED');
     expect(failed.reason).to.contain('no such user');
     const deferred = await recipientTo(database.db, id, 'p2@example.com');
-    expect(deferred).to.include({ status: 'PENDING', attempts: 1, batchId: null });
-    expect(next.kind === 'wait' && next.until).to.equal(deferred.dueAt.toISOString());
+    expect(deferred).to.include({ status: 'PENDING', attempts: 1 });
+    expect(deferred.dueAt).to.be.greaterThan(new Date());
     smtp.behave();
     await deferred.$query(database.db).patch({ dueAt: new Date() });
     expect(await worker.run(id)).to.include({ kind: 'end' });
     expect(await standing(database.db, project, id)).to.include({ pending: 0, sent: 3, failed: 1 });
   });
 
-  it('is sent once in a process: a concurrent call waits and returns the same result', async () => {
-    await addContacts(database.db, project, 60);
+  it('is sent once by several senders at the same time', async () => {
+    await addContacts(database.db, project, 300);
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
     const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
-    const stop = new AbortController();
-    const hands = [worker.slice(id), worker.slice(id)];
-    const told = worker.slice(id, { stop: stop.signal });
-    stop.abort();
-    const error: unknown = await told.catch((reason) => reason);
-    expect(error).to.be.instanceOf(RetryLater);
-    expect(await Promise.all(hands)).to.deep.equal([{ more: false }, { more: false }]);
-    expect(await standing(database.db, project, id)).to.include({ sent: 60, pending: 0 });
-    expect(new Set(addresses()).size).to.equal(60);
+    const others = [campaignWorker(database, smtp.url), campaignWorker(database, smtp.url)];
+    const results = await Promise.all([worker, ...others].map((sender) => sender.send()));
+    for (const other of others) await other.close();
+    expect(results.reduce((sum, { sent }) => sum + sent, 0)).to.equal(300);
+    expect(await standing(database.db, project, id)).to.include({ sent: 300, pending: 0 });
+    expect(new Set(addresses()).size).to.equal(300);
+    expect(smtp.mails).to.have.lengthOf(300);
   });
 
   it('continues when recipients unsubscribe while their mail is being composed', async () => {
@@ -211,7 +215,7 @@ describe('sending a campaign', () => {
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
     const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
-    const sending = worker.slice(id);
+    const sending = worker.send();
     await smtp.received(20);
     await database
       .db('contacts')
@@ -241,20 +245,24 @@ describe('sending a campaign', () => {
     smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
     const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
-    const sending = worker.slice(id);
+    const sending = worker.send();
     await smtp.received(30);
     await pauseCampaign(database.db, project.access, id);
     // Starts no other mails: only those in flight arrive. Read in this order, because results that are persisted
     // meanwhile leave the first table and appear in the second.
-    const onWire = await database.db('campaignMailsInFlight').where({ campaignId: id }).select('emailId');
+    const begun = await database
+      .db('outgoingMails')
+      .where({ campaignId: id })
+      .whereNotNull('startedAt')
+      .select('emailId');
     const ended = await database.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 }).select('id');
-    expect(await sending).to.deep.equal({ more: false });
+    await sending;
     const { sent, pending } = await standing(database.db, project, id);
     expect(sent + pending).to.equal(300);
-    expect(sent).to.be.at.most(ended.length + onWire.length);
+    expect(sent).to.be.at.most(ended.length + begun.length);
     expect(smtp.mails.length).to.equal(sent);
     expect(await worker.advance(id)).to.include({ kind: 'wait' });
-    expect(await worker.slice(id)).to.deep.equal({ more: false });
+    expect(await worker.send()).to.deep.equal(counts({}));
     expect(smtp.mails.length).to.equal(sent);
     smtp.behave();
     await resumeCampaign(database.db, project.access, id);
@@ -269,7 +277,7 @@ describe('sending a campaign', () => {
     smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
     const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
-    const sending = worker.slice(id);
+    const sending = worker.send();
     await smtp.received(20);
     await cancelCampaign(database.db, project.access, id);
     expect(await standing(database.db, project, id)).to.include({ pending: 0 });
@@ -293,7 +301,7 @@ describe('sending a campaign', () => {
     const { scheduledFor } = await campaignRow(id);
     expect(await worker.advance(id)).to.include({ kind: 'wait', until: scheduledFor.toISOString() });
     expect(await worker.advance(id, at(3_599_000))).to.include({ kind: 'wait' });
-    expect(await worker.advance(id, at(3_601_000))).to.include({ kind: 'send' });
+    expect(await worker.advance(id, at(3_601_000))).to.include({ kind: 'wait' });
     expect(await campaignRow(id)).to.include({ status: 'SENDING' });
   });
 
@@ -310,51 +318,43 @@ describe('sending a campaign', () => {
   it('waits while the SMTP server is unavailable, and counts no attempts', async () => {
     await addContacts(database.db, project, 10);
     const { id } = await startCampaign(database.db, project);
-    await worker.advance(id);
+    const own = campaignWorker(database, smtp.url);
+    await own.advance(id);
     await smtp.close();
-    worker.mailer.close();
-    const again = await worker.slice(id).catch((error: Error) => error.message);
-    await smtp.reopen();
-    expect(again).to.match(/^the SMTP server cannot be reached/);
+    const sending = own.send();
+    await eventually(() => own.relays.all[0]?.leftOut, { what: 'a relay that is left out' });
     expect(await database.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 })).to.deep.equal([]);
-    const next = campaignWorker(database.db, smtp.url);
-    await next.run(id);
-    next.close();
+    await smtp.reopen();
+    await sending;
+    await own.close();
     expect(await standing(database.db, project, id)).to.include({ sent: 10 });
+    expect(await database.db('emails').where({ campaignId: id, attempts: 1 })).to.have.lengthOf(10);
   });
 
   it('continues when the database terminates all connections repeatedly', async function () {
     this.timeout(120_000);
     await addContacts(database.db, project, 150);
     smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
-    const db = connectDb({ databaseUrl: database.url, poolSize: 5, name: 'cut-off' });
     const cut = () =>
-      database.db.raw("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut-off'");
-    const other = campaignWorker(db, smtp.url, { connections: 4 });
+      database.db.raw(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'everpost-sender'",
+      );
+    const other = campaignWorker(database, smtp.url, { connections: 4 });
     const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
     // An unhandled rejection would end a worker.
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);
     process.on('unhandledRejection', note);
-    let over = false;
-    const sending = (async () => {
-      while (!over) {
-        await other.slice(id).catch(() => {});
-        await sleep(20);
-      }
-    })();
+    const sending = other.send();
     for (const count of [20, 50, 80]) {
-      // What a terminated connection could not release is free when its lease has expired.
       await smtp.received(count, { timeoutMs: 60_000 });
       await cut();
     }
-    over = true;
-    await sending;
     smtp.behave();
+    await sending;
     await eventually(async () => (await worker.run(id)).kind === 'end', { timeoutMs: 60_000 });
-    other.close();
-    await db.destroy();
+    await other.close();
     process.off('unhandledRejection', note);
     expect(unhandled).to.deep.equal([]);
     const { sent, unknown, pending } = await standing(database.db, project, id);
@@ -366,28 +366,24 @@ describe('sending a campaign', () => {
   it('continues the work of a killed process, whose mails in flight become UNKNOWN', async () => {
     await addContacts(database.db, project, 100);
     const { id } = await startCampaign(database.db, project);
-    const other = campaignWorker(database.db, smtp.url, { connections: 3 });
+    const other = campaignWorker(database, smtp.url, { connections: 3 });
     await other.advance(id);
     smtp.misbehave({ at: 'message', do: 'hang' });
-    const killed = other.slice(id).catch(() => {});
-    const onWire = () => database.db('campaignMailsInFlight').where({ campaignId: id, endedAt: null });
-    await eventually(async () => (await onWire()).length >= 3);
+    const killed = other.send({ stop: new AbortController().signal });
+    await eventually(async () => (await inDoubt(database.db)).length >= 3);
     // Simulates a killed process: its lease has expired, and its results come too late.
-    await database
-      .db('deliveryBatches')
-      .where({ campaignId: id })
-      .update({ leaseUntil: new Date(0), leaseToken: null });
-    const inDoubt = await onWire();
-    expect(inDoubt.length).to.be.at.most(6);
-    const mine = campaignWorker(database.db, smtp.url);
-    const taken = mine.slice(id);
-    await eventually(async () => (await standing(database.db, project, id)).unknown >= inDoubt.length);
+    await endLeases(database.db);
+    const mails = await inDoubt(database.db);
+    expect(mails.length).to.be.within(3, 6);
+    const mine = campaignWorker(database, smtp.url);
+    const taken = mine.send();
+    await eventually(async () => (await standing(database.db, project, id)).unknown >= mails.length);
     smtp.behave();
     await taken;
     await mine.run(id);
     await killed;
-    mine.close();
-    other.close();
+    await mine.close();
+    await other.close();
     const { sent, unknown, pending } = await standing(database.db, project, id);
     expect(sent + unknown).to.equal(100);
     expect(pending).to.equal(0);

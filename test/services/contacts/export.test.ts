@@ -27,7 +27,7 @@ describe('exporting contacts', () => {
 
   const save = (email: string, data: Record<string, unknown> = {}, subscribed = true) =>
     saveContact(db, project.access, { email, subscribed, data });
-  const exported = async () => text(await exportContacts(db, project.id));
+  const exported = async () => text(await exportContacts(db, project.access));
 
   it('returns only the header for an empty project', async () => {
     expect(await exported()).to.equal('email,subscribed\r\n');
@@ -89,7 +89,7 @@ describe('exporting contacts', () => {
     await writeContacts(db, project.id, writes);
     const pages: string[] = [];
     const count = ({ sql }: { sql: string }) => void pages.push(sql);
-    const stream = await exportContacts(db, project.id);
+    const stream = await exportContacts(db, project.access);
     db.on('query', count);
     for await (const _ of stream) break;
     db.removeListener('query', count);

@@ -5,8 +5,9 @@ import { listEvents } from '../../../services/events/list.ts';
 import { listEventNames } from '../../../services/events/names.ts';
 import { eventStats } from '../../../services/events/stats.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { addMonth, addMonths, monthsOf } from '../../../services/retention/partitions.ts';
+import { addMonth, addMonths, addWeeks, monthsOf } from '../../../services/retention/partitions.ts';
 import { runRetention } from '../../../services/retention/run.ts';
+import { removeOldWebhooks } from '../../../services/retention/webhooks.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
@@ -97,7 +98,7 @@ describe('retention', () => {
     await database.db('events').insert(row);
     expect(await partitionOf('events', row.id)).to.equal('events_default');
     const at = new Date('2031-01-15T00:00:00Z');
-    expect(await addMonths(database.db, at)).to.equal(12);
+    expect(await addMonths(database.db, at)).to.equal(16);
     expect(await addMonths(database.db, at)).to.equal(0);
     expect(await partitionOf('events', row.id)).to.equal('events_2031_02');
     const added = await Promise.all([
@@ -141,6 +142,35 @@ describe('retention', () => {
     await happened(await contactOf('ann@example.com'), '2020-01-01');
     await aggregateEventCounts(database.db);
     expect(await runRetention(database.db, { ...KEEP, eventRetentionDays: undefined }, NOW)).to.include({ events: 0 });
+  });
+
+  it('drops the months of the audit log after 400 days, and revoked keys with them', async () => {
+    const { db } = database;
+    const daysAgo = (days: number) => new Date(NOW.getTime() - days * 86_400_000);
+    const row = { projectId: project.id, actorType: 'SYSTEM', action: 'project.updated' };
+    // 399 and 401 days ago is the same month. 500 days ago has no partition yet.
+    const ages = [0, 399, 401, 500].map((days) => ({ ...row, id: newId(), at: daysAgo(days) }));
+    await db('auditLog').insert(ages);
+    const key = (name: string, revokedAt: Date | null) => ({
+      ...{ id: newId(), projectId: project.id, name, prefix: 'sk_', scopes: ['all'], revokedAt },
+      keyHash: Buffer.from(newId()),
+    });
+    await db('scopedKeys').insert([key('used', null), key('late', daysAgo(399)), key('old', daysAgo(401))]);
+    expect(await runRetention(db, KEEP, NOW)).to.include({ auditMonths: 1 });
+    const kept = await db('auditLog').where({ projectId: project.id, action: row.action }).pluck('id');
+    expect(kept.sort()).to.deep.equal(
+      ages
+        .slice(0, 3)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    const { rows } = await db.raw('select count(*)::integer as count from audit_log_default');
+    expect(rows[0].count).to.equal(0);
+    expect((await db('scopedKeys').where({ projectId: project.id }).pluck('name')).sort()).to.deep.equal([
+      'late',
+      'used',
+    ]);
+    expect(await runRetention(db, KEEP, NOW)).to.include({ auditMonths: 0 });
   });
 
   it('analyzes the parent table, which autovacuum does not', async () => {
@@ -206,5 +236,31 @@ describe('retention', () => {
     expect(await runRetention(database.db, KEEP, NOW)).to.include({ bodies: 4 });
     expect(await bodies(...waiting, fresh)).to.deep.equal([fresh]);
     expect(await database.db('emailAttachments').where({ setId: shared })).to.have.lengthOf(0);
+  });
+
+  it('adds coming weeks of webhooks, and drops those that ended 30 days ago', async () => {
+    const { db } = database;
+    const at = (day: string) => new Date(`${day}T12:00:00Z`);
+    expect(await addWeeks(db, at('2032-03-03'))).to.equal(6);
+    expect(await addWeeks(db, at('2032-03-03'))).to.equal(0);
+    const add = async (createdAt: Date) => {
+      const [id, eventId, projectId] = [newId(), newId(), newId()];
+      await db('webhookEvents').insert({ id: eventId, projectId, type: 'a', data: {}, createdAt });
+      await db('webhookDeliveries').insert({ id, projectId, endpointId: newId(), eventId, type: 'a', createdAt });
+      return id;
+    };
+    const [old, kept, unsorted] = [
+      await add(at('2032-03-03')),
+      await add(at('2032-03-10')),
+      await add(at('2032-01-01')),
+    ];
+    const left = async () =>
+      (await db('webhookDeliveries').whereIn('id', [old, kept, unsorted]).pluck('id')) as string[];
+    await removeOldWebhooks(db, at('2032-04-06'));
+    // The week ends on 8 March, so on 6 April its last day is not old enough.
+    expect(await left()).to.have.members([old, kept]);
+    expect(await removeOldWebhooks(db, at('2032-04-08'))).to.be.at.least(2);
+    expect(await left()).to.deep.equal([kept]);
+    expect(await db('webhookEvents').where({ createdAt: at('2032-03-03') })).to.deep.equal([]);
   });
 });

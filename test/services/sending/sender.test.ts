@@ -203,8 +203,9 @@ describe('a sender', () => {
     it('frees mail that was leased and had not begun, without an attempt', async () => {
       const ids = await addMails(db, 2, { project });
       await db.raw(
-        `insert into outgoing_mails (email_id, sender_id, project_id, contact_id)
-         select id, uuidv7(), project_id, contact_id from emails`,
+        `with dead as (insert into senders (id, lease_until) values (uuidv7(), '-infinity') returning id)
+         insert into outgoing_mails (email_id, sender_id, project_id, contact_id)
+         select emails.id, dead.id, project_id, contact_id from emails, dead`,
       );
       expect(await sending.send()).to.deep.equal(counts({ sent: 2 }));
       for (const id of ids) expect(await mailById(db, id)).to.include({ attempts: 1, unknownOutcomes: 0 });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type CsvRow, openCsv, subscribedCell, typedCell } from '../../../services/jobs/csv.ts';
 
-async function rowsOf(text: string | Buffer): Promise<CsvRow[]> {
+async function rowsOf(text: string | Buffer): Promise<Omit<CsvRow, 'end'>[]> {
   const file = await openCsv(Buffer.from(text));
-  const rows: CsvRow[] = [];
-  for await (const batch of file.rows()) rows.push(...batch);
+  const rows: Omit<CsvRow, 'end'>[] = [];
+  for await (const batch of file.rows()) rows.push(...batch.map(({ end: _, ...row }) => row));
   return rows;
 }
 const refusal = (text: string | Buffer) =>
@@ -137,5 +137,65 @@ describe('a cell', () => {
     expect(['false', '0', 'No'].map(subscribedCell)).to.deep.equal([false, false, false]);
     expect(['', ' ', undefined].map(subscribedCell)).to.deep.equal([undefined, undefined, undefined]);
     expect(subscribedCell('maybe')).to.equal(null);
+  });
+});
+
+describe('continuing to read a CSV file', () => {
+  const text =
+    '\ufeffemail,note\r\na@x.co,"two\r\nlines, é"\n\nb@x.co,19"\rc@x.co,"say ""hi"""\r\nd@x.co,"never closed';
+
+  async function all(rows: AsyncIterable<CsvRow[]>): Promise<CsvRow[]> {
+    const found: CsvRow[] = [];
+    for await (const batch of rows) found.push(...batch);
+    return found;
+  }
+
+  it('returns the same rows with the same numbers from behind any row', async () => {
+    const file = await openCsv(Buffer.from(text));
+    const rows = await all(file.rows());
+    expect(rows.map(({ row }) => row)).to.deep.equal([2, 4, 5, 6]);
+    for (const [n, { end, row }] of rows.slice(0, -1).entries())
+      expect(await all(file.rows({ position: end, row }))).to.deep.equal(rows.slice(n + 1));
+  });
+
+  it('returns the same rows from bytes that arrive in pieces of any size', async () => {
+    const bytes = Buffer.from(text);
+    const rowsIn = async (size: number) => {
+      const file = await openCsv(async function* (from) {
+        for (let at = from; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+      });
+      return all(file.rows());
+    };
+    const whole = await rowsIn(bytes.length);
+    for (const size of [20, 64]) expect(await rowsIn(size)).to.deep.equal(whole);
+  });
+});
+
+describe('a mapping of columns', () => {
+  type Mapping = Record<string, string | null>;
+  const columns = async (header: string, mapping: Mapping) =>
+    (await openCsv(Buffer.from(`${header}\n`), mapping)).columns;
+  const rejected = (header: string, mapping: Mapping) =>
+    openCsv(Buffer.from(`${header}\n`), mapping).then(
+      () => expect.fail('the mapping was accepted'),
+      (error: Error) => error.message,
+    );
+
+  it('names the address, renames fields and leaves columns out', async () => {
+    const mapping = { Mail: 'email', 'First name': 'data.firstName', Internal: null };
+    expect(await columns('Mail,First name,Internal,plan', mapping)).to.deep.equal({
+      email: 0,
+      subscribed: undefined,
+      fields: [
+        { column: 1, key: 'firstName' },
+        { column: 3, key: 'plan' },
+      ],
+    });
+  });
+
+  it('is rejected when it names no column of the file, or two columns become one field', async () => {
+    expect(await rejected('email', { Mail: 'email' })).to.include('"Mail"');
+    expect(await rejected('email,a,b', { a: 'x', b: 'x' })).to.include('"x"');
+    expect(await rejected('email,other', { other: 'email' })).to.include('two columns');
   });
 });

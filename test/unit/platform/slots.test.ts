@@ -47,57 +47,6 @@ describe('Slots', () => {
     slots.give();
     expect(await slots.take()).to.equal(true);
   });
-
-  it('keeps slots free for other domains', async () => {
-    const slots = new Slots(10);
-    const many = Array.from({ length: 12 }, () => slots.take(0, undefined, 'big.example'));
-    expect(await slots.take(0, undefined, 'small.example')).to.equal(true);
-    await Promise.all(many.slice(0, 8));
-    let ninth = false;
-    void many[8]?.then(() => {
-      ninth = true;
-    });
-    await slots.take(0);
-    expect(ninth, 'the ninth waits for a slot of its domain').to.equal(false);
-    slots.give('big.example');
-    await many[8];
-    expect(ninth).to.equal(true);
-  });
-
-  it('allows reuse of a slot only while no caller waits and the domain has room', async () => {
-    const slots = new Slots(5);
-    for (let taken = 0; taken < 4; taken++) await slots.take(2, undefined, 'a.example');
-    await slots.take(2, undefined, 'b.example');
-    expect(slots.mayPass('b.example')).to.equal(true);
-    expect(slots.mayPass('a.example'), 'one domain never gets all slots').to.equal(false);
-    slots.pass('a.example', 'b.example');
-    expect(slots.mayPass('a.example')).to.equal(true);
-    const other = slots.take(0);
-    expect(slots.mayPass('a.example')).to.equal(false);
-    slots.give('b.example');
-    await other;
-    expect(slots.mayPass('a.example')).to.equal(true);
-    expect(new Slots(1, { next: () => Promise.resolve() }).mayPass()).to.equal(false);
-  });
-
-  it('gives each permit of a pace to the caller that is first when it arrives', async () => {
-    const permits: (() => void)[] = [];
-    const slots = new Slots(5, { next: () => new Promise((resolve) => permits.push(resolve)) });
-    const served: string[] = [];
-    const waiting = [
-      slots.take(2).then(() => served.push('campaign')),
-      slots.take(0).then(() => served.push('receipt')),
-      slots.take(1).then(() => served.push('workflow')),
-    ];
-    for (let n = 0; n < 3; n++) {
-      while (permits.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      expect(served).to.have.length(n);
-      permits.shift()?.();
-      while (served.length === n) await new Promise((resolve) => setImmediate(resolve));
-    }
-    await Promise.all(waiting);
-    expect(served).to.deep.equal(['receipt', 'workflow', 'campaign']);
-  });
 });
 
 describe('KeyedSlots', () => {

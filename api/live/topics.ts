@@ -1,0 +1,69 @@
+import type { Db } from '../../db/connect.ts';
+import type { Settings } from '../../platform/settings.ts';
+import type { ProjectAccess } from '../../services/access/keys.ts';
+import { requireScope, type Scope } from '../../services/access/scopes.ts';
+import { listActivity } from '../../services/activity/feed.ts';
+import { findCampaignView } from '../../services/campaigns/view.ts';
+import { findDomain } from '../../services/domains/find.ts';
+import { findJob, jobTypes } from '../../services/jobs/find.ts';
+import { findWorkflowDetails } from '../../services/workflows/workflow-details.ts';
+import { presentActivityItem } from '../presenters/activity.ts';
+import { presentCampaign } from '../presenters/campaign.ts';
+import { presentCursorList } from '../presenters/cursor-list.ts';
+import { presentDomain } from '../presenters/domain.ts';
+import { presentJob } from '../presenters/job.ts';
+import { presentWholeWorkflow } from '../presenters/workflow.ts';
+
+export interface TopicDeps {
+  db: Db;
+  settings: Settings;
+}
+
+type Read = (deps: TopicDeps, projectId: string, id: string) => Promise<unknown>;
+
+const ACTIVITY_ITEMS = 20;
+
+/** How the resource of a topic is read; 404 when the project has none. Each is shown as its GET shows it. */
+const readers: Record<string, Read> = {
+  campaign: async ({ db }, projectId, id) => presentCampaign(await findCampaignView(db, projectId, id)),
+  job: async ({ db }, projectId, id) => presentJob(await findJob(db, projectId, id, jobTypes)),
+  domain: async ({ db, settings }, projectId, id) => presentDomain(await findDomain(db, projectId, id, settings)),
+  workflow: async ({ db, settings }, projectId, id) =>
+    presentWholeWorkflow(await findWorkflowDetails(db, settings.secretKeys, projectId, id)),
+  activity: async ({ db, settings }, projectId) =>
+    presentCursorList(
+      await listActivity(db, projectId, settings.secretKeys, { limit: ACTIVITY_ITEMS }),
+      presentActivityItem,
+    ),
+};
+
+/** The scope that a key needs for each kind of topic. */
+const scopes: Record<string, Scope> = {
+  campaign: 'campaigns:read',
+  job: 'contacts:read',
+  domain: 'domains:read',
+  workflow: 'workflows:read',
+  activity: 'analytics:read',
+};
+export const topicScopes: readonly Scope[] = Object.values(scopes);
+
+/** Rejects with 403 a key that may not read one of the topics. */
+export function requireTopicScopes(project: ProjectAccess, topics: string[]): void {
+  for (const topic of topics) {
+    const scope = scopes[topic.split(':')[0] ?? ''];
+    if (scope) requireScope(project, scope);
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** `activity`, or a kind and an id. */
+export function isTopic(topic: string): boolean {
+  const [kind = '', id] = topic.split(/:(.*)/s);
+  return kind === 'activity' ? id === undefined : id !== undefined && Object.hasOwn(readers, kind) && UUID.test(id);
+}
+
+export async function readTopic(deps: TopicDeps, projectId: string, topic: string): Promise<unknown> {
+  const [kind = '', id = ''] = topic.split(':');
+  return readers[kind]?.(deps, projectId, id);
+}

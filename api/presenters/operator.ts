@@ -1,0 +1,78 @@
+import joi from 'joi';
+import type { PartStatus } from '../../platform/probes.ts';
+import type { Overview } from '../../services/operators/overview.ts';
+import type { OperatorProject } from '../../services/operators/projects.ts';
+import { dateTime, flag, list, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { ratesSchema } from './security.ts';
+
+const seconds = (): Typed<number> => joi.number().min(0).required();
+
+const queue = object({ name: text(), depth: wholeNumber({ min: 0 }), oldestSeconds: seconds() });
+const parkedMessage = object({
+  id: text(),
+  queue: text(),
+  projectId: uuid(),
+  workflowId: text(),
+  action: text(),
+  attempts: wholeNumber(),
+  lastError: nullable(text()),
+  parkedAt: dateTime(),
+});
+const seenProcess = object({
+  kind: oneOf('api', 'worker'),
+  version: text(),
+  host: text(),
+  pid: wholeNumber(),
+  startedAt: dateTime(),
+  lastSeenAt: dateTime(),
+});
+
+export const overviewSchema = object({
+  queues: list(queue),
+  oldestDueMail: nullable(object({ dueAt: dateTime(), ageSeconds: seconds() })),
+  unknownOutcomes: wholeNumber({ min: 0 }),
+  parkedOutbox: object({ count: wholeNumber({ min: 0 }), messages: list(parkedMessage) }),
+  failingEndpoints: list(
+    object({ id: uuid(), projectId: uuid(), url: text(), failingSince: dateTime(), enabled: flag() }),
+  ),
+  processes: list(seenProcess),
+  versions: list(object({ kind: oneOf('api', 'worker'), version: text(), processes: wholeNumber({ min: 1 }) })),
+  temporal: object({ status: oneOf('ok', 'degraded', 'down') }),
+});
+
+export const presentOverview = (overview: Overview, temporal: PartStatus) => ({
+  ...overview,
+  versions: versionsOf(overview.processes),
+  temporal: { status: temporal },
+});
+
+/** A process that has not been seen for this long has probably ended. */
+const ALIVE_MS = 2 * 60_000;
+
+/** Counts the living processes of each kind and version. */
+function versionsOf(processes: Overview['processes']) {
+  const counts = new Map<string, { kind: string; version: string; processes: number }>();
+  for (const { kind, version, lastSeenAt } of processes) {
+    if (Date.now() - lastSeenAt.getTime() > ALIVE_MS) continue;
+    const key = `${kind} ${version}`;
+    counts.set(key, { kind, version, processes: (counts.get(key)?.processes ?? 0) + 1 });
+  }
+  return [...counts.values()];
+}
+
+export const operatorProjectSchema = object({
+  id: uuid(),
+  name: text(),
+  createdAt: dateTime(),
+  disabled: flag(),
+  disabledReason: nullable(text()),
+  members: wholeNumber({ min: 0 }),
+  volume: object({ last24h: wholeNumber(), last7d: wholeNumber(), last30d: wholeNumber() }),
+  rates: object({ last24h: ratesSchema(), last7d: ratesSchema() }),
+});
+
+export const presentOperatorProject = (project: OperatorProject) => ({
+  ...project,
+  createdAt: project.createdAt.toISOString(),
+});

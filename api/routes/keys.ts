@@ -1,0 +1,83 @@
+import joi from 'joi';
+import { createScopedKey, listScopedKeys, parseNetwork, revokeScopedKey } from '../../services/access/scoped-keys.ts';
+import { grantedScopes } from '../../services/access/scopes.ts';
+import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
+import { moment } from '../http/range.ts';
+import { route, routes } from '../http/route.ts';
+import { line, list, nullable, oneOf, optional, uuid } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { refuse } from '../http/violations.ts';
+import { presentScopedKey, scopedKeySchema } from '../presenters/scoped-key.ts';
+
+const params = { id: uuid() };
+const MAX_ALLOWED_IPS = 100;
+
+const network = (): Typed<string> =>
+  joi
+    .string()
+    .max(50)
+    .custom((value: string, helpers) => {
+      try {
+        parseNetwork(value);
+        return value;
+      } catch {
+        return refuse(helpers, 'invalid_string', 'must be an IP address, or a network such as 192.0.2.0/24');
+      }
+    })
+    .required();
+
+const futureMoment = (): Typed<string> =>
+  (moment() as joi.StringSchema).custom((value: string, helpers) =>
+    new Date(value) > new Date() ? value : refuse(helpers, 'too_small', 'must be in the future'),
+  );
+
+export const keys = routes('Keys', [
+  route({
+    method: 'GET',
+    path: '/projects/:id/keys',
+    summary: 'List the keys with scopes of a project; revoked ones are left out',
+    access: 'member',
+    role: 'ADMIN',
+    params,
+    answers: { 200: answer('The keys.', list(scopedKeySchema)), 404: missing('project') },
+    handle: async ({ db, project }) => ok((await listScopedKeys(db, project.projectId)).map(presentScopedKey)),
+  }),
+  route({
+    method: 'POST',
+    path: '/projects/:id/keys',
+    summary: 'Create a key with scopes; `write` includes `read`, and `all` is everything that the secret key may do',
+    access: 'member',
+    role: 'ADMIN',
+    params,
+    body: {
+      name: line({ max: 255 }),
+      scopes: list(oneOf(...grantedScopes), { min: 1, max: grantedScopes.length }),
+      expiresAt: optional(nullable(futureMoment())),
+      allowedIps: optional(nullable(list(network(), { max: MAX_ALLOWED_IPS }))),
+    },
+    answers: {
+      201: answer('The key; `key` is shown only here.', scopedKeySchema),
+      404: missing('project'),
+      409: failure('The project has the maximum number of keys.', 'CONFLICT'),
+    },
+    handle: async ({ db, settings, project, actor, body: { name, scopes, expiresAt, allowedIps } }) => {
+      const given = { name, scopes, expiresAt: expiresAt ? new Date(expiresAt) : null, allowedIps: allowedIps ?? [] };
+      const { scopedKeys: max } = settings.limits;
+      return created(presentScopedKey(await createScopedKey(db, { ...project, actor }, given, max)));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/projects/:id/keys/:keyId',
+    summary: 'Revoke a key; it stops working at once',
+    access: 'member',
+    role: 'ADMIN',
+    whileDisabled: true,
+    params: { id: uuid(), keyId: uuid() },
+    answers: { 204: answer('Revoked.'), 404: missing('key') },
+    handle: async ({ db, project, params }) => {
+      await revokeScopedKey(db, project, params.keyId);
+      return noContent();
+    },
+  }),
+]);

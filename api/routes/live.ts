@@ -1,0 +1,58 @@
+import joi from 'joi';
+import { type Answer, failure, missing } from '../http/answers.ts';
+import type { AppParts } from '../http/context.ts';
+import { type RouteGroup, route, routes } from '../http/route.ts';
+import type { Typed } from '../http/typed.ts';
+import { refuse } from '../http/violations.ts';
+import { isTopic, requireTopicScopes, topicScopes } from '../live/topics.ts';
+
+const MAX_TOPICS = 20;
+
+/** A comma-separated list. */
+const topics = (): Typed<string[]> =>
+  joi
+    .string()
+    .max(1_000)
+    .custom((value: string, helpers) => {
+      const named = [...new Set(value.split(',').map((topic) => topic.trim().toLowerCase()))];
+      if (named.length > MAX_TOPICS) return refuse(helpers, 'too_big', `must not have more than ${MAX_TOPICS} topics`);
+      return named.every(isTopic)
+        ? named
+        : refuse(
+            helpers,
+            'invalid_string',
+            'must be a comma list of "activity", "campaign:<id>", "job:<id>", "domain:<id>" and "workflow:<id>"',
+          );
+    })
+    .required();
+
+const headers = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  // Asks proxies not to buffer.
+  'X-Accel-Buffering': 'no',
+};
+
+export const live = ({ liveHub }: Pick<AppParts, 'liveHub'>): RouteGroup =>
+  routes('Live', [
+    route({
+      method: 'GET',
+      path: '/live',
+      summary: 'Follow resources by server-sent events: { topic, data } whenever one changes, at most once a second',
+      access: 'secretKey',
+      scope: topicScopes,
+      projectInQuery: true,
+      query: { topics: topics() },
+      answers: {
+        200: { description: 'The stream.', contentType: 'text/event-stream' },
+        404: missing('resource'),
+        429: failure('The project has 20 streams open, or made too many requests.', 'RATE_LIMIT_EXCEEDED'),
+      },
+      handle: async ({ project, query, request }): Promise<Answer> => {
+        requireTopicScopes(project, query.topics);
+        const { projectId } = project;
+        const recheck = () => request.authenticate();
+        return { status: 200, headers, body: await liveHub.open({ projectId, topics: query.topics, recheck }) };
+      },
+    }),
+  ]);

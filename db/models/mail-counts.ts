@@ -1,0 +1,207 @@
+import type { Db } from '../connect.ts';
+import { statement } from '../statement.ts';
+
+// Counts what happened to mails by template, recipient domain and link. Aggregated from the same deltas, by the same
+// statement, as the counts of events, so they are a few seconds behind and cost a mail nothing. See
+// docs/decisions/141-counts-of-mails.md.
+
+const names = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'failed'] as const;
+export type MailCounts = Record<(typeof names)[number], number>;
+
+/** The event that raises each count. */
+const eventOf: Record<keyof MailCounts, string> = {
+  sent: 'sent',
+  delivered: 'delivery',
+  opened: 'open',
+  clicked: 'click',
+  bounced: 'bounce',
+  complained: 'complaint',
+  failed: 'failed',
+};
+
+const columns = names.join(', ');
+const sums = names.map((name) => `sum(${name}) as ${name}`).join(', ');
+const added = (more: readonly string[] = names) =>
+  more.map((name) => `${name} = known.${name} + excluded.${name}`).join(', ');
+
+/** How many domains of a day or a campaign, or links of a campaign, are counted separately. */
+const MAX_ITEMS = 1_000;
+
+/**
+ * SQL: replaces the items of `source` that a full scope does not have yet with 'other'. `scope` are the columns that
+ * limit the number of items.
+ */
+const capped = (table: string, scope: string[], item: string, source: string): string => {
+  const same = (other: string) => scope.map((column) => `${other}.${column} = s.${column}`).join(' and ');
+  return `(
+    select s.*, case when known.${item} is not null or row_number() over (
+        partition by ${scope.map((column) => `s.${column}`).join(', ')}, known.${item} is null order by s.${item}
+      ) + (select count(*) from ${table} k where ${same('k')}) <= ${MAX_ITEMS} then s.${item}::text end as kept
+    from ${source} s left join ${table} known on ${same('known')} and known.${item} = s.${item}
+  )`;
+};
+
+/**
+ * CTEs that count the events of `deltas (name, at, event_id)` about mails. A link that is not in the body as written was
+ * made for one recipient; it is counted without its query, which may contain personal data.
+ */
+export const countMails = `
+  mail_events as materialized (
+    select d.project_id, date_trunc('day', d.at, 'UTC') as day, substr(d.name, 7) as kind, m.id as email_id, m.campaign_id,
+      coalesce(m.template_id, k.template_id) as template_id,
+      coalesce(nullif(split_part(coalesce(m.to_email, p.email), '@', 2), ''), 'unknown') as domain,
+      coalesce((e.data ->> 'isFirst')::boolean, true) as is_first, e.data ->> 'link' as link
+    from deltas d
+    join events e on e.id = d.event_id and e.created_at = d.at
+    join emails m on m.id = e.email_id
+    left join campaigns k on k.id = m.campaign_id
+    left join contacts p on p.id = m.contact_id
+    where d.event_id is not null
+  ),
+  mail_counts as materialized (
+    select project_id, day, campaign_id, template_id, domain,
+      ${names.map((name) => `count(*) filter (where kind = '${eventOf[name]}') as ${name}`).join(', ')}
+    from mail_events where is_first group by 1, 2, 3, 4, 5
+  ),
+  template_counts as (
+    insert into template_days as known (project_id, day, template_id, ${columns})
+    select project_id, day, template_id, ${sums} from mail_counts where template_id is not null
+    group by 1, 2, 3 order by 1, 2, 3
+    on conflict (project_id, day, template_id) do update set ${added()}
+  ),
+  domain_counts as (
+    insert into domain_days as known (project_id, day, domain, ${columns})
+    select project_id, day, coalesce(kept, 'other'), ${sums} from ${capped(
+      'domain_days',
+      ['project_id', 'day'],
+      'domain',
+      `(select project_id, day, domain, ${sums} from mail_counts group by 1, 2, 3)`,
+    )} items group by 1, 2, 3 order by 1, 2, 3
+    on conflict (project_id, day, domain) do update set ${added()}
+  ),
+  campaign_domain_counts as (
+    insert into campaign_domains as known (campaign_id, domain, ${columns})
+    select campaign_id, coalesce(kept, 'other'), ${sums} from ${capped(
+      'campaign_domains',
+      ['campaign_id'],
+      'domain',
+      `(select campaign_id, domain, ${sums} from mail_counts join campaigns k on k.id = campaign_id group by 1, 2)`,
+    )} items group by 1, 2 order by 1, 2
+    on conflict (campaign_id, domain) do update set ${added()}
+  ),
+  clicked_links as materialized (
+    select c.project_id, c.campaign_id, c.link, case
+        when position(c.link in k.body) > 0 or position(replace(c.link, '&', '&amp;') in k.body) > 0 then c.link
+        else split_part(split_part(c.link, '#', 1), '?', 1)
+      end as shown
+    from (select distinct project_id, campaign_id, link from mail_events where kind = 'click' and link is not null) c
+    join campaigns k on k.id = c.campaign_id
+  ),
+  clicks as materialized (
+    select c.project_id, c.campaign_id, c.email_id, md5(l.shown)::uuid as link_id, l.shown as link
+    from mail_events c join clicked_links l on l.campaign_id = c.campaign_id and l.link = c.link where c.kind = 'click'
+  ),
+  first_clicks as (
+    insert into campaign_link_clicks (project_id, campaign_id, link_id, email_id)
+    select distinct project_id, campaign_id, link_id, email_id from clicks order by 1, 2, 3, 4
+    on conflict do nothing returning campaign_id, link_id
+  ),
+  link_counts as (
+    insert into campaign_links as known (campaign_id, link_id, link, clicks, unique_clicks)
+    select campaign_id, coalesce(kept, md5('other'))::uuid, case when kept is null then 'other' else min(link) end,
+      sum(clicks), sum(unique_clicks)
+    from ${capped(
+      'campaign_links',
+      ['campaign_id'],
+      'link_id',
+      `(select campaign_id, link_id, min(link) as link, count(*) as clicks,
+          (select count(*) from first_clicks f where f.campaign_id = clicks.campaign_id and f.link_id = clicks.link_id)
+            as unique_clicks
+        from clicks group by 1, 2)`,
+    )} items group by 1, kept order by 1, 2
+    on conflict (campaign_id, link_id) do update set ${added(['clicks', 'unique_clicks'])}
+  )`;
+
+type CountsRow = Record<keyof MailCounts, string>;
+
+const countsOf = (row: CountsRow): MailCounts =>
+  Object.fromEntries(names.map((name) => [name, Number(row[name])])) as MailCounts;
+
+const linksOf = statement<{ link: string; clicks: string; unique_clicks: string }>(
+  'campaign-links',
+  `select link, clicks, unique_clicks from campaign_links where campaign_id = $1 order by clicks desc, link limit $2`,
+);
+
+export interface LinkCount {
+  link: string;
+  clicks: number;
+  uniqueClicks: number;
+}
+
+/** Returns the links of a campaign, the most clicked first. */
+export async function readCampaignLinks(db: Db, campaignId: string, limit: number): Promise<LinkCount[]> {
+  const rows = await linksOf(db, [campaignId, limit]);
+  return rows.map(({ link, clicks, unique_clicks }) => ({
+    link,
+    clicks: Number(clicks),
+    uniqueClicks: Number(unique_clicks),
+  }));
+}
+
+const domainsOf = statement<CountsRow & { domain: string }>(
+  'campaign-domains',
+  `select domain, ${columns} from campaign_domains where campaign_id = $1 order by sent desc, failed desc, domain limit $2`,
+);
+
+export type DomainCounts = MailCounts & { domain: string };
+
+/** Returns the recipient domains of a campaign, the largest first. */
+export async function readCampaignDomains(db: Db, campaignId: string, limit: number): Promise<DomainCounts[]> {
+  const rows = await domainsOf(db, [campaignId, limit]);
+  return rows.map((row) => ({ domain: row.domain, ...countsOf(row) }));
+}
+
+interface DayRange {
+  from: Date;
+  to: Date;
+}
+
+const byTemplate = statement<CountsRow & { template_id: string; name: string | null }>(
+  'template-days',
+  `select counted.*, t.name from (
+     select template_id, ${sums} from template_days where project_id = $1 and day >= $2 and day < $3 group by template_id
+     order by sum(sent) desc, template_id limit $4
+   ) counted left join templates t on t.id = counted.template_id and t.project_id = $1
+   order by counted.sent desc, counted.template_id`,
+);
+
+/** `name` is null once the template is deleted. */
+export type TemplateCounts = MailCounts & { templateId: string; name: string | null };
+
+/** Returns the counts of whole days of UTC, the templates with most mail first. */
+export async function readTemplateCounts(
+  db: Db,
+  projectId: string,
+  { from, to }: DayRange,
+  limit: number,
+): Promise<TemplateCounts[]> {
+  const rows = await byTemplate(db, [projectId, from, to, limit]);
+  return rows.map((row) => ({ templateId: row.template_id, name: row.name, ...countsOf(row) }));
+}
+
+const byDomain = statement<CountsRow & { domain: string }>(
+  'domain-days',
+  `select domain, ${sums} from domain_days where project_id = $1 and day >= $2 and day < $3 group by domain
+   order by sum(sent) desc, domain limit $4`,
+);
+
+/** Returns the counts of whole days of UTC, the domains with most mail first. */
+export async function readDomainCounts(
+  db: Db,
+  projectId: string,
+  { from, to }: DayRange,
+  limit: number,
+): Promise<DomainCounts[]> {
+  const rows = await byDomain(db, [projectId, from, to, limit]);
+  return rows.map((row) => ({ domain: row.domain, ...countsOf(row) }));
+}

@@ -1,0 +1,19 @@
+import { stringify } from 'csv-stringify/sync';
+
+/** Spreadsheets treat a text that begins with one of these as a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** Formats rows as CSV (RFC 4180), with no cell that a spreadsheet would run. */
+export const csvLines = (rows: unknown[][]): string =>
+  stringify(
+    rows.map((row) => row.map(asCell)),
+    { record_delimiter: '\r\n', quoted_match: /[\r\n]/ },
+  );
+
+function asCell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value instanceof Date) return value.toISOString();
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return FORMULA.test(text) ? `'${text}` : text;
+}

@@ -1,0 +1,122 @@
+import ipaddr from 'ipaddr.js';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { hashToken } from '../../platform/crypto/secrets.ts';
+import { ApiError, invalidKey, notFound } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Actor } from '../audit/record.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
+import { newSecretKey, notifyKeysChanged, type ProjectAccess, type ScopedKeyAccess } from './keys.ts';
+import type { GrantedScope } from './scopes.ts';
+import { writing } from './write-transaction.ts';
+
+export interface NewScopedKey {
+  name: string;
+  scopes: GrantedScope[];
+  expiresAt?: Date | null | undefined;
+  allowedIps?: string[] | undefined;
+}
+
+export interface ScopedKey {
+  id: string;
+  name: string;
+  /** The beginning of the key, to recognize it by. */
+  prefix: string;
+  scopes: GrantedScope[];
+  expiresAt: Date | null;
+  allowedIps: string[];
+  lastUsedAt: Date | null;
+  createdAt: Date;
+  createdBy: string | null;
+  createdByEmail: string | null;
+}
+
+const PREFIX_LENGTH = 'sk_'.length + 8;
+
+/** Lists the keys that are not revoked, expired ones included. */
+export const listScopedKeys = (db: Db, projectId: string): Promise<ScopedKey[]> =>
+  keysOf(db, projectId).orderBy('k.id');
+
+const keysOf = (db: Db, projectId: string) =>
+  db('scopedKeys as k')
+    .leftJoin('users as u', 'u.id', 'k.createdBy')
+    .where({ 'k.projectId': projectId })
+    .whereNull('k.revokedAt')
+    .select<ScopedKey[]>(
+      ...['k.id', 'k.name', 'k.prefix', 'k.scopes', 'k.expiresAt', 'k.allowedIps', 'k.lastUsedAt', 'k.createdAt'],
+      ...['k.createdBy', 'u.email as createdByEmail'],
+    );
+
+/** The returned key cannot be read again: only its hash is stored. */
+export async function createScopedKey(
+  db: Db,
+  project: ProjectAccess & { actor: Actor },
+  { name, scopes, expiresAt = null, allowedIps = [] }: NewScopedKey,
+  max: number,
+): Promise<ScopedKey & { key: string }> {
+  const { projectId, actor } = project;
+  const [id, key] = [newId(), newSecretKey()];
+  const shown = { name, scopes: [...new Set(scopes)], expiresAt, allowedIps: [...new Set(allowedIps)] };
+  return writing(db, project, async (trx) => {
+    await requireRoomForKey(trx, projectId, max);
+    await trx('scopedKeys').insert({
+      ...{ id, projectId, ...shown, keyHash: hashToken(key), prefix: key.slice(0, PREFIX_LENGTH) },
+      createdBy: actor.type === 'USER' ? actor.id : null,
+    });
+    await recordAudit(trx, project, {
+      action: 'key.created',
+      target: { type: 'key', id },
+      changes: changesOf({}, { ...shown, expiresAt: expiresAt?.toISOString() }),
+    });
+    const [created] = await keysOf(trx, projectId).where({ 'k.id': id });
+    if (!created) throw new Error('the created key was not found');
+    return { ...created, key };
+  });
+}
+
+async function requireRoomForKey(trx: Db, projectId: string, max: number): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`scoped_keys/${projectId}`]);
+  const [row] = await trx('scopedKeys').where({ projectId }).whereNull('revokedAt').count<{ count: string }[]>('id');
+  if (Number(row?.count) >= max)
+    throw new ApiError(409, 'CONFLICT', `This project has ${max} keys with scopes, which is the limit.`, {
+      suggestion: 'Revoke one that is no longer used.',
+    });
+}
+
+/**
+ * Ends a key at once in every process: accepting statements read its row, and the notification empties the caches. The
+ * row stays, because the audit log shows its name.
+ */
+export async function revokeScopedKey(db: Db, { projectId, actor }: ProjectAccess, id: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const revoked = await trx('scopedKeys')
+      .where({ id, projectId })
+      .whereNull('revokedAt')
+      .update({ revokedAt: trx.fn.now() });
+    if (revoked === 0) throw notFound('key');
+    await recordAudit(trx, { projectId, actor }, { action: 'key.revoked', target: { type: 'key', id } });
+    await notifyKeysChanged(trx, projectId);
+  });
+}
+
+/** Rejects with 401 a key that has expired, or that is used from an address it does not allow. */
+export function requireUsableKey({ expiresAt, allowedIps }: ScopedKeyAccess, ip: string): void {
+  if (expiresAt && expiresAt.getTime() <= Date.now()) throw invalidKey('This key has expired.');
+  if (allowedIps.length > 0 && !isAllowedIp(allowedIps, ip))
+    throw invalidKey('This key may not be used from this address.');
+}
+
+function isAllowedIp(allowed: readonly string[], ip: string): boolean {
+  if (!ipaddr.isValid(ip)) return false;
+  const address = ipaddr.process(ip);
+  return allowed.some((entry) => {
+    const [network, bits] = parseNetwork(entry);
+    return network.kind() === address.kind() && address.match(network, bits);
+  });
+}
+
+/** Reads an address or a network in CIDR notation; throws on anything else. IPv4 in IPv6 notation is IPv4. */
+export function parseNetwork(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (entry.includes('/')) return ipaddr.parseCIDR(entry);
+  const address = ipaddr.process(entry);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}

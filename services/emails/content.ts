@@ -1,0 +1,138 @@
+import type { Db } from '../../db/connect.ts';
+import type { Email } from '../../db/models/email.ts';
+import type { TemplateType } from '../../db/models/template.ts';
+import { statement } from '../../db/statement.ts';
+import { ApiError, notFound } from '../../platform/errors.ts';
+import { messageId } from '../../platform/mime/compose.ts';
+import { plainMail, type Renderer, type RenderItem } from '../../platform/templates/index.ts';
+import type { Data } from '../contacts/data.ts';
+import { footerFor } from '../templates/footer.ts';
+import { placeholderLinks } from '../templates/render.ts';
+import { variablesOf } from '../templates/variables.ts';
+import { bulkHeaders } from './bulk-headers.ts';
+
+/** A mail as it was sent, as far as that is known. */
+export interface MailContent {
+  subject: string;
+  html: string;
+  text: string;
+  headers: Record<string, string>;
+  /** It was rendered again with the present data of the contact. */
+  reproduced: boolean;
+}
+
+/** What is stored of a mail: its templates and the values of its request. */
+interface StoredContent {
+  id: string;
+  project_id: string;
+  contact_id: string;
+  campaign_id: string | null;
+  source_type: Email['sourceType'];
+  sent_at: Date | null;
+  subject: string;
+  rendered_subject: string | null;
+  html: string | null;
+  type: TemplateType;
+  to_email: string | null;
+  to_name: string | null;
+  from_email: string;
+  from_name: string | null;
+  reply_to: string | null;
+  variables: Data | null;
+  headers: Record<string, string> | null;
+  language: string | null;
+  contact: { email: string; subscribed: boolean; created_at: string; data: Data } | null;
+}
+
+// Campaign mail takes its content from the campaign.
+const read = statement<StoredContent>(
+  'email-content',
+  `select e.id, e.project_id, e.contact_id, e.campaign_id, e.source_type, e.sent_at,
+     coalesce(c.subject, k.subject) as subject, coalesce(c.rendered_subject, e.rendered_subject) as rendered_subject,
+     coalesce(b.html, k.body) as html, coalesce(c.type, k.type) as type, coalesce(c.to_email, e.to_email) as to_email,
+     c.to_name, coalesce(c.from_email, k.from_email) as from_email, coalesce(c.from_name, k.from_name) as from_name,
+     coalesce(c.reply_to, k.reply_to) as reply_to, c.variables, b.headers, p.language,
+     case when t.id is not null then jsonb_build_object('email', t.email, 'subscribed', t.subscribed,
+       'created_at', t.created_at, 'data', t.data) end as contact
+   from emails e
+   left join email_contents c on c.email_id = e.id
+   left join email_bodies b on b.id = c.body_id and b.project_id = e.project_id
+   left join campaigns k on k.id = e.campaign_id
+   left join contacts t on t.id = e.contact_id and t.project_id = e.project_id
+   left join projects p on p.id = e.project_id
+   where e.id = $2 and e.project_id = $1`,
+);
+
+/** Reads what is stored. Answers 410 when retention or the deletion of the contact has removed it. */
+async function storedContentOf(db: Db, projectId: string, id: string): Promise<StoredContent & { html: string }> {
+  const [row] = await read(db, [projectId, id]);
+  if (!row) throw notFound('e-mail');
+  const { html, campaign_id, contact } = row;
+  if (html === null || (campaign_id !== null && contact === null))
+    throw new ApiError(410, 'RESOURCE_NOT_FOUND', 'The content of this e-mail is no longer stored.', {
+      suggestion: 'EMAIL_BODY_RETENTION_DAYS says how long contents are kept; deleting a contact erases them.',
+    });
+  return { ...row, html };
+}
+
+export interface ContentDeps {
+  db: Db;
+  renderer: Pick<Renderer, 'render'>;
+  settings: { baseUrl: string };
+}
+
+/** Returns the content of a mail, without tracking and without links that act for its recipient. */
+export async function contentOf({ db, renderer, settings }: ContentDeps, projectId: string, id: string) {
+  const stored = await storedContentOf(db, projectId, id);
+  const item = itemOf(stored, settings.baseUrl);
+  const { subject, html } = stored;
+  const [rendered] = await renderer.render({ subject, html, items: [item] });
+  const mail = rendered?.ok
+    ? rendered
+    : { ...plainMail({ subject, html: html + (item.footer ?? '') }, item), text: '' };
+  const shown = stored.rendered_subject ?? mail.subject;
+  const content: MailContent = {
+    subject: shown,
+    html: mail.html,
+    text: mail.text,
+    headers: headersOf(stored, shown, item),
+    reproduced: isTemplate(html) || item.footer !== undefined || (isTemplate(subject) && !stored.rendered_subject),
+  };
+  return content;
+}
+
+const isTemplate = (text: string): boolean => /\{[{%]/.test(text);
+
+function itemOf(stored: StoredContent, baseUrl: string): RenderItem {
+  const { contact_id: id, contact, to_email, variables: passing, type } = stored;
+  const language = stored.language ?? 'en';
+  const { email = to_email ?? '', subscribed = false, created_at = 0, data = {} } = contact ?? {};
+  const variables = variablesOf({
+    contact: { id, email, subscribed, createdAt: new Date(created_at), data },
+    ...(passing && { passing }),
+    links: placeholderLinks(baseUrl),
+    language,
+    ...(stored.source_type === 'WORKFLOW' && { event: passing?.event }),
+  });
+  return type === 'MARKETING' ? { ...variables, footer: footerFor(variables.data.locale, language) } : variables;
+}
+
+const named = (email: string, name: string | null): string => (name ? `${name} <${email}>` : email);
+
+function headersOf(stored: StoredContent, subject: string, { builtIn }: RenderItem): Record<string, string> {
+  const { id, project_id: projectId, campaign_id: campaignId, from_email: from, reply_to, sent_at, contact } = stored;
+  return {
+    From: named(from, stored.from_name),
+    To: named(stored.to_email ?? contact?.email ?? '', stored.to_name),
+    Subject: subject,
+    'Message-ID': messageId({ id, from: { email: from } }),
+    ...(sent_at && { Date: sent_at.toUTCString() }),
+    ...(reply_to && { 'Reply-To': reply_to }),
+    ...(campaignId && bulkHeaders({ projectId, campaignId, from })),
+    ...(stored.type === 'MARKETING' && {
+      'List-Unsubscribe': `<${builtIn.unsubscribeUrl}>`,
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    }),
+    ...stored.headers,
+  };
+}

@@ -1,0 +1,77 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
+import { notFound } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { replaceLinks } from '../../platform/mime/html-links.ts';
+import { readClickToken } from './tracked-links.ts';
+
+// Rendered HTML is shown in a sandboxed frame from an address of its own, so that no script of a mail runs in the
+// dashboard. See docs/decisions/140-previews.md.
+
+interface PreviewSettings {
+  baseUrl: string;
+  secretKeys: SigningKeys;
+}
+
+export const PREVIEW_MINUTES = 60;
+const MAX_PROJECT_BYTES = 50 * 1024 * 1024;
+/** Small previews count as this much, which bounds their number. */
+const MIN_BYTES = 4_096;
+
+/** Allows neither scripts nor forms nor requests other than for images. */
+export const PREVIEW_POLICY =
+  "sandbox; default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; frame-ancestors 'self'";
+
+/** Stores HTML without its tracking, and returns the address that shows it. Drops the oldest ones above the limit. */
+export async function storePreview(
+  db: Db,
+  settings: PreviewSettings,
+  projectId: string,
+  html: string,
+): Promise<string> {
+  const id = newId();
+  const inert = withoutTracking(html, settings);
+  const size = Math.max(Buffer.byteLength(inert), MIN_BYTES);
+  await inTransaction(db, async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`previews/${projectId}`]);
+    await trx.raw(
+      `delete from previews where project_id = :projectId and id in (
+         select id from (
+           select id, sum(size) over (order by id desc) + :size as bytes from previews where project_id = :projectId
+         ) newest where bytes > :max)`,
+      { projectId, size, max: MAX_PROJECT_BYTES },
+    );
+    await trx('previews').insert({ id, projectId, html: inert, size });
+  });
+  return `${settings.baseUrl}/previews/${id}?projectId=${projectId}`;
+}
+
+/** Answers 404 after an hour. */
+export async function findPreview(db: Db, projectId: string, id: string): Promise<string> {
+  const row = await db('previews')
+    .where({ projectId, id })
+    .whereRaw(`created_at > now() - interval '${PREVIEW_MINUTES} minutes'`)
+    .first<{ html: string } | undefined>('html');
+  if (!row) throw notFound('preview');
+  return row.html;
+}
+
+/** Housekeeping. */
+export async function deleteOldPreviews(db: Db): Promise<void> {
+  await db.raw(`delete from previews where created_at <= now() - interval '${PREVIEW_MINUTES} minutes'`);
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Replaces tracked links with their targets and the pixel with nothing, so that looking at a mail counts nothing. */
+export function withoutTracking(html: string, { baseUrl, secretKeys }: PreviewSettings): string {
+  if (!html.includes('/t/')) return html;
+  const prefix = `${baseUrl}/t/c/`;
+  const untracked = replaceLinks(html, (target) =>
+    target.startsWith(prefix) ? (readClickToken(secretKeys, target.slice(prefix.length))?.target ?? '#') : undefined,
+  );
+  const own = escaped(baseUrl);
+  return untracked
+    .replace(new RegExp(`${own}/t/o/[\\w.-]*`, 'gi'), 'data:,')
+    .replace(new RegExp(`${own}/t/c/[\\w.-]*`, 'gi'), '#');
+}

@@ -1,0 +1,155 @@
+import { Readable } from 'node:stream';
+import type { Db } from '../../db/connect.ts';
+import type { Contact } from '../../db/models/contact.ts';
+import { Execution, ExecutionStep } from '../../db/models/execution.ts';
+import { Suppression } from '../../db/models/suppression.ts';
+import { statement } from '../../db/statement.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
+import { heavyWork } from '../access/heavy-work.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { recordAudit } from '../audit/record.ts';
+import { findContact } from '../contacts/find.ts';
+import { listEmails } from '../emails/list.ts';
+import { segmentsOfContact } from '../segments/of-contact.ts';
+
+const PAGE = 100;
+const EXPORT_WAIT_MS = 600_000;
+
+interface Person {
+  db: Db;
+  projectId: string;
+  contactId: string;
+  keys: SigningKeys;
+}
+
+type Pages = AsyncGenerator<object[]>;
+
+/** Records the export, then returns everything that is stored about a contact as JSON. Reads page by page, as fast as the client does. */
+export async function exportContact(
+  db: Db,
+  project: ProjectAccess,
+  contactId: string,
+  keys: SigningKeys,
+): Promise<Readable> {
+  const { projectId } = project;
+  // Answers 404 before the response begins.
+  const { id, email, subscribed, data, createdAt, updatedAt } = await findContact(db, projectId, contactId);
+  const contact = { id, email, subscribed, data, createdAt, updatedAt };
+  await recordAudit(db, project, { action: 'contacts.exported', target: { type: 'contact', id } });
+  const person = { db, projectId, contactId: id, keys };
+  return Readable.from(documentOf(contact, person), { objectMode: false });
+}
+
+async function* documentOf(contact: Pick<Contact, 'email'>, person: Person): AsyncGenerator<string> {
+  yield `{"contact":${JSON.stringify(contact)}`;
+  yield `,"suppression":${JSON.stringify((await suppressionOf(person, contact.email)) ?? null)}`;
+  const lists: [string, Pages][] = [
+    ['segments', segments(person)],
+    ['events', events(person)],
+    ['emails', emails(person)],
+    ['executions', executions(person)],
+  ];
+  for (const [name, pages] of lists) {
+    yield `,"${name}":[`;
+    let separator = '';
+    for await (const page of pages) {
+      if (page.length === 0) continue;
+      yield separator + page.map((item) => JSON.stringify(item)).join(',');
+      separator = ',';
+    }
+    yield ']';
+  }
+  yield '}';
+}
+
+/** Waits long, because the response has begun and an error would break the download. */
+const read = <T>({ db, projectId }: Person, work: () => Promise<T>): Promise<T> =>
+  heavyWork(db, 'read', projectId, work, EXPORT_WAIT_MS);
+
+const suppressionOf = (person: Person, email: string) =>
+  read(person, async () =>
+    Suppression.query(person.db)
+      .findOne({ projectId: person.projectId })
+      .whereRaw('address_hash = address_hash(?::uuid, ?)', [person.projectId, email])
+      .select('reason', 'note', 'createdAt'),
+  );
+
+async function* segments(person: Person): Pages {
+  const { db, projectId, contactId } = person;
+  const found = await read(person, () => segmentsOfContact(db, projectId, contactId));
+  yield found.map(({ id, name, slug, type }) => ({ id, name, slug, type }));
+}
+
+interface EventRow {
+  id: string;
+  name: string;
+  data: Record<string, unknown>;
+  email_id: string | null;
+  created_at: Date;
+  /** To the microsecond, which a Date cannot hold. */
+  at: string;
+}
+
+const eventsAfter = statement<EventRow>(
+  'export-events',
+  `select id, name, data, email_id, created_at, created_at::text as at from events
+   where project_id = $1 and contact_id = $2 and (created_at, id) > ($3::timestamptz, $4::uuid)
+   order by created_at, id limit $5`,
+);
+
+async function* events(person: Person): Pages {
+  const { db, projectId, contactId } = person;
+  for (let [at, id] = ['-infinity', '00000000-0000-0000-0000-000000000000']; ; ) {
+    const page = await read(person, () => eventsAfter(db, [projectId, contactId, at, id, PAGE]));
+    const last = page.at(-1);
+    if (!last) return;
+    yield page.map(({ id, name, data, email_id: emailId, created_at: createdAt }) => ({
+      ...{ id, name, data, emailId, createdAt },
+    }));
+    [at, id] = [last.at, last.id];
+  }
+}
+
+async function* emails({ db, projectId, contactId, keys, ...rest }: Person): Pages {
+  for (let cursor: string | undefined; ; ) {
+    const page = await read({ db, projectId, contactId, keys, ...rest }, () =>
+      listEmails(db, projectId, keys, { limit: PAGE, contactId, cursor }),
+    );
+    yield page.data;
+    if (page.cursor === null) return;
+    cursor = page.cursor;
+  }
+}
+
+async function* executions(person: Person): Pages {
+  const { db, projectId, contactId } = person;
+  for (let after: string | undefined; ; ) {
+    const page: Execution[] = await read(person, async () =>
+      Execution.query(db)
+        .where({ projectId, contactId })
+        .modify((query) => after && query.where('id', '>', after))
+        .orderBy('id')
+        .limit(PAGE),
+    );
+    const last = page.at(-1);
+    if (!last) return;
+    const ids = page.map(({ id }) => id);
+    const steps = await read(person, async () =>
+      ExecutionStep.query(db).where({ projectId }).whereIn('executionId', ids).orderBy(['executionId', 'visit']),
+    );
+    yield page.map((execution) => executionOf(execution, steps));
+    after = last.id;
+  }
+}
+
+const executionOf = (
+  { id, workflowId, status, context, exitReason, error, startedAt, completedAt }: Execution,
+  steps: ExecutionStep[],
+) => ({
+  ...{ id, workflowId, status, context, exitReason, error, startedAt, completedAt },
+  steps: steps
+    .filter(({ executionId }) => executionId === id)
+    .map(({ type, name, status, branch, output, error, startedAt, completedAt }) => ({
+      ...{ type, name, status, branch, output, error, startedAt, completedAt },
+    })),
+});

@@ -1,0 +1,55 @@
+import { hostname } from 'node:os';
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { productVersion } from '../../platform/version.ts';
+
+export type ProcessKind = 'api' | 'worker';
+
+export interface SeenProcess {
+  kind: ProcessKind;
+  version: string;
+  host: string;
+  pid: number;
+  startedAt: Date;
+  lastSeenAt: Date;
+}
+
+const BEAT_MS = 30_000;
+
+// Also removes processes that ended without removing themselves.
+const beat = statement(
+  'process-beat',
+  `with ended as (delete from processes where seen_at < now() - interval '1 day')
+   insert into processes (id, kind, version, host, pid) values ($1, $2, $3, $4, $5)
+   on conflict (id) do update set seen_at = now()`,
+);
+const remove = statement('process-remove', 'delete from processes where id = $1');
+const list = statement<SeenProcess>(
+  'processes-seen',
+  `select kind, version, host, pid, started_at as "startedAt", seen_at as "lastSeenAt"
+   from processes order by kind, started_at, id`,
+);
+
+/** Lets operators see this process and its version. Returns how to stop. */
+export function startHeartbeat({ db, kind, log }: { db: Db; kind: ProcessKind; log: Logger }): () => Promise<void> {
+  const id = newId();
+  const write = () =>
+    beat(db, [id, kind, productVersion, hostname(), process.pid]).catch((err: unknown) => {
+      log.warn({ err }, 'heartbeat failed');
+    });
+  let last: Promise<unknown> = write();
+  const timer = setInterval(() => {
+    last = write();
+  }, BEAT_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await last;
+    await remove(db, [id]).catch((err: unknown) => log.warn({ err }, 'heartbeat cannot be removed'));
+  };
+}
+
+/** Lists the processes of the last day, the oldest of each kind first. */
+export const listProcesses = (db: Db): Promise<SeenProcess[]> => list(db, []);

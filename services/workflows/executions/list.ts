@@ -1,0 +1,118 @@
+import type { Knex } from 'knex';
+import type { Db } from '../../../db/connect.ts';
+import { Execution, type ExecutionStatus, executionStatuses } from '../../../db/models/execution.ts';
+import { openCursor, signCursor } from '../../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
+import { type CursorPage, cutPage } from '../../paging.ts';
+
+export interface ProjectExecutionsQuery {
+  limit: number;
+  cursor?: string | undefined;
+  workflowId?: string | undefined;
+  /** The step that they are at, or have failed at. */
+  stepId?: string | undefined;
+  contactId?: string | undefined;
+  status?: ExecutionStatus | undefined;
+}
+
+/** An execution with the names that a list shows. */
+export interface ListedExecution {
+  execution: Execution;
+  workflowName: string;
+  /** Null when the contact was deleted. */
+  contactEmail: string | null;
+  currentStepName: string | null;
+}
+
+/** Lists the executions of all workflows, newest first. */
+export async function listProjectExecutions(
+  db: Db,
+  projectId: string,
+  keys: SigningKeys,
+  query: ProjectExecutionsQuery,
+): Promise<CursorPage<ListedExecution>> {
+  const { limit, cursor, workflowId, stepId, contactId, status } = query;
+  const boundTo = [projectId, 'executions', workflowId ?? '', stepId ?? '', contactId ?? '', status ?? ''];
+  const after = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as string);
+  const filters: Record<string, string> = {
+    project_id: projectId,
+    ...(workflowId && { workflow_id: workflowId }),
+    ...(stepId && { current_step_id: stepId }),
+    ...(contactId && { contact_id: contactId }),
+  };
+  const [ids, total] = await Promise.all([
+    pageOf(db, filters, status, after, limit + 1),
+    after === undefined ? countOf(db, { ...filters, ...(status && { status }) }) : 0,
+  ]);
+  const page = cutPage(ids, { limit, total, cursorAfter: (id) => signCursor(keys, boundTo, id) });
+  return { ...page, data: await withNames(db, projectId, page.data) };
+}
+
+/**
+ * Returns ids of the page. The index of a project leads with the status, so a list of all states merges a page of each; a
+ * list of one workflow, step or contact has an index of its own.
+ */
+async function pageOf(
+  db: Db,
+  filters: Record<string, string>,
+  status: ExecutionStatus | undefined,
+  after: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  const columns = Object.keys(filters).map((column) => `${column} = ?`);
+  const isNarrow = columns.length > 1;
+  const states = status ? [status] : isNarrow ? [undefined] : executionStatuses;
+  const bindings: Knex.RawBinding[] = [];
+  const parts = states.map((state) => {
+    bindings.push(...Object.values(filters), ...(state ? [state] : []), ...(after ? [after] : []), limit);
+    const conditions = [...columns, ...(state ? ['status = ?'] : []), ...(after ? ['id < ?'] : [])];
+    return `(select id from executions where ${conditions.join(' and ')} order by id desc limit ?)`;
+  });
+  const { rows } = await db.raw(`select id from (${parts.join(' union all ')}) found order by id desc limit ?`, [
+    ...bindings,
+    limit,
+  ]);
+  return (rows as { id: string }[]).map(({ id }) => id);
+}
+
+async function countOf(db: Db, filters: Record<string, string>): Promise<number> {
+  const conditions = Object.keys(filters).map((column) => `${column} = ?`);
+  const { rows } = await db.raw(
+    `select count(*)::integer as count from executions where ${conditions.join(' and ')}`,
+    Object.values(filters),
+  );
+  return rows[0].count;
+}
+
+interface NamesRow {
+  id: string;
+  workflow_name: string | null;
+  contact_email: string | null;
+  step_name: string | null;
+}
+
+async function withNames(db: Db, projectId: string, ids: string[]): Promise<ListedExecution[]> {
+  if (ids.length === 0) return [];
+  const executions = await Execution.query(db).where({ projectId }).whereIn('id', ids).orderBy('id', 'desc');
+  const { rows } = await db.raw(
+    `select e.id, w.name as workflow_name, c.email as contact_email, (
+       select step ->> 'name' from workflow_versions v, jsonb_array_elements(v.graph -> 'steps') as step
+       where v.workflow_id = e.workflow_id and v.version = e.version and step ->> 'id' = e.current_step_id::text
+     ) as step_name
+     from executions e
+     left join workflows w on w.id = e.workflow_id and w.project_id = e.project_id
+     left join contacts c on c.id = e.contact_id and c.project_id = e.project_id
+     where e.project_id = ? and e.id = any (?::uuid[])`,
+    [projectId, ids],
+  );
+  const names = new Map((rows as NamesRow[]).map((row) => [row.id, row]));
+  return executions.map((execution) => {
+    const { workflow_name = null, contact_email = null, step_name = null } = names.get(execution.id) ?? {};
+    return {
+      execution,
+      workflowName: workflow_name ?? '',
+      contactEmail: contact_email,
+      currentStepName: step_name,
+    };
+  });
+}

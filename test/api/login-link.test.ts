@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { createUser } from '../../services/users/create.ts';
+import { cookieOf } from '../support/accounts.ts';
+import { client, startTestApi, type TestApi } from '../support/api.ts';
+
+const BASE_URL = 'http://app.test';
+const EMAIL = 'owner@demo.localhost';
+
+describe('the login link', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi({ env: { BASE_URL } });
+    await createUser(api.db, { email: EMAIL, password: 'correct horse', emailVerified: true });
+    await createUser(api.db, { email: 'real@example.com', password: 'correct horse', emailVerified: true });
+  });
+  after(() => api.stop());
+
+  const link = async (body: object = {}) => {
+    const answer = await api.post('/auth/login-link', body);
+    expect(answer).to.have.status(200);
+    return answer.body.data.url as string;
+  };
+  const follow = async (url: string) => {
+    const answer = await fetch(url.replace(BASE_URL, api.url), { redirect: 'manual' });
+    return { status: answer.status, headers: answer.headers, body: await answer.text() };
+  };
+
+  it('signs the demo user in once and leads to the dashboard', async () => {
+    const url = await link();
+    expect(url).to.match(/^http:\/\/app\.test\/auth\/login-link\/\w{48}$/);
+    const answer = await follow(url);
+    expect(answer.status).to.equal(302);
+    expect(answer.headers.get('location')).to.equal('/app/');
+    const me = await client(api.url, { cookie: cookieOf(answer) }).get('/users/@me');
+    expect(me.body).to.include({ email: EMAIL });
+    expect((await follow(url)).status).to.equal(400);
+  });
+
+  it('ends after 10 minutes, and with a newer one', async () => {
+    const [first, second] = [await link(), await link({ email: EMAIL })];
+    expect((await follow(first)).status).to.equal(400);
+    const { rows } = await api.db.raw(
+      `select extract(epoch from expires_at - now())::float8 as seconds from user_tokens where purpose = 'LOGIN_LINK'`,
+    );
+    expect(rows).to.have.lengthOf(1);
+    expect(rows[0].seconds).to.be.within(590, 600);
+    await api.db.raw(`update user_tokens set expires_at = now() - interval '1 second' where purpose = 'LOGIN_LINK'`);
+    expect((await follow(second)).status).to.equal(400);
+  });
+
+  it('opens no other account', async () => {
+    for (const email of ['real@example.com', 'nobody@demo.localhost', 'real@example.com@demo.localhost.evil.com'])
+      expect((await api.post('/auth/login-link', { email })).status, email).to.be.oneOf([404, 422]);
+    expect((await follow(`${BASE_URL}/auth/login-link/${'A'.repeat(48)}`)).status).to.equal(400);
+  });
+
+  it('does not exist in production', async () => {
+    const env = {
+      ...{ NODE_ENV: 'production', BASE_URL: 'https://app.example', SECRET_KEY: 'a-secret-key-of-production' },
+      ...{ SMTP_URL: 'smtps://relay.example', TEMPORAL_ADDRESS: '127.0.0.1:1' },
+    };
+    const production = await startTestApi({
+      env,
+      database: { db: api.db, url: api.databaseUrl, close: async () => {} },
+    });
+    try {
+      expect(await production.post('/auth/login-link', {})).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+    } finally {
+      await production.stop();
+    }
+  });
+});

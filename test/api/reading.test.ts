@@ -1,0 +1,263 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { person } from '../support/accounts.ts';
+import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { insertWorkflow } from '../support/executions.ts';
+import { eventually } from '../support/waiting.ts';
+
+describe('lists over a project and a person', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let stranger: ApiProject;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+    stranger = await api.project();
+  });
+
+  const contact = async (email: string, data = {}, of = project) =>
+    (await of.server.post('/contacts', { email, data })).body.id as string;
+  const list = async (path: string, of = project) => {
+    const { status, body } = await of.server.get(path);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body;
+  };
+  /** Follows the cursors and returns the ids of all pages. */
+  async function walk(path: string): Promise<string[]> {
+    const ids: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await list(`${path}${path.includes('?') ? '&' : '?'}limit=2${cursor && `&cursor=${cursor}`}`);
+      ids.push(...page.data.map(({ id }: { id: string }) => id));
+      cursor = page.cursor;
+    }
+    return ids;
+  }
+
+  describe('GET /executions', () => {
+    let workflow: Awaited<ReturnType<typeof insertWorkflow>>;
+    let ann: string;
+
+    async function add(contactId: string, status: string, step?: string): Promise<string> {
+      const id = newId();
+      await api.db('executions').insert({
+        ...{ id, projectId: project.id, workflowId: workflow.id, version: 1, contactId, status },
+        ...{ currentStepId: step ? workflow.steps[step] : null, afterPosition: 0, oncePerContact: false },
+      });
+      return id;
+    }
+
+    beforeEach(async () => {
+      const steps = { wait: ['DELAY', { amount: 1, unit: 'days' }], end: ['EXIT'] } as const;
+      workflow = await insertWorkflow(api.db, project, { steps: { wait: [...steps.wait], end: ['EXIT'] } });
+      ann = await contact('ann@x.co');
+    });
+
+    it('lists executions of all states, newest first, with names', async () => {
+      const ids = [await add(ann, 'COMPLETED'), await add(ann, 'FAILED', 'wait'), await add(ann, 'WAITING', 'wait')];
+      const page = await list('/executions');
+      expect(page.data.map(({ id }: { id: string }) => id)).to.deep.equal(ids.toReversed());
+      expect(page).to.include({ total: 3, hasMore: false, cursor: null });
+      expect(page.data[0]).to.include({
+        ...{ workflowId: workflow.id, workflowName: 'Drawn', contactEmail: 'ann@x.co', currentStepName: 'wait' },
+        status: 'WAITING',
+      });
+      expect(page.data[2]).to.include({ currentStepName: null });
+      expect(await walk('/executions')).to.deep.equal(ids.toReversed());
+    });
+
+    it('filters by workflow, step, contact and status', async () => {
+      const bob = await contact('bob@x.co');
+      const waiting = await add(ann, 'WAITING', 'wait');
+      const failed = await add(bob, 'FAILED', 'wait');
+      const done = await add(bob, 'COMPLETED');
+      const found = async (query: string) =>
+        (await list(`/executions?${query}`)).data.map(({ id }: { id: string }) => id);
+      expect(await found(`workflowId=${workflow.id}`)).to.deep.equal([done, failed, waiting]);
+      expect(await found(`workflowId=${newId()}`)).to.deep.equal([]);
+      expect(await found(`stepId=${workflow.steps.wait}`)).to.deep.equal([failed, waiting]);
+      expect(await found(`contactId=${bob}&status=FAILED`)).to.deep.equal([failed]);
+      expect(await found('status=COMPLETED')).to.deep.equal([done]);
+      expect(await project.server.get('/executions?status=GONE')).to.be.envelope(400, 'BAD_REQUEST');
+      expect((await list('/executions', stranger)).data).to.deep.equal([]);
+    });
+
+    it('rejects a cursor of another filter', async () => {
+      for (let n = 0; n < 3; n++) await add(await contact(`c${n}@x.co`), 'FAILED', 'wait');
+      const { cursor } = await list('/executions?limit=1&status=FAILED');
+      expect(await project.server.get(`/executions?cursor=${cursor}`)).to.be.envelope(400, 'BAD_REQUEST');
+    });
+
+    it('lists those of one contact', async () => {
+      const bob = await contact('bob@x.co');
+      const [first] = [await add(ann, 'COMPLETED'), await add(bob, 'COMPLETED')];
+      const page = await list(`/contacts/${ann}/executions`);
+      expect(page.data.map(({ id }: { id: string }) => id)).to.deep.equal([first]);
+      expect(page.total).to.equal(1);
+      expect((await list(`/contacts/${ann}/executions?status=FAILED`)).total).to.equal(0);
+      expect(await stranger.server.get(`/contacts/${ann}/executions`)).to.be.envelope(404, 'CONTACT_NOT_FOUND');
+    });
+
+    it('reads a page from an index, however many executions there are', async () => {
+      await api.db.raw(
+        `insert into executions (id, project_id, workflow_id, version, contact_id, status, after_position, once_per_contact)
+         select uuidv7(), ?, ?, 1, gen_random_uuid(), 'COMPLETED', 0, false from generate_series(1, 5000)`,
+        [project.id, workflow.id],
+      );
+      await api.db.raw('analyze executions');
+      const { rows } = await api.db.raw(
+        `explain select id from executions where project_id = ? and status = 'FAILED' order by id desc limit 21`,
+        [project.id],
+      );
+      expect(JSON.stringify(rows)).to.include('executions_project');
+      expect((await list('/executions?status=FAILED')).data).to.deep.equal([]);
+    });
+  });
+
+  describe('GET /contacts/:id/segments', () => {
+    it('lists static and dynamic segments that the contact is in now', async () => {
+      const ann = await contact('ann@x.co', { plan: 'pro' });
+      const segment = async (body: object) => (await project.server.post('/segments', body)).body.id as string;
+      const plan = (value: string) => ({
+        logic: 'AND',
+        groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value }] }],
+      });
+      const fixed = await segment({ name: 'Fixed', type: 'STATIC' });
+      await segment({ name: 'Empty', type: 'STATIC' });
+      const pro = await segment({ name: 'Pro', condition: plan('pro') });
+      await segment({ name: 'Free', condition: plan('free') });
+      const member = {
+        logic: 'AND',
+        groups: [{ filters: [{ field: `segment.${fixed}`, operator: 'memberOfSegment', value: true }] }],
+      };
+      const nested = await segment({ name: 'Nested', condition: member });
+      await project.server.post(`/segments/${fixed}/members`, { emails: ['ann@x.co'] });
+      const page = await list(`/contacts/${ann}/segments`);
+      expect(page.data.map(({ id }: { id: string }) => id)).to.deep.equal([nested, pro, fixed]);
+      expect(page.data[0]).to.include({ name: 'Nested', type: 'DYNAMIC' });
+      expect(page.total).to.equal(3);
+      expect(await walk(`/contacts/${ann}/segments`)).to.deep.equal([nested, pro, fixed]);
+      expect(await stranger.server.get(`/contacts/${ann}/segments`)).to.be.envelope(404, 'CONTACT_NOT_FOUND');
+      const lonely = await contact('bob@x.co', {}, stranger);
+      expect((await list(`/contacts/${lonely}/segments`, stranger)).data).to.deep.equal([]);
+    });
+  });
+
+  describe('GET /contacts/:id/export', () => {
+    it('contains everything about the person and nothing about others', async () => {
+      const ann = await contact('ann@x.co', { plan: 'pro' });
+      await contact('bob@x.co');
+      for (let n = 0; n < 103; n++)
+        await project.browser.post('/v1/track', { email: 'ann@x.co', event: 'seen', data: { n } });
+      await project.browser.post('/v1/track', { email: 'bob@x.co', event: 'hidden' });
+      const from = `a@${project.senderDomain}`;
+      await project.server.post('/v1/send', { to: 'ann@x.co', from, subject: 'Receipt', body: 'b' });
+      await project.server.post('/suppressions', { email: 'ann@x.co', reason: 'asked by phone' });
+      const { status, body, headers } = await project.server.get(`/contacts/${ann}/export`);
+      expect(status).to.equal(200);
+      expect(headers.get('content-disposition')).to.include('attachment');
+      expect(body).to.have.all.keys('contact', 'suppression', 'segments', 'events', 'emails', 'executions');
+      expect(body.contact).to.deep.include({ id: ann, email: 'ann@x.co', data: { plan: 'pro', n: 102 } });
+      const seen = body.events.filter(({ name }: { name: string }) => name === 'seen');
+      expect(seen.map(({ data }: { data: { n: number } }) => data.n)).to.deep.equal([...Array(103).keys()]);
+      expect(body.emails).to.have.lengthOf(1);
+      expect(body.emails[0]).to.include({ subject: 'Receipt', to: 'ann@x.co' });
+      expect(body.suppression).to.include({ reason: 'MANUAL', note: 'asked by phone' });
+      expect(JSON.stringify(body)).not.to.include('bob@x.co');
+    });
+
+    it('is found by a session that names its project in the address; 404 to another project', async () => {
+      const ann = await contact('ann@x.co');
+      const browser = client(api.url, { cookie: project.cookie });
+      expect(await browser.get(`/contacts/${ann}/export?projectId=${project.id}`)).to.have.status(200);
+      expect(await browser.get(`/contacts/${ann}/export`)).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await browser.get(`/contacts/${ann}/export?projectId=${stranger.id}`)).to.be.envelope(403, 'FORBIDDEN');
+      expect(await browser.get(`/contacts/${ann}?projectId=${project.id}`)).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await browser.get(`/contacts/export?projectId=${project.id}`)).to.have.status(200);
+      expect(await stranger.server.get(`/contacts/${ann}/export`)).to.be.envelope(404, 'CONTACT_NOT_FOUND');
+    });
+  });
+
+  describe('GET /jobs', () => {
+    it('lists jobs, newest first, filtered by type and status', async () => {
+      const job = async (what: string) =>
+        (await project.server.post(`/contacts/bulk-${what}`, { contactIds: [newId()] })).body.jobId as string;
+      const ids = [await job('subscribe'), await job('delete'), await job('subscribe')];
+      expect(await walk('/jobs')).to.deep.equal(ids.toReversed());
+      await project.server.post(`/contacts/jobs/${ids[0]}/cancel`);
+      const found = async (query: string) => (await list(`/jobs?${query}`)).data.map(({ id }: { id: string }) => id);
+      expect(await found('type=BULK_DELETE')).to.deep.equal([ids[1]]);
+      expect(await found('status=CANCELLED')).to.deep.equal([ids[0]]);
+      expect((await list('/jobs?type=BULK_SUBSCRIBE&status=QUEUED')).total).to.equal(1);
+      expect(await project.server.get('/jobs?type=OTHER')).to.be.envelope(400, 'BAD_REQUEST');
+      expect((await list('/jobs', stranger)).data).to.deep.equal([]);
+      expect((await list(`/jobs/${ids[1]}`)).type).to.equal('BULK_DELETE');
+      expect(await stranger.server.get(`/jobs/${ids[1]}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+    });
+  });
+
+  describe('GET /requests', () => {
+    const requests = async (query = '') => (await project.owner.get(`/requests${query}`)).body;
+
+    it('lists failed requests with code, message and caller, without addresses', async () => {
+      await project.server.post('/contacts', { email: 'not an address ann@x.co' }, { 'x-request-id': 'mine-1' });
+      await project.server.get(`/contacts/${newId()}`);
+      await project.owner.patch(`/contacts/${newId()}`, { email: 'x@y.co' });
+      await project.browser.post('/v1/track', { event: 'x' });
+      await project.server.get('/contacts');
+      await eventually(async () => (await requests()).total === 4);
+      const { data } = await requests();
+      const of = (route: string, method = 'GET') =>
+        data.find((one: { route: string; method: string }) => one.route === route && one.method === method);
+      expect(of('/contacts', 'POST')).to.include({
+        requestId: 'mine-1',
+        status: 400,
+        code: null,
+        key: 'secret key',
+        user: null,
+      });
+      expect(of('/contacts/:id')).to.include({ status: 404, code: 'CONTACT_NOT_FOUND' });
+      expect(of('/contacts/:id', 'PATCH')).to.include({ status: 404, key: null });
+      expect(of('/contacts/:id', 'PATCH').user).to.match(/^owner\d+@example\.com$/);
+      expect(of('/v1/track', 'POST')).to.include({ status: 422, code: 'VALIDATION_ERROR', key: 'public key' });
+      expect(data.map(({ message }: { message: string }) => message).join()).not.to.include('ann@x.co');
+      expect((await requests('?status=404')).total).to.equal(2);
+      expect((await requests('?route=/v1/track')).total).to.equal(1);
+      expect((await requests('?limit=1')).hasMore).to.equal(true);
+      expect((await stranger.owner.get('/requests')).body.data).to.deep.equal([]);
+      expect(await project.owner.get('/requests?status=200')).to.be.envelope(400, 'BAD_REQUEST');
+    });
+
+    it('keeps the last 1,000 of a project', async () => {
+      await api.db.raw(
+        `insert into failed_requests (id, project_id, at, request_id, method, route, status, message)
+         select uuidv7(), ?, now(), 'old-' || n, 'GET', '/x', 400, 'm' from generate_series(1, 1005) n`,
+        [project.id],
+      );
+      await project.server.get(`/contacts/${newId()}`);
+      await eventually(async () => (await requests('?route=/contacts/:id')).total === 1);
+      await eventually(async () => (await requests()).total === 1_000);
+    });
+
+    it('is for sessions of an ADMIN', async () => {
+      expect(await project.server.get('/requests')).to.be.envelope(401, 'UNAUTHORIZED');
+      const member = await person(api, { project: project.id, role: 'MEMBER' });
+      expect(await member.get('/requests', { 'x-project-id': project.id })).to.be.envelope(403, 'FORBIDDEN');
+      const admin = await person(api, { project: project.id, role: 'ADMIN' });
+      expect(await admin.get('/requests', { 'x-project-id': project.id })).to.have.status(200);
+    });
+  });
+
+  describe('GET /', () => {
+    it('redirects browsers to the dashboard and answers 404 to others', async () => {
+      const answer = await fetch(`${api.url}/`, { redirect: 'manual', headers: { accept: 'text/html,*/*' } });
+      expect(answer.status).to.equal(302);
+      expect(answer.headers.get('location')).to.equal('/app/');
+      expect(await api.get('/', { accept: 'application/json' })).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+      expect(await api.get('/')).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+    });
+  });
+});

@@ -1,0 +1,179 @@
+import { expect } from 'chai';
+import type { Db } from '../../../db/connect.ts';
+import { addManagedDomain } from '../../../services/domains/managed.ts';
+import { addContacts, campaignWorker, startCampaign } from '../../support/campaigns.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
+import { addMail, addMails, type MailRow, mailById } from '../../support/ledger.ts';
+import { counts, inDoubt, type TestSender, testSender } from '../../support/sending.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
+import { eventually } from '../../support/waiting.ts';
+
+describe('the order of mail', () => {
+  let database: ConnectedDatabase;
+  let db: Db;
+  let smtp: SmtpStandIn;
+  let project: TestProject;
+  const senders: TestSender[] = [];
+
+  before(async () => {
+    [database, smtp] = await Promise.all([connectTestDatabase(), startSmtp()]);
+    db = database.db;
+  });
+  after(async () => {
+    await smtp.close();
+    await database.close();
+  });
+  beforeEach(async () => {
+    await db.raw('truncate emails, email_contents, outgoing_mails, senders');
+    await db('campaigns').update({ status: 'CANCELLED' });
+    await db('domains').where({ domain: 'demo.localhost' }).del();
+    project = await makeProject(db);
+    await addManagedDomain(db, project.id, 'demo.localhost');
+    smtp.behave();
+    smtp.mails.length = 0;
+  });
+  afterEach(async () => {
+    smtp.behave();
+    for (const sender of senders.splice(0)) await sender.close();
+  });
+
+  const sender = (connections: number): TestSender => {
+    const made = testSender(database.url, { url: smtp.url, connections });
+    senders.push(made);
+    return made;
+  };
+  const add = async (owner: TestProject, count: number, to: string, more: Partial<MailRow> = {}) => {
+    const ids: string[] = [];
+    for (let n = 0; n < count; n++)
+      ids.push(await addMail(db, { project: owner.id, to: `${to}${n}@example.com`, ...more }));
+    await db('email_contents')
+      .whereIn('emailId', ids)
+      .update({ fromEmail: `shop@${owner.senderDomain}` });
+    return ids;
+  };
+  const arrived = () => smtp.mails.map(({ to }) => (to[0] ?? '').replace(/\d*@.*$/, ''));
+  const startedCampaign = async (owner: TestProject, contacts: number): Promise<string> => {
+    await addContacts(db, owner, contacts, { prefix: 'campaign' });
+    const { id } = await startCampaign(db, owner);
+    const worker = campaignWorker(database, smtp.url);
+    senders.push(worker);
+    await worker.advance(id);
+    return id;
+  };
+
+  it('shares the connections fairly between projects, whatever their backlog', async () => {
+    const small = await makeProject(db);
+    await add(project, 120, 'big');
+    await add(small, 10, 'small');
+    expect(await sender(1).send()).to.deep.equal(counts({ sent: 130 }));
+    const last = arrived().lastIndexOf('small');
+    expect(last, 'ten of a small project are among the first mails of a backlog').to.be.below(40);
+  });
+
+  it('sends transactional mail first, workflow mail second and campaigns third', async () => {
+    const campaign = await startedCampaign(project, 20);
+    await add(project, 20, 'workflow', { sourceType: 'WORKFLOW', priority: 1 });
+    await add(project, 20, 'transactional');
+    // The first mail keeps the only connection busy until all others are prepared.
+    smtp.misbehave({ at: 'recipient', do: 'hang', times: 1 });
+    const sending = sender(1);
+    const run = sending.send();
+    await eventually(async () => (await db('outgoing_mails')).length === 60, { what: 'a lease of all mails' });
+    await add(project, 1, 'probe');
+    sending.sender.wake('mail');
+    await eventually(async () => (await db('outgoing_mails')).length === 61, { what: 'one lease more' });
+    smtp.behave();
+    expect(await run).to.deep.equal(counts({ sent: 61 }));
+    const order = arrived()
+      .slice(1)
+      .filter((kind) => kind !== 'probe');
+    const place = (kind: string) => order.reduce((sum, one, index) => sum + (one === kind ? index : 0), 0) / 20;
+    expect(place('transactional')).to.be.below(place('workflow'));
+    expect(place('workflow')).to.be.below(place('campaign'));
+    expect(await db('emails').where({ campaignId: campaign, status: 'SENT' })).to.have.length(20);
+  });
+
+  it('lets transactional mail pass a running campaign', async () => {
+    await startedCampaign(project, 200);
+    smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
+    const sending = sender(2);
+    const run = sending.send();
+    await smtp.received(20);
+    const id = await addMail(db, { project: project.id, to: 'urgent@example.com' });
+    sending.sender.wake('mail');
+    await smtp.received(1, { to: 'urgent@example.com' });
+    expect(smtp.mails.length, 'the campaign is not finished').to.be.below(150);
+    await run;
+    expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
+  });
+
+  it('leaves at most one transactional mail in doubt per connection', async () => {
+    await addMails(db, 30, { project: project.id });
+    smtp.misbehave({ at: 'message', do: 'hang' });
+    const run = sender(3).send();
+    await eventually(async () => (await inDoubt(db)).length === 3, { what: 'three mails in flight' });
+    await eventually(async () => (await db('outgoing_mails')).length === 30, { what: 'a lease of all mails' });
+    expect(await inDoubt(db)).to.have.length(3);
+    smtp.behave();
+    expect(await run).to.deep.equal(counts({ sent: 30 }));
+  });
+
+  it('never has more mails begun without a stored result than one or two per connection', async () => {
+    await startedCampaign(project, 150);
+    await addMails(db, 60, { project: project.id });
+    smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
+    const run = sender(3).send();
+    let over = false;
+    const ended = run.finally(() => {
+      over = true;
+    });
+    const seen: { campaign: number; other: number }[] = [];
+    while (!over) {
+      const mails = await inDoubt(db);
+      const campaign = mails.filter(({ campaignId }) => campaignId !== null).length;
+      seen.push({ campaign, other: mails.length - campaign });
+    }
+    expect(await ended).to.deep.equal(counts({ sent: 210 }));
+    expect(Math.max(...seen.map(({ other }) => other))).to.be.within(1, 3);
+    expect(Math.max(...seen.map(({ campaign }) => campaign))).to.be.within(1, 6);
+    expect(Math.max(...seen.map(({ campaign, other }) => campaign + other))).to.be.at.most(6);
+  });
+
+  it('leaves at most two campaign mails in doubt per connection', async () => {
+    await startedCampaign(project, 60);
+    smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
+    const sending = sender(3);
+    const run = sending.send();
+    await smtp.received(12);
+    smtp.misbehave({ at: 'message', do: 'hang' });
+    smtp.misbehave({ at: 'accepted', do: 'hang' });
+    await eventually(async () => (await inDoubt(db)).length >= 3, { what: 'mails in flight' });
+    expect((await inDoubt(db)).length).to.be.at.most(6);
+    smtp.behave();
+    await run;
+    expect(new Set(smtp.mails.flatMap(({ to }) => to)).size).to.equal(60);
+  });
+
+  it('does not lease a throttled campaign before its time', async () => {
+    const id = await startedCampaign(project, 5);
+    await db('campaigns').where({ id }).update({ ratePerMinute: 1 });
+    const sending = sender(2);
+    const stop = new AbortController();
+    const run = sending.send({ stop: stop.signal, untilIdle: false });
+    await smtp.received(1);
+    // Mail of others is leased meanwhile.
+    await addMails(db, 5, { project: project.id });
+    sending.sender.wake('mail');
+    sending.sender.wake('campaigns');
+    await smtp.received(6);
+    expect(await db('outgoing_mails').where({ campaignId: id, startedAt: null })).to.deep.equal([]);
+    stop.abort();
+    expect(await run).to.deep.equal(counts({ sent: 6 }));
+    expect(await db('emails').where({ campaignId: id, status: 'PENDING', attempts: 0 })).to.have.length(4);
+  });
+});

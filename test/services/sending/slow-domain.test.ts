@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import type { Db } from '../../../db/connect.ts';
+import { addManagedDomain } from '../../../services/domains/managed.ts';
+import { addContacts, campaignWorker, standing, startCampaign } from '../../support/campaigns.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
+import { addMail, addMails } from '../../support/ledger.ts';
+import { counts, type TestSender, testSender } from '../../support/sending.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
+import { eventually } from '../../support/waiting.ts';
+
+describe('a recipient domain that defers', () => {
+  let database: ConnectedDatabase;
+  let db: Db;
+  let smtp: SmtpStandIn;
+  let project: TestProject;
+  const senders: TestSender[] = [];
+
+  before(async () => {
+    [database, smtp] = await Promise.all([connectTestDatabase(), startSmtp()]);
+    db = database.db;
+  });
+  after(async () => {
+    await smtp.close();
+    await database.close();
+  });
+  beforeEach(async () => {
+    await db.raw('truncate emails, email_contents, outgoing_mails, senders');
+    await db('campaigns').update({ status: 'CANCELLED' });
+    await db('domains').where({ domain: 'demo.localhost' }).del();
+    project = await makeProject(db);
+    await addManagedDomain(db, project.id, 'demo.localhost');
+    smtp.behave();
+    smtp.mails.length = 0;
+  });
+  afterEach(async () => {
+    for (const sender of senders.splice(0)) await sender.close();
+  });
+
+  const sender = (ceilings = new Map<string, number>()): TestSender => {
+    const made = testSender(database.url, { url: smtp.url, connections: 5, ceilings });
+    senders.push(made);
+    return made;
+  };
+  const busy = 'someone@busy.example';
+
+  for (const [name, answer] of [
+    ['a 421 to a recipient', { at: 'recipient', do: { code: 421, text: 'try later' } }],
+    ['a 450 to a recipient', { at: 'recipient', do: { code: 450, text: 'mailbox busy' } }],
+    ['"too many" after the text', { at: 'message', do: { code: 452, text: 'too many messages' } }],
+  ] as const)
+    it(`is slowed by ${name}, and others are not`, async () => {
+      const sending = sender();
+      smtp.misbehave({ ...answer, to: busy });
+      await addMail(db, { project: project.id, to: busy });
+      expect(await sending.send()).to.deep.equal(counts({ deferred: 1 }));
+      expect(sending.pace.slowed().map(({ domain }) => domain)).to.deep.equal(['busy.example']);
+      smtp.behave();
+      await addMails(db, 40, { project: project.id });
+      expect(await sending.send()).to.deep.equal(counts({ sent: 40 }));
+      expect(sending.pace.delayOf('example.com')).to.equal(0);
+      expect(sending.relays.all[0]?.leftOut).to.equal(undefined);
+    });
+
+  it('is not slowed by an answer that concerns one recipient', async () => {
+    const sending = sender();
+    smtp.misbehave({ at: 'recipient', to: busy, do: { code: 451, text: 'local problem' } });
+    await addMail(db, { project: project.id, to: busy });
+    expect(await sending.send()).to.deep.equal(counts({ deferred: 1 }));
+    expect(sending.pace.slowed()).to.deep.equal([]);
+  });
+
+  it('has its mail postponed without an attempt, while mail to others is sent', async () => {
+    const sending = sender();
+    smtp.misbehave({ at: 'recipient', to: busy, do: { code: 421, text: 'too many connections' } });
+    await addMail(db, { project: project.id, to: busy });
+    await sending.send();
+    smtp.behave();
+    await addMails(db, 30, { project: project.id, to: busy });
+    await addMails(db, 30, { project: project.id });
+    const stop = new AbortController();
+    const run = sending.send({ stop: stop.signal, untilIdle: false });
+    await eventually(() => smtp.mails.filter(({ to }) => !to.includes(busy)).length === 30, { what: 'mail to others' });
+    stop.abort();
+    await run;
+    const postponed = await db('emails').where({ status: 'PENDING', attempts: 0 }).where('dueAt', '>', db.fn.now());
+    expect(postponed.length).to.be.above(10);
+    for (const { reason } of postponed)
+      expect(reason).to.equal('mail to busy.example is slowed down; it will be sent later');
+    expect(await db('outgoing_mails')).to.deep.equal([]);
+  });
+
+  it('does not hold up the other recipients of a campaign', async () => {
+    await addContacts(db, project, 100);
+    await db.raw(
+      `insert into contacts (id, project_id, email, subscribed)
+       select uuidv7(), ?, 'c' || n || '@busy.example', true from generate_series(1, 100) n`,
+      [project.id],
+    );
+    for (let n = 1; n <= 100; n++)
+      smtp.misbehave({ at: 'recipient', to: `c${n}@busy.example`, do: { code: 450, text: 'too many' } });
+    const worker = campaignWorker(database, smtp.url);
+    senders.push(worker);
+    const { id } = await startCampaign(db, project);
+    await worker.advance(id);
+    const stop = new AbortController();
+    const run = worker.send({ stop: stop.signal, untilIdle: false });
+    await eventually(() => smtp.mails.length === 100, { what: 'all mail to the other domain' });
+    stop.abort();
+    await run;
+    expect(worker.pace.slowed().map(({ domain }) => domain)).to.deep.equal(['busy.example']);
+    expect(await standing(db, project, id)).to.include({ sent: 100, pending: 100, failed: 0 });
+    const tried = await db('emails').where({ campaignId: id, status: 'PENDING' }).where('attempts', '>', 0);
+    expect(tried.length, 'most were postponed before they were offered').to.be.below(100);
+  });
+
+  it('gets no more than its ceiling, and others are not limited', async () => {
+    const ceiling = 5;
+    await addMails(db, 8, { project: project.id, to: busy });
+    await addMails(db, 30, { project: project.id });
+    const startedAt = performance.now();
+    expect(await sender(new Map([['busy.example', ceiling]])).send()).to.deep.equal(counts({ sent: 38 }));
+    const limited = smtp.mails.filter(({ to }) => to.includes(busy)).map(({ receivedAt }) => receivedAt.getTime());
+    expect(performance.now() - startedAt).to.be.at.least((7 / ceiling) * 1_000 - 300);
+    expect(smtp.mails.findLastIndex(({ to }) => !to.includes(busy))).to.be.below(smtp.mails.length - 2);
+    expect(limited).to.have.length(8);
+  });
+});

@@ -1,0 +1,23 @@
+// Users with two-factor authentication, set up through the API.
+import { totpCode } from '../../platform/crypto/totp.ts';
+import type { ApiAnswer, Client } from './api.ts';
+
+export interface Authenticator {
+  secret: string;
+  recoveryCodes: string[];
+  /** The code of the present step, or of one that many steps later. */
+  code(steps?: number): string;
+}
+
+function bodyOf({ status, body }: ApiAnswer) {
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Turns two-factor authentication on for the user of a session. */
+export async function enableTwoFactor(session: Client): Promise<Authenticator> {
+  const { secret } = bodyOf(await session.post('/users/@me/totp'));
+  const code = (steps = 0) => totpCode(secret, Date.now() + steps * 30_000);
+  const { recoveryCodes } = bodyOf(await session.post('/users/@me/totp/confirm', { code: code() }));
+  return { secret, recoveryCodes, code };
+}

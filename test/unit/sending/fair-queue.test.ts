@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { FairQueue } from '../../../services/sending/fair-queue.ts';
+
+const all = () => true;
+
+describe('a fair queue', () => {
+  const queueOf = (...items: [string, string][]) => {
+    const queue = new FairQueue<string>();
+    for (const [group, item] of items) queue.put(group, item);
+    return queue;
+  };
+  const taken = (queue: FairQueue<string>, mayLeave: (item: string) => boolean = all): string[] => {
+    const items: string[] = [];
+    for (let item = queue.take(mayLeave); item !== undefined; item = queue.take(mayLeave)) items.push(item);
+    return items;
+  };
+
+  it('serves groups in turn, and each group first in, first out', () => {
+    const queue = queueOf(['a', 'a1'], ['a', 'a2'], ['a', 'a3'], ['b', 'b1'], ['c', 'c1'], ['b', 'b2']);
+    expect(queue.size).to.equal(6);
+    expect(taken(queue)).to.deep.equal(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+    expect(queue.size).to.equal(0);
+  });
+
+  it('serves a new group before the one that was served last', () => {
+    const queue = queueOf(['a', 'a1'], ['a', 'a2']);
+    expect(queue.take(all)).to.equal('a1');
+    queue.put('b', 'b1');
+    expect(taken(queue)).to.deep.equal(['a2', 'b1']);
+  });
+
+  it('passes items that may not leave, and keeps them', () => {
+    const queue = queueOf(['a', 'slow1'], ['a', 'a2'], ['b', 'slow2'], ['b', 'b2']);
+    expect(taken(queue, (item) => !item.startsWith('slow'))).to.deep.equal(['a2', 'b2']);
+    expect(queue.size).to.equal(2);
+    expect(taken(queue)).to.deep.equal(['slow1', 'slow2']);
+  });
+
+  it('looks at a bounded number of items', () => {
+    const queue = new FairQueue<number>();
+    for (let n = 0; n < 1_000; n++) queue.put('a', n);
+    let looks = 0;
+    expect(queue.take(() => ++looks < 0)).to.equal(undefined);
+    expect(looks).to.be.at.most(100);
+    expect(queue.size).to.equal(1_000);
+  });
+
+  it('takes an item back to the front of its group', () => {
+    const queue = queueOf(['a', 'a1'], ['a', 'a2']);
+    queue.putFirst('a', queue.take(all) ?? '');
+    expect(queue.size).to.equal(2);
+    expect(taken(queue)).to.deep.equal(['a1', 'a2']);
+  });
+
+  it('gives up the items of one group, or all', () => {
+    const queue = queueOf(['a', 'a1'], ['b', 'b1'], ['a', 'a2'], ['c', 'c1']);
+    expect(queue.takeGroup('a')).to.deep.equal(['a1', 'a2']);
+    expect(queue.takeGroup('none')).to.deep.equal([]);
+    expect(queue.size).to.equal(2);
+    expect(queue.takeAll()).to.deep.equal(['b1', 'c1']);
+    expect(queue.size).to.equal(0);
+  });
+});
