@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { EmailStatus } from '../../db/models/email.ts';
 import { type FaultPoint, faultPoints } from '../../platform/fault-points.ts';
-import { addContacts, startCampaign } from '../support/campaigns.ts';
+import { advanceCampaign } from '../../services/campaigns/advance.ts';
+import { addContacts, limits, startCampaign } from '../support/campaigns.ts';
 import { makeProject } from '../support/connected-database.ts';
 import { type ServiceProcess, spawnWorker } from '../support/processes.ts';
 import { endLeases, testSender } from '../support/sending.ts';
@@ -108,7 +109,8 @@ describe('a crash at every fault point', function () {
       const { db } = stack.database;
       const project = await makeProject(db);
       await addContacts(db, project, MAILS);
-      const { id } = await startCampaign(db, project);
+      const { id, generation } = await startCampaign(db, project);
+      await advanceCampaign({ db, limits, now: () => new Date() }, { campaignId: id, generation });
       campaignId = id;
       return [];
     },

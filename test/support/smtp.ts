@@ -75,10 +75,10 @@ export async function startSmtp(): Promise<SmtpStandIn> {
   const close = async (): Promise<void> => {
     const closing = server;
     server = undefined;
-    failures.clear();
-    if (!closing) return;
-    const closed = new Promise<void>((resolve) => closing.close(resolve));
+    const closed = new Promise<void>((resolve) => (closing ? closing.close(resolve) : resolve()));
     for (const socket of sockets) socket.destroy();
+    // Afterwards, so that a client that waits for an answer gets none.
+    failures.clear();
     await closed;
   };
 

@@ -126,11 +126,13 @@ describe('campaign mails in flight', () => {
     expect(await now()).to.include({ pending: 6 });
   });
 
-  it('are begun once', async () => {
+  it('are begun once, also when the sender asks again because the answer was lost', async () => {
     const [a, b] = mails as [Mail, Mail];
     expect(await begin(a, b)).to.deep.equal(['go', 'go']);
-    expect(await begin(b, a)).to.deep.equal(['gone', 'gone']);
-    expect(await begun()).to.have.lengthOf(2);
+    expect(await begin(b, a)).to.deep.equal(['go', 'go']);
+    expect((await begun()).map(({ number }) => number)).to.deep.equal([1, 1]);
+    await write([], [end(a)]);
+    expect(await begin(a)).to.deep.equal(['gone']);
   });
 
   it('are not begun by a sender that has not leased them', async () => {
@@ -293,12 +295,13 @@ describe('campaign mails in flight', () => {
   });
 
   it('are persisted by another process when the one that stored the result is gone', async () => {
-    const [a] = mails as [Mail];
+    const [a, ...others] = mails as [Mail, ...Mail[]];
     await begin(a);
     await write([], [end(a)]);
-    await begun().update({ endedAt: new Date(Date.now() - 60_000) });
-    expect(await recoverMails(database.db)).to.equal(1);
-    expect(await row(a)).to.include({ status: 'SENT' });
+    await endLeases(database.db);
+    expect(await recoverMails(database.db), 'with those that had not begun').to.equal(1 + others.length);
+    expect(await row(a)).to.include({ status: 'SENT', attempts: 1 });
+    for (const other of others) expect(await row(other)).to.include({ status: 'PENDING', attempts: 0 });
   });
 
   it('keep their results when the campaign is cancelled', async () => {

@@ -29,10 +29,8 @@ describe('sending a campaign', () => {
 
   before(async () => {
     [database, smtp] = await Promise.all([connectTestDatabase(), startSmtp()]);
-    worker = campaignWorker(database, smtp.url);
   });
   after(async () => {
-    await worker?.close();
     await smtp?.close();
     await database?.close();
   });
@@ -40,7 +38,10 @@ describe('sending a campaign', () => {
     project = await makeProject(database.db);
     smtp.behave();
     smtp.mails.length = 0;
+    // A new one for each test, because a worker remembers which domains have deferred mail.
+    worker = campaignWorker(database, smtp.url);
   });
+  afterEach(() => worker.close());
 
   const contactId = async (email: string): Promise<string> =>
     (await database.db('contacts').where({ projectId: project.id, email }).first('id')).id;
