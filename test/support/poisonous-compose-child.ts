@@ -7,5 +7,7 @@ serveParent(({ subject }) => {
   if (subject.includes('HANG')) for (;;);
   if (subject.includes('FILL HEAP')) for (;;) kept.push(new Array(100_000).fill(kept.length));
   if (subject.includes('FILL BUFFERS')) for (;;) kept.push(Buffer.alloc(16 * 1024 * 1024, 1));
+  // As V8 does when its heap is full.
+  if (subject.includes('ABORT')) process.abort();
   if (subject.includes('KILL')) process.kill(process.pid, 'SIGKILL');
 });
