@@ -1498,6 +1498,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Prove again who you are, for acts that need a proof of the last 15 minutes */
+        post: operations["postAuthConfirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/logout": {
         parameters: {
             query?: never;
@@ -1676,10 +1693,27 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Complete the sign-in of an OAuth provider and start a session */
+        /** Complete the sign-in of an OAuth provider and start a session, or ask for a code first */
         get: operations["getAuthOauthProviderCallback"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oauth/{provider}/code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give the code that the sign-in with a provider still needs */
+        post: operations["postAuthOauthProviderCode"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1704,6 +1738,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/@me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the sessions of the user, the last used first */
+        get: operations["getUsersMeSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a session of the user */
+        delete: operations["deleteUsersMeSessionsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/@me/password": {
         parameters: {
             query?: never;
@@ -1715,6 +1783,41 @@ export interface paths {
         put?: never;
         /** Change the password, end all sessions and start a new one */
         post: operations["postUsersMePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to set up two-factor authentication; it is on once a code is confirmed */
+        post: operations["postUsersMeTotp"];
+        /** Turn two-factor authentication off with a code or a recovery code */
+        delete: operations["deleteUsersMeTotp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/totp/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Turn two-factor authentication on with a first code; all other sessions end */
+        post: operations["postUsersMeTotpConfirm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1802,6 +1905,75 @@ export interface paths {
         put?: never;
         /** Erase all data of a project except keys, domains, members and settings */
         post: operations["postUsersMeProjectsIdReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the keys with scopes of a project; revoked ones are left out */
+        get: operations["getProjectsIdKeys"];
+        put?: never;
+        /** Create a key with scopes; `write` includes `read`, and `all` is everything that the secret key may do */
+        post: operations["postProjectsIdKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a key; it stops working at once */
+        delete: operations["deleteProjectsIdKeysKeyId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List who did what in a project during the last 400 days, newest first */
+        get: operations["getProjectsIdAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your log-ins, failed ones, and changes of your security during the last 400 days, newest first */
+        get: operations["getUsersMeAudit"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1992,6 +2164,91 @@ export interface paths {
         get: operations["getConfig"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get queues, overdue mail, parked messages, failing endpoints, processes, and the state of Temporal */
+        get: operations["getOperatorOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all projects with volume, rates and state; `search` takes a name, an id or an address of a member */
+        get: operations["getOperatorProjects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/projects/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Disable a project: it refuses writes, and its mail waits */
+        post: operations["postOperatorProjectsIdDisable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/projects/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Enable a project: it accepts writes, and its mail is sent */
+        post: operations["postOperatorProjectsIdEnable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operator/outbox/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Retry a parked message to Temporal */
+        post: operations["postOperatorOutboxIdRetry"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2783,7 +3040,7 @@ export interface operations {
                         bouncedAt: string | null;
                         /** Format: date-time */
                         complainedAt: string | null;
-                        attemptLog: {
+                        attempts: {
                             number: number;
                             /** Format: date-time */
                             startedAt: string;
@@ -2794,12 +3051,13 @@ export interface operations {
                             outcome: "sent" | "deferred" | "refused" | "unknown";
                             answer: string | null;
                         }[];
-                        attempts: {
+                        attemptLog: {
                             number: number;
                             /** Format: date-time */
                             startedAt: string;
                             /** Format: date-time */
                             endedAt: string;
+                            relay: string | null;
                             /** @enum {string} */
                             outcome: "sent" | "deferred" | "refused" | "unknown";
                             answer: string | null;
@@ -5716,6 +5974,10 @@ export interface operations {
                             complainedCount: number;
                             unsubscribedCount: number;
                             estimatedSecondsLeft: number | null;
+                            slowedDomains: {
+                                domain: string;
+                                perSecond: number;
+                            }[];
                             /** Format: uuid */
                             projectId: string;
                             /** Format: date-time */
@@ -5831,6 +6093,10 @@ export interface operations {
                             complainedCount: number;
                             unsubscribedCount: number;
                             estimatedSecondsLeft: number | null;
+                            slowedDomains: {
+                                domain: string;
+                                perSecond: number;
+                            }[];
                             /** Format: uuid */
                             projectId: string;
                             /** Format: date-time */
@@ -5914,6 +6180,10 @@ export interface operations {
                         complainedCount: number;
                         unsubscribedCount: number;
                         estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
                         /** Format: uuid */
                         projectId: string;
                         /** Format: date-time */
@@ -6024,6 +6294,10 @@ export interface operations {
                         complainedCount: number;
                         unsubscribedCount: number;
                         estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
                         /** Format: uuid */
                         projectId: string;
                         /** Format: date-time */
@@ -6141,6 +6415,10 @@ export interface operations {
                         complainedCount: number;
                         unsubscribedCount: number;
                         estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
                         /** Format: uuid */
                         projectId: string;
                         /** Format: date-time */
@@ -6223,6 +6501,10 @@ export interface operations {
                         complainedCount: number;
                         unsubscribedCount: number;
                         estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
                         /** Format: uuid */
                         projectId: string;
                         /** Format: date-time */
@@ -6312,6 +6594,10 @@ export interface operations {
                         complainedCount: number;
                         unsubscribedCount: number;
                         estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
                         /** Format: uuid */
                         projectId: string;
                         /** Format: date-time */
@@ -6394,6 +6680,10 @@ export interface operations {
                         complainedCount: number;
                         unsubscribedCount: number;
                         estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
                         /** Format: uuid */
                         projectId: string;
                         /** Format: date-time */
@@ -6476,6 +6766,10 @@ export interface operations {
                         complainedCount: number;
                         unsubscribedCount: number;
                         estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
                         /** Format: uuid */
                         projectId: string;
                         /** Format: date-time */
@@ -6558,6 +6852,10 @@ export interface operations {
                         complainedCount: number;
                         unsubscribedCount: number;
                         estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
                         /** Format: uuid */
                         projectId: string;
                         /** Format: date-time */
@@ -7840,6 +8138,7 @@ export interface operations {
                     /** Format: email */
                     email: string;
                     password: string;
+                    code?: string;
                 };
             };
         };
@@ -7857,6 +8156,48 @@ export interface operations {
                             id: string;
                             /** Format: email */
                             email: string;
+                        };
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAuthConfirm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    code?: string;
+                    password?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The session is confirmed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        success: boolean;
+                        data: {
+                            /** Format: date-time */
+                            confirmedUntil: string;
                         };
                     };
                 };
@@ -7956,9 +8297,10 @@ export interface operations {
                     "application/json": {
                         success: boolean;
                         data: {
-                            providers: ("github" | "google")[];
+                            providers: ("github" | "google" | "oidc")[];
                             github: boolean;
                             google: boolean;
+                            oidc: boolean;
                         };
                     };
                 };
@@ -8261,7 +8603,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                provider: "github" | "google";
+                provider: "github" | "google" | "oidc";
             };
             cookie?: never;
         };
@@ -8289,11 +8631,39 @@ export interface operations {
             };
             header?: never;
             path: {
-                provider: "github" | "google";
+                provider: "github" | "google" | "oidc";
             };
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAuthOauthProviderCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: "github" | "google" | "oidc";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    code?: string;
+                };
+            };
+        };
         responses: {
             /** @description An error. */
             default: {
@@ -8327,6 +8697,9 @@ export interface operations {
                         /** Format: email */
                         email: string;
                         emailVerified: boolean;
+                        hasPassword: boolean;
+                        totpEnabled: boolean;
+                        operator: boolean;
                         /** Format: date-time */
                         createdAt: string;
                     };
@@ -8353,6 +8726,74 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUsersMeSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        lastSeenAt: string;
+                        ip: string | null;
+                        userAgent: string | null;
+                        current: boolean;
+                    }[];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteUsersMeSessionsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8398,8 +8839,113 @@ export interface operations {
                         /** Format: email */
                         email: string;
                         emailVerified: boolean;
+                        hasPassword: boolean;
+                        totpEnabled: boolean;
+                        operator: boolean;
                         /** Format: date-time */
                         createdAt: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postUsersMeTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret, and its address for a QR code. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        secret: string;
+                        uri: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteUsersMeTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is off. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postUsersMeTotpConfirm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Recovery codes, shown only here; each replaces a code once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        recoveryCodes: string[];
                     };
                 };
             };
@@ -8435,12 +8981,17 @@ export interface operations {
                         name: string;
                         publicKey: string;
                         /** @enum {string} */
-                        role: "MEMBER" | "ADMIN" | "OWNER";
+                        role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        publicKeyPolicy: {
+                            origins: string[];
+                            events: string[];
+                        };
                         disabled: boolean;
                         disabledReason: string | null;
+                        requireTwoFactor: boolean;
                         /** Format: date-time */
                         createdAt: string;
                         /** Format: date-time */
@@ -8489,12 +9040,17 @@ export interface operations {
                         name: string;
                         publicKey: string;
                         /** @enum {string} */
-                        role: "MEMBER" | "ADMIN" | "OWNER";
+                        role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        publicKeyPolicy: {
+                            origins: string[];
+                            events: string[];
+                        };
                         disabled: boolean;
                         disabledReason: string | null;
+                        requireTwoFactor: boolean;
                         /** Format: date-time */
                         createdAt: string;
                         /** Format: date-time */
@@ -8537,12 +9093,17 @@ export interface operations {
                         name: string;
                         publicKey: string;
                         /** @enum {string} */
-                        role: "MEMBER" | "ADMIN" | "OWNER";
+                        role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        publicKeyPolicy: {
+                            origins: string[];
+                            events: string[];
+                        };
                         disabled: boolean;
                         disabledReason: string | null;
+                        requireTwoFactor: boolean;
                         /** Format: date-time */
                         createdAt: string;
                         /** Format: date-time */
@@ -8606,6 +9167,11 @@ export interface operations {
                     /** @enum {string} */
                     tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                     language?: string;
+                    requireTwoFactor?: boolean;
+                    publicKeyPolicy?: {
+                        origins?: string[];
+                        events?: string[];
+                    } | null;
                 };
             };
         };
@@ -8622,12 +9188,17 @@ export interface operations {
                         name: string;
                         publicKey: string;
                         /** @enum {string} */
-                        role: "MEMBER" | "ADMIN" | "OWNER";
+                        role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        publicKeyPolicy: {
+                            origins: string[];
+                            events: string[];
+                        };
                         disabled: boolean;
                         disabledReason: string | null;
+                        requireTwoFactor: boolean;
                         /** Format: date-time */
                         createdAt: string;
                         /** Format: date-time */
@@ -8669,12 +9240,17 @@ export interface operations {
                         name: string;
                         publicKey: string;
                         /** @enum {string} */
-                        role: "MEMBER" | "ADMIN" | "OWNER";
+                        role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        publicKeyPolicy: {
+                            origins: string[];
+                            events: string[];
+                        };
                         disabled: boolean;
                         disabledReason: string | null;
+                        requireTwoFactor: boolean;
                         /** Format: date-time */
                         createdAt: string;
                         /** Format: date-time */
@@ -8717,16 +9293,279 @@ export interface operations {
                         name: string;
                         publicKey: string;
                         /** @enum {string} */
-                        role: "MEMBER" | "ADMIN" | "OWNER";
+                        role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        publicKeyPolicy: {
+                            origins: string[];
+                            events: string[];
+                        };
                         disabled: boolean;
                         disabledReason: string | null;
+                        requireTwoFactor: boolean;
                         /** Format: date-time */
                         createdAt: string;
                         /** Format: date-time */
                         updatedAt: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getProjectsIdKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        prefix: string;
+                        scopes: ("send:read" | "send:write" | "contacts:read" | "contacts:write" | "segments:read" | "segments:write" | "templates:read" | "templates:write" | "campaigns:read" | "campaigns:write" | "workflows:read" | "workflows:write" | "events:read" | "events:write" | "domains:read" | "domains:write" | "webhooks:read" | "webhooks:write" | "analytics:read" | "analytics:write" | "all")[];
+                        /** Format: date-time */
+                        expiresAt: string | null;
+                        allowedIps: string[];
+                        /** Format: date-time */
+                        lastUsedAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: uuid */
+                        createdBy: string | null;
+                        createdByEmail: string | null;
+                        key?: string;
+                    }[];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postProjectsIdKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    scopes: ("send:read" | "send:write" | "contacts:read" | "contacts:write" | "segments:read" | "segments:write" | "templates:read" | "templates:write" | "campaigns:read" | "campaigns:write" | "workflows:read" | "workflows:write" | "events:read" | "events:write" | "domains:read" | "domains:write" | "webhooks:read" | "webhooks:write" | "analytics:read" | "analytics:write" | "all")[];
+                    expiresAt?: string | null;
+                    allowedIps?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The key; `key` is shown only here. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        prefix: string;
+                        scopes: ("send:read" | "send:write" | "contacts:read" | "contacts:write" | "segments:read" | "segments:write" | "templates:read" | "templates:write" | "campaigns:read" | "campaigns:write" | "workflows:read" | "workflows:write" | "events:read" | "events:write" | "domains:read" | "domains:write" | "webhooks:read" | "webhooks:write" | "analytics:read" | "analytics:write" | "all")[];
+                        /** Format: date-time */
+                        expiresAt: string | null;
+                        allowedIps: string[];
+                        /** Format: date-time */
+                        lastUsedAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: uuid */
+                        createdBy: string | null;
+                        createdByEmail: string | null;
+                        key?: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteProjectsIdKeysKeyId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getProjectsIdAudit: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                actor?: string;
+                action?: string;
+                target?: string;
+                since?: string;
+                until?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: date-time */
+                            at: string;
+                            actor: {
+                                /** @enum {string} */
+                                type: "USER" | "KEY" | "SYSTEM";
+                                /** Format: uuid */
+                                id: string | null;
+                                name: string | null;
+                            };
+                            ip: string | null;
+                            requestId: string | null;
+                            action: string;
+                            target: {
+                                type: string;
+                                id: string | null;
+                                name: string | null;
+                            } | null;
+                            changes: Record<string, unknown>;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUsersMeAudit: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: date-time */
+                            at: string;
+                            actor: {
+                                /** @enum {string} */
+                                type: "USER" | "KEY" | "SYSTEM";
+                                /** Format: uuid */
+                                id: string | null;
+                                name: string | null;
+                            };
+                            ip: string | null;
+                            requestId: string | null;
+                            action: string;
+                            target: {
+                                type: string;
+                                id: string | null;
+                                name: string | null;
+                            } | null;
+                            changes: Record<string, unknown>;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
                     };
                 };
             };
@@ -8764,7 +9603,7 @@ export interface operations {
                         /** Format: email */
                         email: string;
                         /** @enum {string} */
-                        role: "MEMBER" | "ADMIN" | "OWNER";
+                        role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                         /** @enum {string} */
                         status: "ACTIVE" | "PENDING";
                         /** Format: date-time */
@@ -8798,7 +9637,7 @@ export interface operations {
                     /** Format: email */
                     email: string;
                     /** @enum {string} */
-                    role: "MEMBER" | "ADMIN" | "OWNER";
+                    role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                 };
             };
         };
@@ -8815,7 +9654,7 @@ export interface operations {
                         /** Format: email */
                         email: string;
                         /** @enum {string} */
-                        role: "MEMBER" | "ADMIN" | "OWNER";
+                        role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                         /** @enum {string} */
                         status: "ACTIVE" | "PENDING";
                         /** Format: date-time */
@@ -8878,7 +9717,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    role: "MEMBER" | "ADMIN" | "OWNER";
+                    role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                 };
             };
         };
@@ -8895,7 +9734,7 @@ export interface operations {
                         /** Format: email */
                         email: string;
                         /** @enum {string} */
-                        role: "MEMBER" | "ADMIN" | "OWNER";
+                        role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
                         /** @enum {string} */
                         status: "ACTIVE" | "PENDING";
                         /** Format: date-time */
@@ -9415,6 +10254,358 @@ export interface operations {
                             importBytes: number;
                         };
                         languages: string[];
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOperatorOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of the installation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        queues: {
+                            name: string;
+                            depth: number;
+                            oldestSeconds: number;
+                        }[];
+                        oldestDueMail: {
+                            /** Format: date-time */
+                            dueAt: string;
+                            ageSeconds: number;
+                        } | null;
+                        unknownOutcomes: number;
+                        parkedOutbox: {
+                            count: number;
+                            messages: {
+                                id: string;
+                                queue: string;
+                                /** Format: uuid */
+                                projectId: string;
+                                workflowId: string;
+                                action: string;
+                                attempts: number;
+                                lastError: string | null;
+                                /** Format: date-time */
+                                parkedAt: string;
+                            }[];
+                        };
+                        failingEndpoints: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: uuid */
+                            projectId: string;
+                            url: string;
+                            /** Format: date-time */
+                            failingSince: string;
+                            enabled: boolean;
+                        }[];
+                        processes: {
+                            /** @enum {string} */
+                            kind: "api" | "worker";
+                            version: string;
+                            host: string;
+                            pid: number;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            lastSeenAt: string;
+                        }[];
+                        versions: {
+                            /** @enum {string} */
+                            kind: "api" | "worker";
+                            version: string;
+                            processes: number;
+                        }[];
+                        temporal: {
+                            /** @enum {string} */
+                            status: "ok" | "degraded" | "down";
+                        };
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOperatorProjects: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The projects. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            name: string;
+                            /** Format: date-time */
+                            createdAt: string;
+                            disabled: boolean;
+                            disabledReason: string | null;
+                            members: number;
+                            volume: {
+                                last24h: number;
+                                last7d: number;
+                                last30d: number;
+                            };
+                            rates: {
+                                last24h: {
+                                    sent: number;
+                                    bounced: number;
+                                    complained: number;
+                                    bounceRate: number;
+                                    complaintRate: number;
+                                    /** @enum {string} */
+                                    bounceLevel: "healthy" | "warning" | "critical";
+                                    /** @enum {string} */
+                                    complaintLevel: "healthy" | "warning" | "critical";
+                                    /** @enum {string} */
+                                    level: "healthy" | "warning" | "critical";
+                                };
+                                last7d: {
+                                    sent: number;
+                                    bounced: number;
+                                    complained: number;
+                                    bounceRate: number;
+                                    complaintRate: number;
+                                    /** @enum {string} */
+                                    bounceLevel: "healthy" | "warning" | "critical";
+                                    /** @enum {string} */
+                                    complaintLevel: "healthy" | "warning" | "critical";
+                                    /** @enum {string} */
+                                    level: "healthy" | "warning" | "critical";
+                                };
+                            };
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postOperatorProjectsIdDisable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The project. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        disabled: boolean;
+                        disabledReason: string | null;
+                        members: number;
+                        volume: {
+                            last24h: number;
+                            last7d: number;
+                            last30d: number;
+                        };
+                        rates: {
+                            last24h: {
+                                sent: number;
+                                bounced: number;
+                                complained: number;
+                                bounceRate: number;
+                                complaintRate: number;
+                                /** @enum {string} */
+                                bounceLevel: "healthy" | "warning" | "critical";
+                                /** @enum {string} */
+                                complaintLevel: "healthy" | "warning" | "critical";
+                                /** @enum {string} */
+                                level: "healthy" | "warning" | "critical";
+                            };
+                            last7d: {
+                                sent: number;
+                                bounced: number;
+                                complained: number;
+                                bounceRate: number;
+                                complaintRate: number;
+                                /** @enum {string} */
+                                bounceLevel: "healthy" | "warning" | "critical";
+                                /** @enum {string} */
+                                complaintLevel: "healthy" | "warning" | "critical";
+                                /** @enum {string} */
+                                level: "healthy" | "warning" | "critical";
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postOperatorProjectsIdEnable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The project. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        disabled: boolean;
+                        disabledReason: string | null;
+                        members: number;
+                        volume: {
+                            last24h: number;
+                            last7d: number;
+                            last30d: number;
+                        };
+                        rates: {
+                            last24h: {
+                                sent: number;
+                                bounced: number;
+                                complained: number;
+                                bounceRate: number;
+                                complaintRate: number;
+                                /** @enum {string} */
+                                bounceLevel: "healthy" | "warning" | "critical";
+                                /** @enum {string} */
+                                complaintLevel: "healthy" | "warning" | "critical";
+                                /** @enum {string} */
+                                level: "healthy" | "warning" | "critical";
+                            };
+                            last7d: {
+                                sent: number;
+                                bounced: number;
+                                complained: number;
+                                bounceRate: number;
+                                complaintRate: number;
+                                /** @enum {string} */
+                                bounceLevel: "healthy" | "warning" | "critical";
+                                /** @enum {string} */
+                                complaintLevel: "healthy" | "warning" | "critical";
+                                /** @enum {string} */
+                                level: "healthy" | "warning" | "critical";
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postOperatorOutboxIdRetry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is retried. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
                     };
                 };
             };
@@ -11158,6 +12349,7 @@ export interface operations {
                 "application/x-www-form-urlencoded": {
                     password?: string;
                     newPassword?: string;
+                    code?: string;
                 };
             };
         };
@@ -11227,6 +12419,7 @@ export interface operations {
                 "application/x-www-form-urlencoded": {
                     password?: string;
                     newPassword?: string;
+                    code?: string;
                 };
             };
         };
@@ -11296,6 +12489,7 @@ export interface operations {
                 "application/x-www-form-urlencoded": {
                     password?: string;
                     newPassword?: string;
+                    code?: string;
                 };
             };
         };
