@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { createProjectWithClients } from '../support/api.ts';
+import { person } from '../support/accounts.ts';
+import { client, createProjectWithClients } from '../support/api.ts';
 import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
 import { addContacts } from '../support/campaigns.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
@@ -9,6 +10,19 @@ import { eventually } from '../support/waiting.ts';
 
 const IMPORT_LIMIT = 262_144;
 const SLOW = { timeout: 60_000 };
+/** Buttons and links of pages that a VIEWER must not see. */
+const CHANGES = [
+  'Add contact',
+  'Import',
+  'Export CSV',
+  'Export everything',
+  'Delete',
+  'Add field',
+  'New segment',
+  'Send a test',
+  'New campaign',
+  'Add domain',
+];
 
 describe('the web application', function () {
   this.timeout(120_000);
@@ -28,6 +42,12 @@ describe('the web application', function () {
   };
   /** A project with an owner who is signed in. */
   const project = () => createProjectWithClients(running().database.db, running().api.url);
+
+  /** Adds a member to a project, and returns the cookie of a session. */
+  const member = async (projectId: string, role: 'VIEWER' | 'MEMBER'): Promise<string> => {
+    const { database, api } = running();
+    return (await person({ db: database.db, url: api.url }, { project: projectId, role })).cookie;
+  };
 
   before(async function () {
     this.timeout(300_000);
@@ -232,6 +252,40 @@ describe('the web application', function () {
     await page.getByRole('link', { name: 'mine@own.example' }).waitFor();
     await page.goto(`${running().api.url}/app/p/${other.id}/contacts`);
     await page.getByRole('heading', { level: 1, name: 'There is nothing here' }).waitFor();
+  });
+
+  it('offers a VIEWER nothing that changes the project, and a MEMBER all of it', async () => {
+    const own = await project();
+    const contact = (await own.server.post('/contacts', { email: 'read@roles.example' })).body;
+    const mail = { subject: 's', body: 'b', from: `x@${own.senderDomain}` };
+    const template = (await own.server.post('/templates', { name: 'T', type: 'MARKETING', ...mail })).body;
+    const offered = async (role: 'VIEWER' | 'MEMBER'): Promise<string[]> => {
+      const { page, close } = await open({ path: `/app/p/${own.id}/contacts`, cookie: await member(own.id, role) });
+      const found: string[] = [];
+      for (const path of [
+        'contacts',
+        `contacts/${contact.id}`,
+        'segments',
+        `templates/${template.id}`,
+        'campaigns',
+        'domains',
+      ]) {
+        await page.goto(`${running().api.url}/app/p/${own.id}/${path}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForLoadState('networkidle');
+        found.push(...(await page.locator('main').locator('button, a').allInnerTexts()));
+      }
+      await close();
+      visits = visits.filter((each) => each.page !== page);
+      return found.map((text) => text.trim()).filter((text) => CHANGES.includes(text));
+    };
+    expect([...new Set(await offered('MEMBER'))]).to.have.members(CHANGES);
+    expect(await offered('VIEWER')).to.deep.equal([]);
+    const refused = await client(running().api.url, {
+      cookie: await member(own.id, 'VIEWER'),
+      'x-project-id': own.id,
+    }).post('/contacts', { email: 'new@roles.example' });
+    expect(refused.status).to.equal(403);
   });
 
   it('shows hostile content in every field as text', async () => {

@@ -63,16 +63,16 @@ export function ContactsPage() {
       description={t.contacts.description}
       actions={
         <>
-          <Button
-            component="a"
-            href={`/contacts/export?projectId=${projectId}`}
-            variant="default"
-            leftSection={<IconDownload size={16} />}
-          >
-            {t.contacts.export}
-          </Button>
           {write && (
             <>
+              <Button
+                component="a"
+                href={`/contacts/export?projectId=${projectId}`}
+                variant="default"
+                leftSection={<IconDownload size={16} />}
+              >
+                {t.contacts.export}
+              </Button>
               <Button
                 component={Link}
                 to={`/p/${projectId}/contacts/import`}
