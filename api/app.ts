@@ -3,6 +3,7 @@ import type { AppParts, RequestState } from './http/context.ts';
 import { openApiOf } from './http/openapi.ts';
 import { register } from './http/register.ts';
 import type { RouteGroup } from './http/route.ts';
+import { readWebApp } from './http/web-app-files.ts';
 import { cors } from './middleware/cors.ts';
 import { errors } from './middleware/errors.ts';
 import { observe } from './middleware/observe.ts';
@@ -10,6 +11,7 @@ import { readableUrl } from './middleware/readable-url.ts';
 import { requestId } from './middleware/request-id.ts';
 import { secure } from './middleware/secure.ts';
 import { unknownRoute } from './middleware/unknown-route.ts';
+import { webApp } from './middleware/web-app.ts';
 import { routeGroups } from './routes/index.ts';
 
 /** Builds the middleware stack, in the order in which a request passes it. */
@@ -28,6 +30,7 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   app.use(cors(settings.corsOrigins));
   app.use(readableUrl);
   app.use(shortcut);
+  app.use(webApp(readWebApp(settings.webAppDir)));
   app.use(router.routes() as Koa.Middleware<RequestState>);
   app.use(unknownRoute(router));
   // Errors here occur after the response has begun, mostly because the client disconnected.

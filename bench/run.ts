@@ -13,6 +13,7 @@ import { latencyBench } from './latency.ts';
 import { renderBench } from './render.ts';
 import { segmentsBench } from './segments.ts';
 import { trackingBench } from './tracking.ts';
+import { webhooksBench } from './webhooks.ts';
 import { wholeBench } from './whole.ts';
 import { workflowsBench } from './workflows.ts';
 
@@ -28,6 +29,7 @@ const benches: Bench[] = [
   renderBench,
   segmentsBench,
   trackingBench,
+  webhooksBench,
   wholeBench,
   workflowsBench,
 ];

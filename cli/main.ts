@@ -9,7 +9,8 @@ import { environment } from './environment.ts';
 import { mailBlocked } from './mail.ts';
 import { projectList, showQueues, userMakeOperator, userResetTwoFactor } from './operators.ts';
 import { outboxParked, outboxRetry } from './outbox.ts';
-import { type CommandResult, printOutcome } from './output.ts';
+import { type CommandResult, printError, printOutcome } from './output.ts';
+import { type ApiOptions, type ListenOptions, webhooksListen, webhooksReplay } from './webhooks.ts';
 
 interface Json {
   json?: boolean;
@@ -80,6 +81,21 @@ export function buildProgram(): Command {
   command(mail, 'blocked', 'count blocked mail by project and reason').action((options: Json) =>
     printOutcome(options.json, mailBlocked),
   );
+
+  const webhooks = everpost.command('webhooks').description('outbound webhooks of a project, through its API');
+  const ofProject = (webhookCommand: Command) =>
+    webhookCommand
+      .option('--key <secret key>', 'of the project; by default EVERPOST_SECRET_KEY')
+      .option('--api <url>', 'address of the API; by default BASE_URL');
+  ofProject(command(webhooks, 'listen', 'forward what happens to a URL, for local development'))
+    .requiredOption('--forward <url>', 'called for every webhook, as an endpoint would be')
+    .option('--types <list>', 'comma list such as email.*,event.bought; all by default')
+    .action((options: ListenOptions) =>
+      webhooksListen(options).catch((error: unknown) => printError(options.json, error)),
+    );
+  ofProject(command(webhooks, 'replay', 'deliver an event once more, with the same webhook-id'))
+    .argument('<delivery>')
+    .action((id: string, options: Json & ApiOptions) => printOutcome(options.json, () => webhooksReplay(id, options)));
 
   command(everpost, 'migrate', 'bring the database up to date').action((options: Json) =>
     printOutcome(options.json, runMigrations),

@@ -13,11 +13,15 @@ export async function printOutcome(asJson: boolean | undefined, work: () => Prom
     console.log(asJson ? JSON.stringify({ ok: !failed, ...json }) : lines.join('\n'));
     if (failed) process.exitCode = 1;
   } catch (error) {
-    const message = messageOf(error);
-    if (asJson) console.log(JSON.stringify({ ok: false, error: message }));
-    else console.error(message);
-    process.exitCode = 1;
+    printError(asJson, error);
   }
+}
+
+export function printError(asJson: boolean | undefined, error: unknown): void {
+  const message = messageOf(error);
+  if (asJson) console.log(JSON.stringify({ ok: false, error: message }));
+  else console.error(message);
+  process.exitCode = 1;
 }
 
 /** Returns the first of several errors: connecting to a name with several addresses fails once per address. */

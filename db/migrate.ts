@@ -122,12 +122,16 @@ async function dropFunction(client: pg.Client, name: string): Promise<void> {
   await client.query('delete from database_functions where name = $1', [name]);
 }
 
-/** Adds the partitions of this month and the next three. The worker adds later ones. */
+/** Adds the partitions of this month and the next three, and of this week and the next two. The worker adds later ones. */
 const addPartitions = `
   select add_month_partition(partitioned, month::date)
   from unnest(array['events', 'email_contents', 'email_bodies', 'audit_log']) as partitioned,
     generate_series(date_trunc('month', now() at time zone 'UTC'),
-      date_trunc('month', now() at time zone 'UTC') + interval '3 months', interval '1 month') as month`;
+      date_trunc('month', now() at time zone 'UTC') + interval '3 months', interval '1 month') as month;
+  select add_week_partition(partitioned, monday::date)
+  from unnest(array['webhook_events', 'webhook_deliveries']) as partitioned,
+    generate_series(date_trunc('week', now() at time zone 'UTC'),
+      date_trunc('week', now() at time zone 'UTC') + interval '2 weeks', interval '1 week') as monday`;
 
 /**
  * The migrations and functions of this program that the database does not have. When a later version has migrated it, the

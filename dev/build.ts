@@ -1,7 +1,9 @@
-// `npm run build`: compiles the program to JavaScript and bundles the workflow code for Temporal's sandbox.
+// `npm run build`: compiles the program to JavaScript, bundles the workflow code for Temporal's sandbox and builds the
+// web application.
 import { join, resolve } from 'node:path';
 import { writeBundle } from '../worker/bundle.ts';
 import { BUNDLE, compile } from './compile.ts';
+import { writeWebApp } from './web-app.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -9,6 +11,7 @@ const dist = join(root, 'dist');
 async function build(): Promise<void> {
   await compile(dist);
   await writeBundle(join(root, 'workflows', 'index.ts'), join(dist, BUNDLE));
+  await writeWebApp(join(dist, 'app'), console.log);
   console.log('built dist/: node dist/api/server.js, node dist/worker/main.js');
 }
 

@@ -7,6 +7,10 @@ const root = resolve(import.meta.dirname, '..');
 
 export const BUNDLE = 'workflow-bundle.js';
 
+const webApp = join(root, 'web/app');
+/** The web application is built by Vite. */
+const isReadAtRunTime = (file: string): boolean => !file.endsWith('.ts') && !file.startsWith(webApp);
+
 /** `flags` are passed on to tsc. */
 export async function compile(target: string, flags: string[] = []): Promise<void> {
   rmSync(target, { recursive: true, force: true });
@@ -14,5 +18,5 @@ export async function compile(target: string, flags: string[] = []): Promise<voi
   await runCommand(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', target, ...flags], { cwd: root });
   // Templates and SQL files are read at run time.
   for (const folder of ['web', 'db'])
-    cpSync(join(root, folder), join(target, folder), { recursive: true, filter: (file) => !file.endsWith('.ts') });
+    cpSync(join(root, folder), join(target, folder), { recursive: true, filter: isReadAtRunTime });
 }

@@ -1,4 +1,5 @@
-// `npm start`: runs the whole platform in one terminal. `npm start -- --fresh` deletes all data first.
+// `npm start`: runs the whole platform in one terminal. `npm start -- --fresh` deletes all data first, `--no-sample`
+// leaves the sample project out.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
@@ -9,15 +10,17 @@ import { Home } from './stack/home.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { stopOrphans } from './stack/orphans.ts';
 import { ProcessGroup } from './stack/process-group.ts';
-import { removeStackFile, stackFile, startStack } from './stack/stack.ts';
+import { removeStackFile, signInLink, stackFile, startStack } from './stack/stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const print: ReportProgress = (line) => console.log(line);
 
 async function main(args: string[]): Promise<number> {
-  const unknown = args.filter((arg) => arg !== '--fresh');
+  const unknown = args.filter((arg) => arg !== '--fresh' && arg !== '--no-sample');
   if (unknown.length > 0)
-    throw new Error(`Unknown argument ${unknown.join(' ')}. The only one is --fresh, which deletes all data first.`);
+    throw new Error(
+      `Unknown argument ${unknown.join(' ')}. There are --fresh, which deletes all data first, and --no-sample, which leaves out the project "Sample shop".`,
+    );
   const envFile = join(root, '.env');
   if (existsSync(envFile)) loadEnvFile(envFile);
   const settings = readSettings(process.env);
@@ -36,7 +39,9 @@ async function main(args: string[]): Promise<number> {
   const start = async (): Promise<void> => {
     await stopOrphans(home.directory('run'), print);
     if (args.includes('--fresh')) home.makeFresh();
-    console.log(banner(await startStack(context, settings, print), stackFile(context)));
+    const sample = !args.includes('--no-sample');
+    const stack = await startStack(context, settings, print, { sample });
+    console.log(banner(stack, stackFile(context), await signInLink(stack).catch(() => undefined)));
   };
   const failed = new Promise<string>((resolve) => start().catch((error: unknown) => resolve(messageOf(error))));
   const failureMessage = await Promise.race([signals.first, launcherGone(), processGroup.unexpectedExit, failed]);

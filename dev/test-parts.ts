@@ -22,7 +22,7 @@ export interface TestPartOutcome {
  * These folders mostly wait for leases, timeouts and starting processes, while the others keep a core busy. On two cores
  * both parts take about the same time; mocha prints the time of each part at its end.
  */
-const WAITING_FOLDERS = ['cli', 'dev', 'e2e', 'worker'];
+const WAITING_FOLDERS = ['browser', 'cli', 'dev', 'e2e', 'worker'];
 
 export function testFiles(root: string): string[] {
   return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })

@@ -12,6 +12,7 @@ import { type Program, runSideBySide } from './side-by-side.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { findTemporalCli, findTestServer } from './temporal-server.ts';
 import { inTwoParts, summary, type TestCounts, testFiles } from './test-parts.ts';
+import { webAppDir } from './web-app.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
@@ -46,6 +47,7 @@ function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promis
 async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
   // Compiled before any test timeout runs, and before both parts need it at once.
   await withProgress(toStderr, 'Compiling the program', compiledProgram);
+  await webAppDir(toStderr);
   const parts = inTwoParts(testFiles(root));
   const resultOf = (n: number) => join(folder, `result-${n}.json`);
   const [first, second] = parts.map(({ files }, n): Program => {

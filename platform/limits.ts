@@ -8,6 +8,7 @@ export interface Limits {
   segments: number;
   templates: number;
   workflows: number;
+  webhookEndpoints: number;
   scopedKeys: number;
   openJobs: number;
   runningJobs: number;
@@ -26,6 +27,7 @@ export const UNLIMITED: Limits = {
   segments: NO_LIMIT,
   templates: NO_LIMIT,
   workflows: NO_LIMIT,
+  webhookEndpoints: NO_LIMIT,
   scopedKeys: NO_LIMIT,
   openJobs: NO_LIMIT,
   runningJobs: NO_LIMIT,

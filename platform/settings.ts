@@ -101,6 +101,7 @@ export const settingsSchema = {
   SEGMENTS_PER_PROJECT: number(200, limit()),
   TEMPLATES_PER_PROJECT: number(500, limit()),
   WORKFLOWS_PER_PROJECT: number(200, limit()),
+  WEBHOOK_ENDPOINTS_PER_PROJECT: number(20, limit()),
   SCOPED_KEYS_PER_PROJECT: number(20, limit()),
   OPEN_JOBS_PER_PROJECT: number(100, limit()),
   RUNNING_JOBS_PER_PROJECT: number(5, limit().min(1)),
@@ -145,6 +146,7 @@ export const settingsSchema = {
   OIDC_ISSUER: url('http', 'https'),
   OIDC_CLIENT_ID: optionalText(),
   OIDC_CLIENT_SECRET: optionalText(),
+  WEB_APP_DIR: optionalText(),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -217,6 +219,8 @@ export interface Settings {
   oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>> & {
     oidc?: { issuer: string; id: string; secret: string };
   };
+  /** The built web application; undefined: beside the compiled program. */
+  webAppDir: string | undefined;
   home: string;
   logLevel: string;
 }
@@ -371,6 +375,7 @@ function toSettings(value: Values): Settings {
       ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
       ...oidcOf(value),
     },
+    webAppDir: value.WEB_APP_DIR,
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,
   };
@@ -389,6 +394,7 @@ const limitsOf = (value: Values): Limits => ({
   segments: value.SEGMENTS_PER_PROJECT,
   templates: value.TEMPLATES_PER_PROJECT,
   workflows: value.WORKFLOWS_PER_PROJECT,
+  webhookEndpoints: value.WEBHOOK_ENDPOINTS_PER_PROJECT,
   scopedKeys: value.SCOPED_KEYS_PER_PROJECT,
   openJobs: value.OPEN_JOBS_PER_PROJECT,
   runningJobs: value.RUNNING_JOBS_PER_PROJECT,

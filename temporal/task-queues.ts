@@ -6,6 +6,7 @@ export const taskQueues = {
   domains: 'everpost-domains',
   executions: 'everpost-executions',
   webhooks: 'everpost-webhooks',
+  webhookEndpoints: 'everpost-webhook-endpoints',
 } as const;
 
 export type TaskQueues = typeof taskQueues;

@@ -60,7 +60,8 @@ export interface AccountPage extends Page {
 
 export const accountPage = (page: AccountPage): string => views.render('account.njk', page);
 
-export const noticePage = (page: Page): string => views.render('notice.njk', page);
+export const noticePage = (page: Page & { link?: { href: string; text: string } }): string =>
+  views.render('notice.njk', page);
 
 export const subscriptionPage = (page: SubscriptionPage): string => views.render('subscription.njk', page);
 

@@ -15,7 +15,7 @@ import { deleteOldErrors } from '../services/jobs/errors.ts';
 import { admitAllWaiting } from '../services/jobs/slots.ts';
 import { deleteOldNoticeIds } from '../services/notices/receive.ts';
 import { deleteOldRequests } from '../services/request-log/failed-requests.ts';
-import { addMonths } from '../services/retention/partitions.ts';
+import { addMonths, addWeeks } from '../services/retention/partitions.ts';
 import { resealSecrets } from '../services/sealing/reseal.ts';
 import { disableCriticalProjects } from '../services/security/auto-disable.ts';
 import { applyAllContactChanges } from '../services/segments/changes.ts';
@@ -24,6 +24,7 @@ import { scrubSystemMail } from '../services/system/remove-links.ts';
 import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { sendRequestedMails } from '../services/users/requests.ts';
+import { tidyWebhooks } from '../services/webhooks/housekeeping.ts';
 import { deleteLeftoverExecutions } from '../services/workflows/executions/remove.ts';
 import { resealHeaders } from '../services/workflows/reseal-headers.ts';
 import { deleteOldTicks } from '../services/workflows/tick.ts';
@@ -68,7 +69,10 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('previews', SWEEP_MS, () => deleteOldPreviews(db)),
     chore('failed requests', SWEEP_MS, () => deleteOldRequests(db)),
     chore('bad rows of imports', HOURLY_MS, () => deleteOldErrors(db)),
-    chore('partitions', SWEEP_MS, () => addMonths(db)),
+    chore('partitions', SWEEP_MS, async () => {
+      await addMonths(db);
+      await addWeeks(db);
+    }),
     chore('contact indexes', TIDY_MS, () => cleanContactIndexes(db)),
     chore('segment changes', SEGMENTS_MS, () => applyAllContactChanges(db)),
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
@@ -82,6 +86,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('sealed secrets', SWEEP_MS, () => resealSecrets(db, settings.secretKeys)),
     chore('waiting jobs', TIDY_MS, () => admitAllWaiting(db, settings.limits)),
     chore('sealed webhook headers', HOURLY_MS, () => resealHeaders(db, settings.secretKeys)),
+    chore('webhook listeners', TIDY_MS, () => tidyWebhooks(db)),
     chore('received notices', SWEEP_MS, () => deleteOldNoticeIds(db)),
     chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
     chore('workflow versions', SWEEP_MS, () => deleteUnusedVersions(db)),

@@ -30,6 +30,7 @@ import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Loop } from './loop.ts';
+import { MailLoad } from './mail-load.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay, WAKE_CHANNEL } from './relay.ts';
 import { listenForReturnedMail } from './returned-mail.ts';
@@ -40,11 +41,13 @@ import {
   domainsQueueOptions,
   executionsQueueOptions,
   mailQueueOptions,
+  webhookEndpointsQueueOptions,
   webhooksQueueOptions,
   workflowsQueueOptions,
 } from './task-queue-options.ts';
 import { installRuntime } from './temporal-log.ts';
 import { type QueueOptions, TemporalWorkers } from './temporal-workers.ts';
+import { webhookResources } from './webhook-resources.ts';
 
 interface WorkerDeps {
   settings: Settings;
@@ -53,6 +56,8 @@ interface WorkerDeps {
   db: Db;
   temporal: Temporal;
   metrics: WorkerMetrics;
+  /** How much mail this process sends. */
+  mailLoad: MailLoad;
   log: Logger;
 }
 
@@ -91,7 +96,8 @@ async function run(): Promise<void> {
   await refusePendingMigrations(db);
   installRuntime(log);
   const temporal = createTemporal(settings.temporal);
-  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics: createWorkerMetrics(db), log };
+  const metrics = createWorkerMetrics(db);
+  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics, mailLoad: new MailLoad(), log };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
   stops.push(startHeartbeat({ db, kind: 'worker', log }), await startWork(deps));
@@ -147,7 +153,7 @@ async function startWork(deps: WorkerDeps): Promise<Stop> {
       }),
     );
   if (roles.has('bulk')) queues.push(domainsQueueOptions({ db: deps.db, resolver, settings }));
-  const executions = roles.has('workflows') ? startExecutions(deps, resolver) : undefined;
+  const executions = roles.has('workflows') ? startExecutions(deps, resolver, stopping.signal) : undefined;
   if (executions) queues.push(await workflowsQueueOptions(executions.deps), ...executions.queues);
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties: queues, log });
   const stopRelay = roles.has('relay') ? startRelay(deps, listener) : () => {};
@@ -168,7 +174,11 @@ const SENDER_POOL_SIZE = 6;
 const RECOVERY_MS = 5_000;
 const REGISTRATION_MS = 10_000;
 
-function startMail({ settings, databaseUrl, metrics, log }: WorkerDeps, listener: Listener, stopping: AbortSignal) {
+function startMail(
+  { settings, databaseUrl, metrics, mailLoad, log }: WorkerDeps,
+  listener: Listener,
+  stopping: AbortSignal,
+) {
   const db = connectDb({
     databaseUrl,
     poolSize: SENDER_POOL_SIZE,
@@ -196,7 +206,10 @@ function startMail({ settings, databaseUrl, metrics, log }: WorkerDeps, listener
     ...{ db, relays, pace, preparation, limits: settings, log },
     sendRatePerSecond: settings.sendRatePerSecond,
     billing: settings.stripe !== undefined,
-    onResult: metrics.countResult,
+    onResult: (kind) => {
+      metrics.countResult(kind);
+      mailLoad.count();
+    },
   });
   registerSendingMetrics(metrics.registry, relays, pace);
   listener.on(WAKE_CHANNEL, (payload) => {
@@ -248,7 +261,11 @@ function registrationLoop(db: Db, log: Logger): { stop(): Promise<void> } {
   };
 }
 
-function startExecutions({ settings, db, temporal, log }: WorkerDeps, resolver: Resolver) {
+function startExecutions(
+  { settings, db, temporal, mailLoad, log }: WorkerDeps,
+  resolver: Resolver,
+  stopping: AbortSignal,
+) {
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
@@ -265,6 +282,16 @@ function startExecutions({ settings, db, temporal, log }: WorkerDeps, resolver: 
     queues: [
       executionsQueueOptions({ ...deps, temporalSide: openRuns(temporal) }),
       webhooksQueueOptions({ db, http, keys: settings.secretKeys, now }),
+      webhookEndpointsQueueOptions({
+        db,
+        resolver,
+        allowedHosts: settings.webhookAllowedHosts,
+        keys: settings.secretKeys,
+        now,
+        systemFrom: settings.systemFrom,
+        isBusy: mailLoad.isHigh,
+        stopping,
+      }),
     ],
     close: () => renderer.close(),
   };
@@ -283,7 +310,11 @@ async function startReturnedMail({ settings, db, log }: WorkerDeps): Promise<Sto
 }
 
 function startRelay({ db, temporal, settings, log }: WorkerDeps, listener: Listener): Stop {
-  const relay = new Relay({ db, temporal, listener, log, billing: settings.stripe !== undefined });
+  const relay = new Relay({
+    ...{ db, temporal, listener, log },
+    billing: settings.stripe !== undefined,
+    webhookResources: webhookResources(settings),
+  });
   relay.start();
   const stopHousekeeping = startHousekeeping({ db: withStatementTimeout(db, BULK_STATEMENT_MS), settings, log });
   // Workers create these when they connect. This restores them in a namespace that was lost since.

@@ -8,6 +8,8 @@ import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-re
 import { type ClaimedMessage, claimOutboxMessages } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
 import { type OutboxResults, resolveOutboxMessages } from '../services/outbox/resolve.ts';
+import { type Complete, completeWebhookEvents } from '../services/webhooks/complete.ts';
+import { expandWebhookEvents, signalWebhookEndpoints } from '../services/webhooks/expand.ts';
 import { matchEvents } from '../services/workflows/match-events.ts';
 import type { Temporal } from '../temporal/connection.ts';
 import { type Order, sendToTemporal } from '../temporal/send.ts';
@@ -21,6 +23,8 @@ export interface RelayOptions {
   log: Logger;
   /** Sent mail is recorded for billing. */
   billing?: boolean;
+  /** Completes webhooks about resources. Without it they wait for another relay. */
+  webhookResources?: Complete;
 }
 
 /** Postgres channel of `wake`. The payload is a comma-separated list of queues. */
@@ -32,7 +36,7 @@ const MAX_BACKOFF_MS = 5_000;
 const SWEEP_MS = 60_000;
 
 /** Work in Postgres alone, which does not need Temporal. */
-type PostgresLoop = 'results' | 'notices' | 'matches' | 'blocked';
+type PostgresLoop = 'results' | 'notices' | 'matches' | 'blocked' | 'webhooks';
 
 /** Sends outbox messages to Temporal. Any number of workers may run one; they share the work. */
 export class Relay {
@@ -59,6 +63,7 @@ export class Relay {
     this.loop('results', () => this.resultsRound());
     this.loop('notices', async () => ((await applyNotices(this.options.db)) > 0 ? 'more' : 'idle'));
     this.loop('matches', async () => ((await matchEvents(this.options.db)).events > 0 ? 'more' : 'idle'));
+    this.loop('webhooks', () => this.webhooksRound());
   }
 
   private loop(name: OutboxQueue | PostgresLoop, round: () => Promise<RoundResult>): void {
@@ -75,6 +80,14 @@ export class Relay {
   private async resultsRound(): Promise<RoundResult> {
     const { db, billing } = this.options;
     return (await publishResults(db, RESULTS_PER_BATCH, { billing })) < RESULTS_PER_BATCH ? 'idle' : 'more';
+  }
+
+  private async webhooksRound(): Promise<RoundResult> {
+    const { db, webhookResources } = this.options;
+    const expanded = await expandWebhookEvents(db);
+    await signalWebhookEndpoints(db);
+    const completed = webhookResources ? await completeWebhookEvents(db, webhookResources) : 0;
+    return completed + expanded > 0 ? 'more' : 'idle';
   }
 
   /** Releases blocked mail whose release was missed. */

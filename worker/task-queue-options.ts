@@ -8,6 +8,7 @@ import { type ReconcilerDeps, reconcilerActivities } from '../activities/reconci
 import { type RetentionDeps, retentionActivities } from '../activities/retention.ts';
 import { segmentActivities } from '../activities/segments.ts';
 import { tickActivities } from '../activities/ticks.ts';
+import { type EndpointActivityDeps, webhookEndpointActivities } from '../activities/webhook-endpoints.ts';
 import type { CampaignAdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
 import type { ExecutionAdvanceDeps as AdvanceExecutionDeps } from '../services/workflows/advance.ts';
@@ -82,6 +83,16 @@ export function webhooksQueueOptions(deps: WebhookActivityDeps): QueueOptions {
   return {
     taskQueue: taskQueues.webhooks,
     activities: webhookActivities(deps),
+    maxConcurrentActivityTaskExecutions: 50,
+    maxConcurrentActivityTaskPolls: 2,
+  };
+}
+
+/** Separate from WEBHOOK steps. One slot per endpoint that is being called, for about half a minute. */
+export function webhookEndpointsQueueOptions(deps: EndpointActivityDeps): QueueOptions {
+  return {
+    taskQueue: taskQueues.webhookEndpoints,
+    activities: webhookEndpointActivities(deps),
     maxConcurrentActivityTaskExecutions: 50,
     maxConcurrentActivityTaskPolls: 2,
   };

@@ -6,3 +6,4 @@ export { execution } from './execution.ts';
 export { job } from './job.ts';
 export { reconciler, retention, segmentSweep } from './schedules.ts';
 export { sender } from './sender.ts';
+export { webhookEndpoint } from './webhook-endpoint.ts';

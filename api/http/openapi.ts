@@ -11,6 +11,7 @@ import {
   takesMembers,
   takesSession,
 } from './openapi-shared.ts';
+import { openApiWebhooks } from './openapi-webhooks.ts';
 import { neededRole, type Route, type RouteGroup } from './route.ts';
 import type { Shape } from './typed.ts';
 
@@ -52,6 +53,7 @@ export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
     servers: [{ url: '/' }],
     tags: [...new Set(groups.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
+    webhooks: openApiWebhooks(),
     components: sharedComponents,
   };
 }

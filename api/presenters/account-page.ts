@@ -15,7 +15,7 @@ export const presentForm = (page: Words<AccountPage>, status = 200): Answer => (
 export const presentNotice = (title: string, text: string, status = 200): Answer => ({
   status,
   headers: pageHeaders,
-  body: noticePage({ language: LANGUAGE, title, text }),
+  body: noticePage({ language: LANGUAGE, title, text, link: { href: '/app/', text: 'Go to Everpost' } }),
 });
 
 export const presentUselessLink = (): Answer =>

@@ -1,3 +1,4 @@
+import { presentCampaignCounts } from '../../services/campaigns/present.ts';
 import { type Recipient, recipientStates } from '../../services/campaigns/recipients.ts';
 import { audienceTypes, campaignStatuses, templateTypes } from '../../services/campaigns/save.ts';
 import type { CampaignView } from '../../services/campaigns/view.ts';
@@ -17,6 +18,8 @@ import {
 } from '../http/schemas.ts';
 import { conditionTree } from './segment.ts';
 
+export { presentCampaign } from '../../services/campaigns/present.ts';
+
 const count = () => wholeNumber({ min: 0 });
 
 /** The first six cover all recipients; the others count results of sent mail, once per mail. */
@@ -35,22 +38,6 @@ const countShape = {
   complainedCount: count(),
   unsubscribedCount: count(),
 };
-
-const presentCounts = ({ totalRecipients, counts }: CampaignView) => ({
-  totalRecipients,
-  pendingCount: counts.pending,
-  sentCount: counts.sent,
-  failedCount: counts.failed,
-  skippedCount: counts.skipped,
-  cancelledCount: counts.cancelled,
-  unknownCount: counts.unknown,
-  deliveredCount: counts.delivered,
-  openedCount: counts.opened,
-  clickedCount: counts.clicked,
-  bouncedCount: counts.bounced,
-  complainedCount: counts.complained,
-  unsubscribedCount: counts.unsubscribed,
-});
 
 export const campaignSchema = object({
   id: uuid(),
@@ -80,37 +67,6 @@ export const campaignSchema = object({
   updatedAt: dateTime(),
 });
 
-export const presentCampaign = (view: CampaignView) => {
-  const { campaign, secondsLeft, slowedDomains } = view;
-  return {
-    id: campaign.id,
-    name: campaign.name,
-    description: campaign.description,
-    subject: campaign.subject,
-    body: campaign.body,
-    from: campaign.fromEmail,
-    fromName: campaign.fromName,
-    replyTo: campaign.replyTo,
-    type: campaign.type,
-    status: campaign.status,
-    paused: campaign.paused,
-    pauseReason: campaign.pauseReason,
-    audienceType: campaign.audienceType,
-    segmentId: campaign.segmentId,
-    audienceCondition: campaign.audienceCondition,
-    templateId: campaign.templateId,
-    ratePerMinute: campaign.ratePerMinute,
-    scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
-    ...presentCounts(view),
-    estimatedSecondsLeft: secondsLeft,
-    slowedDomains,
-    projectId: campaign.projectId,
-    sentAt: campaign.sentAt?.toISOString() ?? null,
-    createdAt: campaign.createdAt.toISOString(),
-    updatedAt: campaign.updatedAt.toISOString(),
-  };
-};
-
 export const campaignStatsShape = {
   ...countShape,
   openRate: fraction(),
@@ -125,7 +81,7 @@ export const presentCampaignStats = (view: CampaignView) => {
   const { counts } = view;
   const shareOf = (part: number) => (counts.sent > 0 ? Math.min(part / counts.sent, 1) : 0);
   return {
-    ...presentCounts(view),
+    ...presentCampaignCounts(view),
     openRate: shareOf(counts.opened),
     clickRate: shareOf(counts.clicked),
     bounceRate: shareOf(counts.bounced),

@@ -1,6 +1,7 @@
-import type { DomainWithRecords } from '../../services/domains/find.ts';
 import { recordPurposes } from '../../services/domains/records.ts';
 import { dateTime, flag, list, nullable, object, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+
+export { presentDomain } from '../../services/domains/present.ts';
 
 const recordSchema = object({
   purpose: oneOf(...recordPurposes),
@@ -29,28 +30,4 @@ export const domainSchema = object({
   projectId: uuid(),
   createdAt: dateTime(),
   updatedAt: dateTime(),
-});
-
-export const presentDomain = ({ domain, records, conflict }: DomainWithRecords) => ({
-  id: domain.id,
-  domain: domain.domain,
-  status: domain.status,
-  verified: domain.status === 'VERIFIED',
-  conflict,
-  records: records.map(({ purpose, type, name, value, priority, required, status, found, error }) => ({
-    purpose,
-    type,
-    name,
-    value,
-    ...(priority !== undefined && { priority }),
-    required,
-    status,
-    found,
-    ...(error && { error }),
-  })),
-  verifiedAt: domain.verifiedAt,
-  lastCheckedAt: domain.lastCheckedAt,
-  projectId: domain.projectId,
-  createdAt: domain.createdAt,
-  updatedAt: domain.updatedAt,
 });

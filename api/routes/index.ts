@@ -42,6 +42,9 @@ import { twoFactor } from './two-factor.ts';
 import { uploads } from './uploads.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
+import { webhookDeliveries } from './webhook-deliveries.ts';
+import { webhookEndpoints } from './webhook-endpoints.ts';
+import { webhookListen } from './webhook-listen.ts';
 import { webhookSecrets } from './webhook-secret.ts';
 import { workflowSimulation } from './workflow-simulation.ts';
 import { workflowSteps } from './workflow-steps.ts';
@@ -86,6 +89,9 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   operators(parts),
   uploads(parts),
   webhookSecrets,
+  webhookListen(parts),
+  webhookEndpoints,
+  webhookDeliveries,
   workflows,
   workflowSteps,
   executions,

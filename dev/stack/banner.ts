@@ -8,10 +8,15 @@ export interface StackInfo extends Credentials {
   mailUrl: string | null;
   smtpUrl: string;
   databaseUrl: string;
+  /** The web application. */
+  appUrl: string;
 }
 
-export function banner(stack: StackInfo, file: string): string {
+/** `signInUrl` works once, for ten minutes, so it is printed and not stored. */
+export function banner(stack: StackInfo, file: string, signInUrl: string | undefined): string {
   const rows: [string, string | null][] = [
+    ['Open', signInUrl ?? stack.appUrl],
+    ['Dashboard', stack.appUrl],
     ['API', stack.apiUrl],
     ['Mail page', stack.mailUrl],
     ['Temporal UI', stack.temporalUiUrl],
@@ -31,6 +36,7 @@ export function banner(stack: StackInfo, file: string): string {
     '',
     ...lines,
     '',
+    ...(signInUrl ? ['  "Open" signs you in to the dashboard, once, within 10 minutes.', ''] : []),
     '  Try it:',
     `  ${curl(stack)}`,
     '',

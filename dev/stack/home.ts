@@ -13,7 +13,16 @@ export class AlreadyRunning extends Error {
 }
 
 /** What `--fresh` deletes. Listed by name, because EVERPOST_HOME may contain other files too. */
-const CONTENT = ['postgres', 'postgres.password', 'temporal', 'mail', 'uploads', 'logs', 'credentials.json'];
+const CONTENT = [
+  'postgres',
+  'postgres.password',
+  'temporal',
+  'mail',
+  'uploads',
+  'logs',
+  'credentials.json',
+  'sample.json',
+];
 
 export class Home {
   readonly dir: string;

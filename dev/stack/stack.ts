@@ -4,6 +4,7 @@ import { migrate } from '../../db/migrate.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { portOrFree } from '../ports.ts';
 import type { ReportProgress } from '../report.ts';
+import { webAppDir } from '../web-app.ts';
 import type { StackInfo } from './banner.ts';
 import { type Credentials, demoCredentials } from './demo.ts';
 import {
@@ -16,6 +17,7 @@ import {
   temporalPart,
   workerPart,
 } from './parts.ts';
+import { createSample } from './sample.ts';
 import { writeSecretFile } from './secret-file.ts';
 
 /** Starts every part that no setting replaces, and writes `stack.json` once all of them are ready. */
@@ -23,10 +25,12 @@ export async function startStack(
   context: Omit<StackContext, 'ports'>,
   settings: Settings,
   report: ReportProgress,
+  { sample }: { sample: boolean },
 ): Promise<StackInfo> {
   const cli = settings.temporal.address ? undefined : await findTemporal(report);
   const contextWithPorts = { ...context, ports: await choosePorts(settings, report) };
-  const [database, temporal, mail] = await Promise.all([
+  const [webAppFiles, database, temporal, mail] = await Promise.all([
+    settings.webAppDir ?? webAppDir(report),
     databaseFor(contextWithPorts, settings, report),
     cli ? temporalPart(contextWithPorts, cli) : { address: settings.temporal.address ?? '', uiUrl: undefined },
     settings.smtpUrl ? { smtpUrl: settings.smtpUrl, mailUrl: null } : mailPart(contextWithPorts),
@@ -37,11 +41,14 @@ export async function startStack(
     databaseUrl: database.url,
     temporal: temporal.address,
     smtp: mail.smtpUrl,
+    webApp: webAppFiles,
   });
   report('Starting the API and the worker …');
   await Promise.all([apiPart(contextWithPorts, env), workerPart(contextWithPorts, env)]);
+  const apiUrl = new URL(baseUrl).origin;
   const info = {
-    apiUrl: new URL(baseUrl).origin,
+    apiUrl,
+    appUrl: `${apiUrl}/app/`,
     temporalAddress: temporal.address,
     temporalUiUrl: temporal.uiUrl ?? null,
     mailUrl: mail.mailUrl,
@@ -49,8 +56,21 @@ export async function startStack(
     databaseUrl: database.url,
     ...database.credentials,
   };
+  if (sample)
+    await createSample(info, { file: context.home.file('sample.json'), secretKeys: settings.secretKeys, report });
   writeSecretFile(stackFile(context), info);
   return info;
+}
+
+/** Returns a link that signs the demo user in; undefined where the API has no such links. */
+export async function signInLink({ apiUrl, user }: StackInfo): Promise<string | undefined> {
+  const response = await fetch(`${apiUrl}/auth/login-link`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: user.email }),
+  });
+  if (!response.ok) return undefined;
+  return ((await response.json()) as { data: { url: string } }).data.url;
 }
 
 export const stackFile = ({ home }: Pick<StackContext, 'home'>): string => home.file('stack.json');
@@ -96,11 +116,12 @@ interface Addresses {
   databaseUrl: string;
   temporal: string;
   smtp: string;
+  webApp: string;
 }
 
 function environment(
   { home, ports }: StackContext,
-  { baseUrl, databaseUrl, temporal, smtp }: Addresses,
+  { baseUrl, databaseUrl, temporal, smtp, webApp }: Addresses,
 ): NodeJS.ProcessEnv {
   return {
     ...process.env,
@@ -111,5 +132,6 @@ function environment(
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporal,
     SMTP_URL: smtp,
+    WEB_APP_DIR: webApp,
   };
 }

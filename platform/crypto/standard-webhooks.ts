@@ -18,9 +18,12 @@ export type SignatureHeaders = Record<(typeof SIGNATURE_HEADERS)[number], string
 
 export const SIGNATURE_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
-export function signatureHeaders(secret: string, { id, sentAt, body }: SignedMessage): SignatureHeaders {
+/** Several secrets sign side by side while one replaces another: a receiver accepts any signature that it can verify. */
+export function signatureHeaders(secrets: string | string[], { id, sentAt, body }: SignedMessage): SignatureHeaders {
   const timestamp = String(Math.floor(sentAt.getTime() / 1000));
-  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+  const signatures = [secrets].flat().map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }

@@ -1,6 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { Agent, request as dispatch } from 'undici';
+import { Agent, type Dispatcher, request as dispatch, Pool } from 'undici';
 import { literalAddress, refusalOf } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -60,17 +61,96 @@ const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 export function outboundHttp(options: OutboundRules): OutboundHttp {
   const rules = { ...LIMITS, ...options };
-  return async (request, signal) => {
-    const timeout = AbortSignal.timeout(rules.timeoutMs);
-    const combined = signal ? AbortSignal.any([timeout, signal]) : timeout;
-    try {
-      return await followRedirects(rules, request, combined);
-    } catch (error) {
-      if (signal?.aborted) throw error;
-      if (error instanceof RefusedError) return { kind: 'refused', reason: error.message };
-      if (timeout.aborted) return { kind: 'unreachable', reason: `no answer within ${rules.timeoutMs / 1000} s` };
-      return { kind: 'unreachable', reason: reasonOf(error) };
-    }
+  return (request, signal) => withTimeout(rules, signal, (combined) => followRedirects(rules, request, combined));
+}
+
+/** Throws only when `signal` is aborted. */
+async function withTimeout(
+  rules: Rules,
+  signal: AbortSignal | undefined,
+  work: (combined: AbortSignal) => Promise<OutboundResponse>,
+): Promise<OutboundResponse> {
+  const timeout = AbortSignal.timeout(rules.timeoutMs);
+  try {
+    return await work(signal ? AbortSignal.any([timeout, signal]) : timeout);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return failureOf(rules, error, timeout.aborted);
+  }
+}
+
+function failureOf(rules: Rules, error: unknown, timedOut: boolean): Exclude<OutboundResponse, { kind: 'answered' }> {
+  if (error instanceof RefusedError) return { kind: 'refused', reason: error.message };
+  if (codeOf(error) === 'UND_ERR_INVALID_ARG')
+    return { kind: 'refused', reason: 'the URL, the method or a header is not valid' };
+  if (timedOut) return { kind: 'unreachable', reason: `no answer within ${rules.timeoutMs / 1000} s` };
+  return { kind: 'unreachable', reason: reasonOf(error) };
+}
+
+/** Many requests to one URL over kept connections. */
+export interface PinnedTarget {
+  post(headers: Record<string, string>, body: string): Promise<OutboundResponse>;
+  /** Breaks off what has not ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Resolves and checks a URL once, and pins all requests to the checked addresses. Follows no redirects: their status is
+ * the answer. Close it soon: until then changes in DNS have no effect.
+ */
+export async function pinTarget(
+  options: OutboundRules & { connections: number },
+  address: string,
+  commonHeaders: Record<string, string>,
+): Promise<PinnedTarget | Exclude<OutboundResponse, { kind: 'answered' }>> {
+  const rules = { ...LIMITS, ...options };
+  const timeout = AbortSignal.timeout(rules.timeoutMs);
+  try {
+    // What is the same for all requests is computed once: thousands are made a second.
+    const { url, headers: common } = firstHop({ url: address, method: 'POST', headers: commonHeaders });
+    const addresses = await checkedAddresses(rules, url, timeout);
+    const { connections } = options;
+    const pool = new Pool(url.origin, { connect: { lookup: pinnedTo(addresses) }, pipelining: 1, connections });
+    const path = url.pathname + url.search;
+    const deadline = sharedDeadlines(rules.timeoutMs);
+    return {
+      post: (headers, body) =>
+        postPinned(rules, pool, { path, headers: { ...common, ...headers }, body, signal: deadline() }),
+      close: () => pool.destroy(),
+    };
+  } catch (error) {
+    return failureOf(rules, error, timeout.aborted);
+  }
+}
+
+interface PinnedPost {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  signal: AbortSignal;
+}
+
+async function postPinned(rules: Rules, pool: Pool, post: PinnedPost): Promise<OutboundResponse> {
+  try {
+    return await answered(rules, await pool.request({ ...post, method: 'POST' }));
+  } catch (error) {
+    return failureOf(rules, error, post.signal.aborted);
+  }
+}
+
+const SHARED_MS = 250;
+
+/** Returns the same signal within a quarter of a second: a timer and a signal for each request cost more than signing it. */
+function sharedDeadlines(timeoutMs: number): () => AbortSignal {
+  let signal: AbortSignal | undefined;
+  let madeAt = 0;
+  return () => {
+    const now = performance.now();
+    if (signal && now - madeAt < SHARED_MS) return signal;
+    madeAt = now;
+    signal = AbortSignal.timeout(timeoutMs + SHARED_MS);
+    setMaxListeners(0, signal);
+    return signal;
   };
 }
 
@@ -142,29 +222,27 @@ function nextHop(hop: Hop, status: number, location: string, publicHeaders: stri
 
 type Answered = Extract<OutboundResponse, { kind: 'answered' }>;
 
-async function requestHop(rules: Rules, { url, method, headers, body }: Hop, signal: AbortSignal): Promise<Answered> {
+async function requestHop(rules: Rules, hop: Hop, signal: AbortSignal): Promise<Answered> {
+  const { url, method, headers, body } = hop;
   const addresses = await checkedAddresses(rules, url, signal);
-  const agent = new Agent({ connect: { lookup: pinnedTo(addresses) }, pipelining: 0 });
+  const dispatcher = new Agent({ connect: { lookup: pinnedTo(addresses) }, pipelining: 0 });
   try {
     const sentBody = method === 'GET' || method === 'HEAD' ? null : (body ?? '');
-    const response = await dispatch(withoutCredentials(url), {
-      dispatcher: agent,
-      method,
-      headers,
-      body: sentBody,
-      signal,
-    });
-    const entries = Object.entries(response.headers).map(([name, value]) => [name, String(value ?? '')] as const);
-    const received = Object.fromEntries(entries);
-    const read = await readBody(response.body, received['content-encoding'], rules.maxBytes);
-    return { kind: 'answered', status: response.statusCode, headers: received, ...read };
-  } catch (error) {
-    if (codeOf(error) === 'UND_ERR_INVALID_ARG') throw new RefusedError('the URL, the method or a header is not valid');
-    throw error;
+    return await answered(
+      rules,
+      await dispatch(withoutCredentials(url), { dispatcher, method, headers, body: sentBody, signal }),
+    );
   } finally {
     // Also stops a body that exceeds the limit.
-    agent.destroy().catch(() => {});
+    dispatcher.destroy().catch(() => {});
   }
+}
+
+async function answered(rules: Rules, { statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answered> {
+  const received: Record<string, string> = {};
+  for (const name in headers) received[name] = String(headers[name] ?? '');
+  const read = await readBody(body, received, rules.maxBytes);
+  return { kind: 'answered', status: statusCode, headers: received, ...read };
 }
 
 function withoutCredentials(url: URL): URL {
@@ -198,6 +276,19 @@ export function isAllowed(url: URL, allowedHosts: string[]): boolean {
   return allowedHosts.some((host) => host.toLowerCase() === `${url.hostname}:${port}`);
 }
 
+export const isWebUrl = (text: string): boolean =>
+  URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol) && new URL(text).hostname !== '';
+
+/** Returns why a URL may not be called, as far as the URL itself shows it. Every call checks it again. */
+export function targetRefusal(text: string, allowedHosts: string[]): string | undefined {
+  if (!isWebUrl(text)) return 'the URL cannot be read';
+  const target = new URL(text);
+  const literal = literalAddress(target);
+  if (!literal || isAllowed(target, allowedHosts)) return undefined;
+  const refusal = refusalOf(literal);
+  return refusal && `${literal} ${refusal}`;
+}
+
 async function resolve(resolver: Rules['resolver'], host: string, signal: AbortSignal): Promise<string[]> {
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -227,11 +318,14 @@ const decompressors: Record<string, () => NodeJS.ReadWriteStream> = {
 };
 
 async function readBody(
-  compressed: Readable,
-  encoding: string | undefined,
+  compressed: Dispatcher.ResponseData['body'],
+  headers: Record<string, string>,
   maxBytes: number,
 ): Promise<{ body: string; cut: boolean }> {
-  const createDecompressor = decompressors[encoding?.trim().toLowerCase() ?? ''];
+  const createDecompressor = decompressors[headers['content-encoding']?.trim().toLowerCase() ?? ''];
+  // Most answers are short and say so, which saves iterating over the stream.
+  if (!createDecompressor && Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= maxBytes)
+    return { body: await compressed.text(), cut: false };
   const stream = createDecompressor ? decompress(compressed, createDecompressor()) : compressed;
   const chunks: Buffer[] = [];
   let size = 0;

@@ -3,7 +3,7 @@ import { ApiError } from '../../platform/errors.ts';
 
 interface Room {
   /** Also the table's name. */
-  what: 'segments' | 'templates' | 'workflows';
+  what: 'segments' | 'templates' | 'workflows' | 'webhook_endpoints';
   projectId: string;
   max: number;
 }
@@ -19,7 +19,7 @@ export async function requireBelowLimit(trx: Db, { what, projectId, max }: Room)
     projectId,
   ]);
   if (rows[0].existing >= max)
-    throw new ApiError(409, 'CONFLICT', `This project has ${max} ${what}, which is the limit.`, {
+    throw new ApiError(409, 'CONFLICT', `This project has ${max} ${what.replaceAll('_', ' ')}, which is the limit.`, {
       suggestion: 'Delete one that is no longer used.',
     });
 }

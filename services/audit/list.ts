@@ -133,6 +133,7 @@ const namedTables: Record<string, { table: string; name: string } | undefined> =
   key: { table: 'scopedKeys', name: 'name' },
   segment: { table: 'segments', name: 'name' },
   template: { table: 'templates', name: 'name' },
+  webhook_endpoint: { table: 'webhookEndpoints', name: 'description' },
   workflow: { table: 'workflows', name: 'name' },
   user: { table: 'users', name: 'email' },
   project: { table: 'projects', name: 'name' },

@@ -30,7 +30,7 @@ export async function storePreview(
   html: string,
 ): Promise<string> {
   const id = newId();
-  const inert = withoutTracking(html, settings);
+  const inert = withoutActiveContent(withoutTracking(html, settings));
   const size = Math.max(Buffer.byteLength(inert), MIN_BYTES);
   await inTransaction(db, async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`previews/${projectId}`]);
@@ -74,4 +74,19 @@ export function withoutTracking(html: string, { baseUrl, secretKeys }: PreviewSe
   return untracked
     .replace(new RegExp(`${own}/t/o/[\\w.-]*`, 'gi'), 'data:,')
     .replace(new RegExp(`${own}/t/c/[\\w.-]*`, 'gi'), '#');
+}
+
+const ACTIVE_ELEMENTS = 'script|iframe|frame|object|embed|applet|base|link|meta[^>]*http-equiv';
+
+/**
+ * Removes scripts, what loads other documents, and images of other schemes. The policy stops them anyway; without this,
+ * the browser's console reports every one of them, and a real fault is hard to find among them.
+ */
+export function withoutActiveContent(html: string): string {
+  return html
+    .replace(/<script\b[\s\S]*?(?:<\/script\s*>|$)/gi, '')
+    .replace(new RegExp(`</?(?:${ACTIVE_ELEMENTS})\\b[^>]*>`, 'gi'), '')
+    .replace(/(<[a-z][^>]*?)\son[a-z]+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, '$1')
+    .replace(/(<[a-z][^>]*?\s(?:href|action)\s*=\s*["']?)\s*javascript:/gi, '$1#')
+    .replace(/(<img\b[^>]*?)\ssrc\s*=\s*(?!["']?\s*(?:https:|data:))(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, '$1');
 }

@@ -73,21 +73,13 @@ async function queuesOf(db: Db, { due, oldest }: MailBacklog): Promise<QueueStat
   ];
 }
 
-const findEndpointsTable = statement<{ exists: boolean }>(
-  'operator-endpoints-table',
-  "select to_regclass('webhook_endpoints') is not null as exists",
-);
 const failing = statement<FailingEndpoint>(
   'operator-failing-endpoints',
   `select id, project_id as "projectId", url, failing_since as "failingSince", enabled
    from webhook_endpoints where failing_since is not null order by failing_since, id limit $1`,
 );
 
-/** Webhook endpoints are a branch of their own: without their table none fails. Remove the check once both are merged. */
-async function listFailingEndpoints(db: Db): Promise<FailingEndpoint[]> {
-  const [table] = await findEndpointsTable(db, []);
-  return table?.exists ? failing(db, [MAX_LISTED]) : [];
-}
+const listFailingEndpoints = (db: Db): Promise<FailingEndpoint[]> => failing(db, [MAX_LISTED]);
 
 /** Returns the state of the installation as its operators see it. */
 export async function readOverview(db: Db): Promise<Overview> {

@@ -9,6 +9,8 @@ export const workflowIds = {
   domain: (projectId: string, domainId: string, generation: number) => `domain/${projectId}/${domainId}/${generation}`,
   execution: (projectId: string, executionId: string, generation: number) =>
     `execution/${projectId}/${executionId}/${generation}`,
+  webhookEndpoint: (projectId: string, endpointId: string, generation: number) =>
+    `webhookEndpoint/${projectId}/${endpointId}/${generation}`,
   /** Id of a Temporal Schedule. Temporal appends the time for each run. */
   cron: (projectId: string, workflowId: string) => `cron/${projectId}/${workflowId}`,
 };

@@ -3,11 +3,13 @@ import { Campaign } from '../../db/models/campaign.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { Execution } from '../../db/models/execution.ts';
 import { Job } from '../../db/models/job.ts';
+import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { Workflow } from '../../db/models/workflow.ts';
 import { startLoop } from '../domains/loop.ts';
 import { startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { startSenderWorkflow, WANTED_SENDERS } from '../outbox/sender-workflows.ts';
+import { startWebhookEndpointWorkflow } from '../outbox/webhook-endpoint-run.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { isActive } from '../workflows/execution-state.ts';
 import { resumeExecution } from '../workflows/executions/retry.ts';
@@ -65,6 +67,20 @@ export const kinds: Kind[] = [
       if (!domain || domain.managed) return;
       const generation = domain.generation + 1;
       await startLoop(trx, await domain.$query(trx).patchAndFetch({ generation, loopStartedAt: new Date() }));
+    },
+  },
+  {
+    workflowType: 'webhookEndpoint',
+    rows: `select id::text as key,
+        workflow_id('webhookEndpoint', project_id::text, id::text, generation::text) as workflow_id,
+        ${isPastGrace('loop_started_at')} as past_grace
+      from webhook_endpoints`,
+    revive: async (trx, id) => {
+      const endpoint = await WebhookEndpoint.query(trx).findById(id).forUpdate();
+      if (!endpoint) return;
+      const generation = endpoint.generation + 1;
+      const next = { generation, loopStartedAt: new Date() };
+      await startWebhookEndpointWorkflow(trx, await endpoint.$query(trx).patchAndFetch(next));
     },
   },
   {

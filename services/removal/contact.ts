@@ -72,7 +72,9 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
       await trx.raw(cancelPending, [CONTACT_DELETED, projectId, deleted]);
       const contents: { rows: RemovedContent[] } = await trx.raw(eraseContents, [projectId, deleted]);
       await dropUnusedParts(trx, contents.rows);
-      await trx.raw(eraseHistory, [projectId, deleted, contacts.map(({ email }) => email)]);
+      const emails = contacts.map(({ email }) => email);
+      await trx.raw(eraseHistory, [projectId, deleted, emails]);
+      await trx.raw('select erase_webhook_payloads(?, ?::uuid[], ?::text[])', [projectId, deleted, emails]);
       return deleted;
     }),
   );

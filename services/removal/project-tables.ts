@@ -3,6 +3,10 @@
 
 /** Erased by a reset and by a deletion, in this order: first what still causes writes, then what other tables refer to. */
 export const erasedByReset = [
+  'webhook_queue',
+  'webhook_deliveries',
+  'webhook_events',
+  'webhook_listener_messages',
   'campaign_link_clicks',
   'campaigns',
   'executions',
@@ -52,6 +56,9 @@ export const keptByReset = [
   'project_suspensions',
   'billing_hours',
   'webhook_secrets',
+  'wanted_webhook_types',
+  'webhook_listeners',
+  'webhook_endpoints',
   'domains',
   'memberships',
   'scoped_keys',

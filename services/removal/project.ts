@@ -2,6 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
+import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { newId } from '../../platform/ids.ts';
 import { notifyKeysChanged } from '../access/keys.ts';
 import { noProject } from '../access/membership.ts';
@@ -9,6 +10,7 @@ import { type Actor, recordAudit } from '../audit/record.ts';
 import { endLoop } from '../domains/loop.ts';
 import { notifyDomainsChanged } from '../domains/notify.ts';
 import { workflowIds } from '../outbox/ids.ts';
+import { cancelWebhookEndpointWorkflow } from '../outbox/webhook-endpoint-run.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { RESETTING, runErasure } from './project-run.ts';
@@ -40,6 +42,8 @@ export async function deleteProject(db: Db, id: string, actor?: Actor): Promise<
     await trx('userTokens').where({ projectId: id }).del();
     const domains = await Domain.query(trx).delete().where({ projectId: id }).returning('*');
     for (const domain of domains) if (!domain.managed) await endLoop(trx, domain);
+    const endpoints = await WebhookEndpoint.query(trx).delete().where({ projectId: id }).returning('*');
+    for (const endpoint of endpoints) await cancelWebhookEndpointWorkflow(trx, endpoint);
     await beginErasure(trx, id, 'DELETE');
     await recordAudit(
       trx,

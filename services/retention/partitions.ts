@@ -4,6 +4,10 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 export const partitioned = ['events', 'email_contents', 'email_bodies', 'audit_log'] as const;
 export type Partitioned = (typeof partitioned)[number];
 
+/** Tables with weekly partitions by `created_at`. */
+export const partitionedByWeek = ['webhook_events', 'webhook_deliveries'] as const;
+export type PartitionedByWeek = (typeof partitionedByWeek)[number];
+
 /** A monthly partition. */
 export interface Month {
   table: string;
@@ -30,6 +34,7 @@ export const daysAgo = (days: number, now: Date): Date => new Date(now.getTime()
 
 /** Lets inserts work for three months when no worker runs. */
 const MONTHS_AHEAD = 3;
+const WEEKS_AHEAD = 2;
 
 /** Long, because a month may have a hundred million rows. */
 const STATEMENT_TIMEOUT_MS = 10 * 60_000;
@@ -51,6 +56,49 @@ export async function addMonths(db: Db, now = new Date()): Promise<number> {
   return added;
 }
 
+/** Housekeeping: as `addMonths`, for the tables with weekly partitions. */
+export async function addWeeks(db: Db, now = new Date()): Promise<number> {
+  let added = 0;
+  for (const table of partitionedByWeek)
+    for (let ahead = 0; ahead <= WEEKS_AHEAD; ahead++) {
+      const monday = mondayOf(new Date(now.getTime() + ahead * 7 * DAY_MS))
+        .toISOString()
+        .slice(0, 10);
+      const wasAdded = await inTransaction(db, async (trx) => {
+        await withLockTimeout(trx);
+        const { rows } = await trx.raw('select add_week_partition(?, ?::date) as added', [table, monday]);
+        return rows[0].added as boolean;
+      });
+      if (wasAdded) added++;
+    }
+  return added;
+}
+
+/** Returns the first moment (UTC) of the week that `at` lies in. */
+const mondayOf = (at: Date): Date => {
+  const daysSinceMonday = (at.getUTCDay() + 6) % 7;
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() - daysSinceMonday));
+};
+
+/** Drops the weekly partitions that ended before `before`, and returns how many. */
+export async function dropWeeks(db: Db, table: PartitionedByWeek, before: Date): Promise<number> {
+  const { rows } = await db.raw(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = ?::regclass and c.relname ~ '_[0-9]{4}_[0-9]{2}_[0-9]{2}$' order by c.relname`,
+    [table],
+  );
+  const ended = (rows as { name: string }[]).filter(({ name }) => {
+    const monday = Date.parse(`${name.slice(-10).replaceAll('_', '-')}T00:00:00Z`);
+    return monday + 7 * DAY_MS <= before.getTime();
+  });
+  for (const { name } of ended)
+    await inTransaction(db, async (trx) => {
+      await withLockTimeout(trx);
+      await trx.raw('drop table ??', [name]);
+    });
+  return ended.length;
+}
+
 /** `month` is its first day. False: the partition exists. */
 export async function addMonth(db: Db, table: Partitioned, month: string): Promise<boolean> {
   return inTransaction(db, async (trx) => {
@@ -62,7 +110,7 @@ export async function addMonth(db: Db, table: Partitioned, month: string): Promi
 
 /** Autovacuum analyzes partitions, but never the parent table, whose statistics the planner needs too. */
 export async function gatherStatistics(db: Db): Promise<void> {
-  for (const table of partitioned)
+  for (const table of [...partitioned, ...partitionedByWeek])
     await inTransaction(db, async (trx) => {
       await limitStatements(trx, STATEMENT_TIMEOUT_MS);
       await trx.raw('analyze only ??', [table]);

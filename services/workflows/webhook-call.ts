@@ -1,5 +1,6 @@
 import { SIGNATURE_HEADERS, signatureHeaders } from '../../platform/crypto/standard-webhooks.ts';
 import type { OutboundHttp, OutboundResponse } from '../../platform/http/outbound-http.ts';
+import { retryAfterMs } from '../../platform/http/retry-after.ts';
 
 /** A request with all variables filled in. */
 export interface WebhookRequest {
@@ -33,7 +34,6 @@ export interface WebhookCall {
 
 const MAX_OUTPUT = 16_384;
 const RETRIED = new Set([408, 429]);
-const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 const USER_AGENT = 'Everpost-Webhooks/1';
 
 /** Makes one attempt. Throws only when it is aborted. */
@@ -72,9 +72,7 @@ function outputOf({ status, body, cut }: Extract<OutboundResponse, { kind: 'answ
   return { status, body: kept, truncated: cut || text.length > MAX_OUTPUT };
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3); at most a day, so that no receiver can delay an execution for ever. */
 function retryAfter(header: string | undefined, now: Date): { retryAfterMs?: number } {
-  if (!header) return {};
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now.getTime();
-  return Number.isFinite(ms) && ms > 0 ? { retryAfterMs: Math.min(ms, MAX_RETRY_AFTER_MS) } : {};
+  const ms = retryAfterMs(header, now);
+  return ms === undefined ? {} : { retryAfterMs: ms };
 }

@@ -147,6 +147,22 @@ describe('the audit log', () => {
         'project',
         async () => done(await project.owner.post(`/projects/${project.id}/webhook-secret/rotate`)),
       ],
+      [
+        'webhook_endpoint.updated',
+        'webhook_endpoint',
+        async () =>
+          done(await project.server.patch(`/webhook-endpoints/${own['webhook-endpoints']}`, { enabled: false })),
+      ],
+      [
+        'webhook_endpoint.secret_rotated',
+        'webhook_endpoint',
+        async () => done(await project.server.post(`/webhook-endpoints/${own['webhook-endpoints']}/rotate-secret`, {})),
+      ],
+      [
+        'webhook_endpoint.deleted',
+        'webhook_endpoint',
+        async () => done(await project.server.delete(`/webhook-endpoints/${own['webhook-endpoints']}`)),
+      ],
       ['key.revoked', 'key', async () => done(await project.owner.delete(`/projects/${project.id}/keys/${own.keyId}`))],
       [
         'template.updated',
@@ -357,7 +373,7 @@ describe('the audit log', () => {
       expect(actions).to.deep.equal(
         [
           ...['campaign.created', 'contacts.bulk_subscribed', 'domain.created', 'key.created', 'project.created'],
-          ...['segment.created', 'template.created', 'workflow.created'],
+          ...['segment.created', 'template.created', 'webhook_endpoint.created', 'workflow.created'],
           ...['workflow.updated', 'workflow.updated', 'workflow.updated'],
         ].sort(),
       );

@@ -1,8 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
+import type joi from 'joi';
 import type { AppParts } from '../../api/http/context.ts';
+import { webhookData } from '../../api/http/openapi-webhooks.ts';
 import { routeGroups } from '../../api/routes/index.ts';
 import { readSettings } from '../../platform/settings.ts';
+import { webhookTypes } from '../../services/webhooks/types.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 
 describe('GET /openapi.json', () => {
@@ -21,6 +24,22 @@ describe('GET /openapi.json', () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     expect(errors, JSON.stringify(errors)).to.equal(undefined);
     expect(valid).to.equal(true);
+  });
+
+  it('describes every type of webhook with a schema and an example', () => {
+    expect(Object.keys(document.webhooks)).to.have.members(webhookTypes.map(({ type }) => type));
+    for (const { type } of webhookTypes) {
+      const { schema, example } = document.webhooks[type].post.requestBody.content['application/json'];
+      expect(schema.properties.data.type, type).to.equal('object');
+      expect(example.data, type).to.be.an('object');
+      const described = webhookData[type]?.schema;
+      // Examples may leave fields out, but have no wrong ones.
+      const { error } = (described as joi.ObjectSchema)
+        .prefs({ presence: 'optional', noDefaults: true })
+        .validate(example.data, { abortEarly: false });
+      const wrong = error?.details.filter(({ type: rule }) => rule !== 'any.required').map(({ message }) => message);
+      expect(wrong ?? [], type).to.deep.equal([]);
+    }
   });
 
   it('lists exactly the registered routes', () => {

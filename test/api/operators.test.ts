@@ -42,7 +42,7 @@ describe('operators', () => {
         { id: newId(), ...mail, status: 'SENT' },
       ]);
       await api.db('outbox').del();
-      await api.db('outbox').insert({ queue: 'mail', projectId: project.id, workflowId: 'batch/1', action: 'start' });
+      await api.db('outbox').insert({ queue: 'starts', projectId: project.id, workflowId: 'job/1', action: 'start' });
       const parked = await park(project.id);
       await eventually(async () => (await api.db('processes')).length > 0, { what: 'the first heartbeat' });
       const { status, body } = await operator.get('/operator/overview');
@@ -50,7 +50,7 @@ describe('operators', () => {
       const queues = Object.fromEntries(body.queues.map((queue: { name: string }) => [queue.name, queue]));
       expect(queues.mail.depth).to.equal(1);
       expect(queues.mail.oldestSeconds).to.be.within(89, 300);
-      expect(queues['outbox/mail'].depth).to.equal(1);
+      expect(queues['outbox/starts'].depth).to.equal(1);
       expect(queues['outbox/control']).to.deep.include({ depth: 0, oldestSeconds: 0 });
       expect(queues).to.include.keys('events', 'notices');
       expect(body.oldestDueMail.ageSeconds).to.be.within(89, 300);

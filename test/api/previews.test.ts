@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
 import { MailLinks } from '../../services/emails/links.ts';
-import { deleteOldPreviews, storePreview, withoutTracking } from '../../services/emails/previews.ts';
+import {
+  deleteOldPreviews,
+  storePreview,
+  withoutActiveContent,
+  withoutTracking,
+} from '../../services/emails/previews.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { addContacts, startCampaign } from '../support/campaigns.ts';
 
@@ -101,7 +106,7 @@ describe('previews', () => {
       for (const caller of [project.server, client(api.url, { cookie: project.cookie })]) {
         const page = await caller.get(path);
         expect(page).to.have.status(200);
-        expect(page.body).to.equal('<script>alert(1)</script><p>x</p>');
+        expect(page.body).to.equal('<p>x</p>');
         expect(page.headers.get('content-security-policy')).to.equal(POLICY);
         expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
         expect(page.headers.get('x-frame-options')).to.equal(null);
@@ -141,6 +146,20 @@ describe('previews', () => {
       const page = (await project.server.get(pathOf(body.previewUrl))).body;
       expect(page).to.equal('<a href="https://x.co/?a&#61;1&#38;b&#61;2">x</a><img src="data:,">');
       expect(withoutTracking(`<a href="${BASE_URL}/t/c/forged">x</a>`, settings)).to.equal('<a href="#">x</a>');
+    });
+
+    it('has no scripts, frames, handlers or images over http', () => {
+      const cases = {
+        '<p onclick="go()" title="a">x</p>': '<p title="a">x</p>',
+        '<img src=x onerror="hack()">': '<img>',
+        "<img src='http://a.example/b.png' alt=b>": '<img alt=b>',
+        '<img src="https://a.example/b.png">': '<img src="https://a.example/b.png">',
+        '<img src="data:image/png;base64,AA">': '<img src="data:image/png;base64,AA">',
+        '<SCRIPT>alert(1)</SCRIPT >y<script>never closed': 'y',
+        '<iframe src="https://a.example"></iframe><base href="https://a.example">z': 'z',
+        '<a href="javascript:alert(1)">k</a>': '<a href="#alert(1)">k</a>',
+      };
+      for (const [given, shown] of Object.entries(cases)) expect(withoutActiveContent(given), given).to.equal(shown);
     });
   });
 

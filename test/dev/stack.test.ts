@@ -186,6 +186,7 @@ describe('the one-command stack', () => {
   it('prints every address and key, and a curl command', () => {
     const info: StackInfo = {
       apiUrl: 'http://localhost:3000',
+      appUrl: 'http://localhost:3000/app/',
       temporalAddress: '127.0.0.1:7233',
       temporalUiUrl: 'http://localhost:8233',
       mailUrl: null,
@@ -197,7 +198,8 @@ describe('the one-command stack', () => {
       senderDomain: 'demo.localhost',
       user: { email: 'owner@demo.localhost', password: 'hush' },
     };
-    const text = banner(info, '.everpost/stack.json');
+    const text = banner(info, '.everpost/stack.json', 'http://localhost:3000/auth/login-link/abc');
+    expect(text).to.contain('http://localhost:3000/auth/login-link/abc');
     const { user, mailUrl: _, ...rest } = info;
     for (const value of [...Object.values(rest), user.email, user.password]) expect(text).to.contain(value);
     expect(text).to.not.contain('Mail page');

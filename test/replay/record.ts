@@ -20,6 +20,8 @@ import { createImport } from '../../services/jobs/create.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
 import { signalNames, updateNames } from '../../services/outbox/signals.ts';
 import { deleteProject } from '../../services/removal/project.ts';
+import { testEndpoint } from '../../services/webhooks/deliveries.ts';
+import { createEndpoint, deleteEndpoint } from '../../services/webhooks/endpoints.ts';
 import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import type { StepTypeName } from '../../services/workflows/graph.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
@@ -29,6 +31,7 @@ import {
   domainsQueueOptions,
   executionsQueueOptions,
   mailQueueOptions,
+  webhookEndpointsQueueOptions,
   webhooksQueueOptions,
   workflowsQueueOptions,
 } from '../../worker/task-queue-options.ts';
@@ -201,6 +204,32 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
       resourceId: workflow.id,
     };
   },
+  /** Calls an endpoint, retries a failed call, is signalled, and finds its endpoint deleted. */
+  async webhookEndpoint(db, project) {
+    const receiver = await startHttpReceiver();
+    let calls = 0;
+    receiver.answer(() => ({ status: ++calls === 1 ? 503 : 200 }));
+    allowedHosts.push(receiver.host);
+    const input = { url: receiver.url, types: ['*'] };
+    const allowed = { ...settings, webhookAllowedHosts: [receiver.host] };
+    const { endpoint } = await createEndpoint(db, project.access, input, allowed);
+    const { id } = endpoint;
+    await testEndpoint(db, project.access, id);
+    const meanwhile = async (handle: WorkflowHandle) => {
+      await receiver.received(2);
+      await testEndpoint(db, project.access, id);
+      await handle.signal(signalNames.refresh);
+      await receiver.received(3);
+      await deleteEndpoint(db, project.access, id);
+      await handle.signal(signalNames.refresh);
+    };
+    return {
+      workflowId: workflowIds.webhookEndpoint(project.id, id, 1),
+      args: [{ endpointId: id, generation: 1 }],
+      resourceId: id,
+      meanwhile,
+    };
+  },
   async reconciler(_db, project) {
     return { workflowId: 'reconciler', args: [], resourceId: project.id };
   },
@@ -258,6 +287,10 @@ async function record(name: string): Promise<void> {
         db,
         http: (request) => outboundHttp({ resolver, allowedHosts })(request),
         keys: settings.secretKeys,
+        now: () => new Date(),
+      }),
+      webhookEndpointsQueueOptions({
+        ...{ db, resolver, allowedHosts, keys: settings.secretKeys, systemFrom: settings.systemFrom, stopping },
         now: () => new Date(),
       }),
     ],

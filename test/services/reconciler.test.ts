@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { readSettings } from '../../platform/settings.ts';
 import { createBulkJob } from '../../services/jobs/create.ts';
 import { type OpenRun, reconcileTemporal, type TemporalSide } from '../../services/reconciler/reconcile.ts';
+import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
@@ -114,5 +116,20 @@ describe('the reconciler', () => {
       ['schedule', `cron/${project.id}/${id}`],
     ]);
     expect(rows[0].payload).to.include({ again: true });
+  });
+
+  it('restarts the lost workflow of a webhook endpoint under a new generation, and ends that of a deleted one', async () => {
+    const { db } = database;
+    const input = { url: 'https://hooks.example', types: ['*'] };
+    const { endpoint } = await createEndpoint(db, project.access, input, readSettings({}));
+    await db('webhookEndpoints').update({ loopStartedAt: LONG_AGO });
+    await db('outbox').del();
+    const gone = `webhookEndpoint/${project.id}/${execution}/1`;
+    const side = new Listed([run(idOf(1), 'execution'), run(gone, 'webhookEndpoint')]);
+    expect(await reconcileTemporal(db, side)).to.include({ revived: 1, ended: 1 });
+    expect(await intents()).to.deep.equal([
+      { action: 'start', workflowId: `webhookEndpoint/${project.id}/${endpoint.id}/2` },
+    ]);
+    expect(side.ended).to.deep.equal([gone]);
   });
 });

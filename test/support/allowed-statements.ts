@@ -97,8 +97,9 @@ export const allowedStatements: AllowedStatement[] = [
   ),
   ...allow(
     'Operators see the queues of the installation, and retry what is parked.',
-    ['delivery_batches', 'emails', 'email_notices', 'event_queue', 'outbox'],
+    ['emails', 'email_notices', 'event_queue', 'outbox', 'outgoing_mails', 'webhook_endpoints'],
     'operator-unknown',
+    'operator-failing-endpoints',
     'operator-queues',
     'mail-backlog',
     'outbox-depth',

@@ -30,6 +30,8 @@ export interface ProjectResources {
   email: string;
   eventName: string;
   field: string;
+  'webhook-endpoints': string;
+  'webhook-deliveries': string;
 }
 
 function bodyOf(answer: ApiAnswer) {
@@ -73,6 +75,8 @@ export async function createOneOfEachResource(
      values (?, ?, address_hash(?, ?), ?, 'COMPLAINT')`,
     [newId(), projectId, projectId, email, email],
   );
+  const endpoint = await make('/webhook-endpoints', { url: 'https://hooks.example', types: ['webhook.test'] });
+  const { deliveryId } = await make(`/webhook-endpoints/${endpoint.id}/test`, {});
   const [session] = await db('sessions').where({ userId: project.userId }).select('id');
   const parked = { workflowId: `walk/${projectId}`, action: 'signal', parkedAt: new Date() };
   const [message] = await db('outbox')
@@ -85,6 +89,7 @@ export async function createOneOfEachResource(
     ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
     ...{ sessions: session.id, outbox: String(message.id), keyId: scopedKey.id },
     ...{ userId: project.userId, projectId, email, eventName, field: `data.${key}` },
+    ...{ 'webhook-endpoints': endpoint.id, 'webhook-deliveries': deliveryId },
   };
 }
 

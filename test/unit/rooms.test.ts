@@ -27,7 +27,7 @@ const serviceLayers = [
   ['audit', 'conditions', 'idempotency', 'outbox', 'throttle'],
   ['blocking', 'request-log', 'sessions', 'system'],
   ['access', 'users'],
-  ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads'],
+  ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads', 'webhooks'],
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
   ['activity', 'emails', 'workflows'],
   ['campaigns', 'export', 'notices', 'reconciler', 'retention', 'usage'],

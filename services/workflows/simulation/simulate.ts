@@ -1,8 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { targetRefusal } from '../../../platform/http/outbound-http.ts';
 import type { Graph, Step, StepExit } from '../graph.ts';
 import { stepTypeOf } from '../steps/index.ts';
 import type { StepOutcome } from '../steps/step-type.ts';
-import { targetRefusal } from '../steps/webhook.ts';
 import { entriesOf, leave } from '../walk.ts';
 import { LIMITS, mb, SimulationBudget, type SimulationLimits, type Truncation } from './budget.ts';
 import { conditionReason, explainFilters } from './explained.ts';

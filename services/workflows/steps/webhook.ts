@@ -1,7 +1,6 @@
 import joi from 'joi';
 import { type Violation, validationError } from '../../../platform/errors.ts';
-import { isAllowed } from '../../../platform/http/outbound-http.ts';
-import { literalAddress, refusalOf } from '../../../platform/http/public-address.ts';
+import { isWebUrl, targetRefusal } from '../../../platform/http/outbound-http.ts';
 import type { Data } from '../../contacts/data.ts';
 import { type ConfigRules, failStep, requestWebhook, type StepEnvironment, type StepType } from './step-type.ts';
 import { urlTemplate } from './webhook-url.ts';
@@ -110,23 +109,10 @@ function targetErrors({ url = '' }: WebhookConfig, { webhookAllowedHosts, path }
   const text = url.trim();
   if (!text || HOST_VARIES.test(text)) return [];
   const field = `${path}.url`;
-  if (!isWeb(text))
+  if (!isWebUrl(text))
     throw validationError([{ field, message: `"${field}" must be an http or https URL`, code: 'invalid_string' }]);
   const refusal = targetRefusal(text, webhookAllowedHosts);
   return refusal
     ? [{ field: 'url', message: `"url" leads to an address that may not be called: ${refusal}`, code: 'custom' }]
     : [];
-}
-
-const isWeb = (text: string): boolean =>
-  URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol) && new URL(text).hostname !== '';
-
-/** Returns why a URL may not be called, as far as the URL itself shows it. */
-export function targetRefusal(text: string, allowedHosts: string[]): string | undefined {
-  if (!isWeb(text)) return 'the URL cannot be read';
-  const target = new URL(text);
-  const literal = literalAddress(target);
-  if (!literal || isAllowed(target, allowedHosts)) return undefined;
-  const refusal = refusalOf(literal);
-  return refusal && `${literal} ${refusal}`;
 }

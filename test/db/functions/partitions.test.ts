@@ -113,4 +113,36 @@ describe('database functions of partitions', () => {
       expect(await indexes('events_2031_06')).to.equal(await indexes('events'));
     });
   });
+
+  describe('add_week_partition', () => {
+    const add = (monday: string) => database.value('select add_week_partition(?, ?)', ['webhook_events', monday]);
+
+    it('moves the rows of the week out of the default partition, by UTC', async () => {
+      for (const createdAt of [
+        '2031-02-02T23:59:59.999Z',
+        '2031-02-03T00:00:00Z',
+        '2031-02-09T23:59:59.999Z',
+        '2031-02-10T00:00:00Z',
+      ])
+        await database
+          .db('webhookEvents')
+          .insert({ id: newId(), projectId: database.projectId, type: 'a', data: {}, createdAt });
+      expect(await add('2031-02-03')).to.equal(true);
+      const rows = await database.rows(
+        'select tableoid::regclass::text as partition from webhook_events where project_id = ? order by created_at',
+        [database.projectId],
+      );
+      expect(rows.map(({ partition }) => partition)).to.deep.equal([
+        'webhook_events_default',
+        'webhook_events_2031_02_03',
+        'webhook_events_2031_02_03',
+        'webhook_events_default',
+      ]);
+    });
+
+    it('returns false when the partition exists, also when two processes add it at once', async () => {
+      expect(await Promise.all([add('2031-03-03'), add('2031-03-03')])).to.have.members([true, false]);
+      expect(await add('2031-03-03')).to.equal(false);
+    });
+  });
 });

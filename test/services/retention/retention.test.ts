@@ -5,8 +5,9 @@ import { listEvents } from '../../../services/events/list.ts';
 import { listEventNames } from '../../../services/events/names.ts';
 import { eventStats } from '../../../services/events/stats.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { addMonth, addMonths, monthsOf } from '../../../services/retention/partitions.ts';
+import { addMonth, addMonths, addWeeks, monthsOf } from '../../../services/retention/partitions.ts';
 import { runRetention } from '../../../services/retention/run.ts';
+import { removeOldWebhooks } from '../../../services/retention/webhooks.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
@@ -235,5 +236,31 @@ describe('retention', () => {
     expect(await runRetention(database.db, KEEP, NOW)).to.include({ bodies: 4 });
     expect(await bodies(...waiting, fresh)).to.deep.equal([fresh]);
     expect(await database.db('emailAttachments').where({ setId: shared })).to.have.lengthOf(0);
+  });
+
+  it('adds coming weeks of webhooks, and drops those that ended 30 days ago', async () => {
+    const { db } = database;
+    const at = (day: string) => new Date(`${day}T12:00:00Z`);
+    expect(await addWeeks(db, at('2032-03-03'))).to.equal(6);
+    expect(await addWeeks(db, at('2032-03-03'))).to.equal(0);
+    const add = async (createdAt: Date) => {
+      const [id, eventId, projectId] = [newId(), newId(), newId()];
+      await db('webhookEvents').insert({ id: eventId, projectId, type: 'a', data: {}, createdAt });
+      await db('webhookDeliveries').insert({ id, projectId, endpointId: newId(), eventId, type: 'a', createdAt });
+      return id;
+    };
+    const [old, kept, unsorted] = [
+      await add(at('2032-03-03')),
+      await add(at('2032-03-10')),
+      await add(at('2032-01-01')),
+    ];
+    const left = async () =>
+      (await db('webhookDeliveries').whereIn('id', [old, kept, unsorted]).pluck('id')) as string[];
+    await removeOldWebhooks(db, at('2032-04-06'));
+    // The week ends on 8 March, so on 6 April its last day is not old enough.
+    expect(await left()).to.have.members([old, kept]);
+    expect(await removeOldWebhooks(db, at('2032-04-08'))).to.be.at.least(2);
+    expect(await left()).to.deep.equal([kept]);
+    expect(await db('webhookEvents').where({ createdAt: at('2032-03-03') })).to.deep.equal([]);
   });
 });

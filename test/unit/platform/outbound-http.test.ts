@@ -1,6 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type OutboundRequest, type OutboundRules, outboundHttp } from '../../../platform/http/outbound-http.ts';
+import {
+  type OutboundRequest,
+  type OutboundRules,
+  outboundHttp,
+  pinTarget,
+} from '../../../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../../../platform/http/resolver.ts';
 import { type DnsStandIn, startDns } from '../../support/dns.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
@@ -204,6 +209,64 @@ describe('outbound HTTP', () => {
       const seen = there.requests[0]?.headers;
       expect(seen).to.include({ accept: 'x/y', 'webhook-id': '1' });
       expect(seen).to.not.have.any.keys('authorization', 'cookie', 'x-api-key');
+    });
+  });
+
+  describe('a pinned target', () => {
+    const pin = (url: string, allowedHosts = [here.host]) =>
+      pinTarget({ resolver, allowedHosts, connections: 2, timeoutMs: 5_000 }, url, { 'X-All': 'all' });
+    const opened = async (url: string) => {
+      const target = await pin(url);
+      if ('kind' in target) throw new Error(target.reason);
+      return target;
+    };
+
+    it('keeps its connections for many requests, with the credentials of the URL', async () => {
+      const target = await opened(`http://user:secret@${here.host}/hook?a=b`);
+      const ports = new Set<string | undefined>();
+      here.answer(({ headers }) => ({ body: { id: headers['x-id'] } }));
+      for (let n = 0; n < 10; n++) {
+        const answer = await target.post({ 'x-id': `${n}` }, `${n}`);
+        expect(answer).to.include({ kind: 'answered', status: 200, body: JSON.stringify({ id: `${n}` }) });
+        ports.add(here.requests[n]?.headers.connection);
+      }
+      expect(here.requests[0]).to.include({ path: '/hook?a=b', body: '0' });
+      expect(here.requests[0]?.headers.authorization).to.match(/^Basic /);
+      expect([...ports]).to.deep.equal(['keep-alive']);
+      await target.close();
+    });
+
+    it('answers with a redirect instead of following it', async () => {
+      here.redirect('/', there.url);
+      const target = await opened(here.url);
+      expect(await target.post({}, '')).to.include({
+        kind: 'answered',
+        status: 302,
+      });
+      expect(there.requests).to.deep.equal([]);
+      await target.close();
+    });
+
+    it('refuses private addresses, literal and behind a name, and other schemes', async () => {
+      dns.set('private.example', 'A', ['10.0.0.1']);
+      dns.set('mixed.example', 'A', ['93.184.215.14', '127.0.0.1']);
+      for (const url of [
+        'http://127.0.0.1:1/',
+        'http://[::ffff:10.0.0.1]/',
+        'http://0x7f.1/',
+        'http://private.example/',
+        'http://mixed.example/',
+        'ftp://example.com/',
+      ])
+        expect(await pin(url), url).to.have.property('kind', 'refused');
+      expect(await pin('http://missing.example/')).to.have.property('kind', 'unreachable');
+    });
+
+    it('returns a failure when there is no answer', async () => {
+      here.answer({ instead: 'drop' });
+      const target = await opened(here.url);
+      expect(await target.post({}, '')).to.have.property('kind', 'unreachable');
+      await target.close();
     });
   });
 });

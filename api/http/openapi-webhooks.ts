@@ -1,0 +1,197 @@
+import type joi from 'joi';
+import { type WebhookType, webhookTypes } from '../../services/webhooks/types.ts';
+import { campaignSchema } from '../presenters/campaign.ts';
+import { contactSchema } from '../presenters/contact.ts';
+import { domainSchema } from '../presenters/domain.ts';
+import { executionSchema } from '../presenters/execution.ts';
+import { jobSchema } from '../presenters/job.ts';
+import { jsonSchemaOf } from './openapi-schema.ts';
+import { email, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
+import type { Shape, Typed } from './typed.ts';
+
+// The `webhooks` of the OpenAPI document: a schema and an example for each type that an endpoint can receive.
+
+const ids = {
+  project: '01928c7e-0000-7000-8000-000000000001',
+  contact: '01928c7e-0000-7000-8000-000000000002',
+  event: '01928c7e-0000-7000-8000-000000000003',
+  mail: '01928c7e-0000-7000-8000-000000000004',
+  other: '01928c7e-0000-7000-8000-000000000005',
+};
+const TIME = '2026-11-15T12:00:00.000Z';
+const POSITION = 4711;
+
+interface Described {
+  schema: Typed<unknown>;
+  example: object;
+}
+
+const position = { position: wholeNumber({ min: 1 }) };
+const withPosition = (schema: Typed<unknown>): Typed<unknown> => (schema as joi.ObjectSchema).append(position);
+
+const aboutContact = { eventId: uuid(), contactId: uuid(), email: nullable(email()), projectId: uuid(), ...position };
+const contactFacts = {
+  ...{ eventId: ids.event, contactId: ids.contact, email: 'ann@example.com', projectId: ids.project },
+  position: POSITION,
+};
+
+const mailShape: Shape = {
+  emailId: uuid(),
+  from: nullable(email()),
+  templateId: nullable(uuid()),
+  campaignId: nullable(uuid()),
+  workflowId: nullable(uuid()),
+  sourceType: text(),
+  subject: nullable(text({ min: 0 })),
+  messageId: nullable(text()),
+  ...aboutContact,
+};
+const mail = (more: object = {}): Described => ({
+  schema: (object(mailShape) as joi.ObjectSchema).unknown(),
+  example: {
+    ...{ emailId: ids.mail, from: 'shop@example.com', templateId: null, campaignId: null, workflowId: null },
+    ...{ sourceType: 'TRANSACTIONAL', subject: 'Hello', messageId: `<${ids.mail}@example.com>`, ...more },
+    ...contactFacts,
+  },
+});
+
+const contact = { id: ids.contact, email: 'ann@example.com', subscribed: true, data: { plan: 'pro' } };
+const times = { createdAt: TIME, updatedAt: TIME };
+
+const campaign = (status: string, paused = false): Described => ({
+  schema: withPosition((campaignSchema as joi.ObjectSchema).fork('body', (field) => field.forbidden())),
+  example: {
+    ...{ id: ids.other, name: 'Spring', subject: 'Hello', from: 'news@example.com', type: 'MARKETING', status, paused },
+    ...{ audienceType: 'ALL', totalRecipients: 2000, sentCount: 1200, projectId: ids.project, ...times },
+    position: POSITION,
+  },
+});
+
+const execution = (status: string): Described => ({
+  schema: withPosition(executionSchema),
+  example: {
+    ...{ id: ids.other, workflowId: ids.mail, version: 1, contactId: ids.contact, status, currentStepId: null },
+    ...{ exitReason: null, error: null, context: {}, startedAt: TIME, completedAt: null, ...times, position: POSITION },
+  },
+});
+
+const domain = (status: string): Described => ({
+  schema: withPosition(domainSchema),
+  example: {
+    ...{ id: ids.other, domain: 'example.com', status, verified: status === 'VERIFIED', conflict: false, records: [] },
+    ...{ verifiedAt: TIME, lastCheckedAt: TIME, projectId: ids.project, ...times, position: POSITION },
+  },
+});
+
+const job = (status: string, failedReason: string | null): Described => ({
+  schema: withPosition(jobSchema),
+  example: {
+    ...{ id: ids.other, type: 'IMPORT', status, progress: 100, total: 200, processed: 200, result: {}, failedReason },
+    ...{ createdAt: TIME, startedAt: TIME, completedAt: TIME, position: POSITION },
+  },
+});
+
+const project = (reason: string | null): Described => ({
+  schema: object({ projectId: uuid(), reason: nullable(text()), ...position }),
+  example: { projectId: ids.project, reason, position: POSITION },
+});
+
+const segment: Described = {
+  schema: object({ segmentId: uuid(), segmentName: text(), ...aboutContact }),
+  example: { segmentId: ids.other, segmentName: 'VIPs', ...contactFacts },
+};
+
+const contactChange: Described = {
+  schema: withPosition(contactSchema),
+  example: { ...contact, ...times, position: POSITION },
+};
+const subscription = (subscribed: boolean): Described => ({
+  schema: (contactSchema as joi.ObjectSchema).append(aboutContact).unknown(),
+  example: { ...contact, ...times, subscribed, reason: 'link', ...contactFacts },
+});
+
+/** The data of each type. A test checks that every type is here, and every example fits its schema. */
+export const webhookData: Record<string, Described> = {
+  'email.sent': mail(),
+  'email.delivery': mail(),
+  'email.open': mail({ isFirst: true }),
+  'email.click': mail({ isFirst: true, link: 'https://example.com/offer' }),
+  'email.bounce': mail({ bounceType: 'Permanent' }),
+  'email.complaint': mail(),
+  'email.failed': mail({ reason: '550 no such user' }),
+  'email.unknown': mail({ reason: 'the connection broke' }),
+  'contact.created': contactChange,
+  'contact.updated': contactChange,
+  'contact.deleted': { schema: object({ id: uuid() }), example: { id: ids.contact } },
+  'contact.subscribed': subscription(true),
+  'contact.unsubscribed': subscription(false),
+  'campaign.started': campaign('SENDING'),
+  'campaign.paused': campaign('SENDING', true),
+  'campaign.resumed': campaign('SENDING'),
+  'campaign.finished': campaign('SENT'),
+  'campaign.cancelled': campaign('CANCELLED'),
+  'execution.started': execution('RUNNING'),
+  'execution.completed': execution('COMPLETED'),
+  'execution.failed': execution('FAILED'),
+  'execution.cancelled': execution('CANCELLED'),
+  'domain.verified': domain('VERIFIED'),
+  'domain.lost': domain('PENDING'),
+  'job.completed': job('COMPLETED', null),
+  'job.failed': job('FAILED', 'The file cannot be read.'),
+  'project.disabled': project('10.0 % of its mail bounced'),
+  'project.enabled': project(null),
+  'webhook.test': {
+    schema: object({ projectId: uuid(), endpointId: uuid(), message: text(), ...position }),
+    example: { projectId: ids.project, endpointId: ids.other, message: 'This is a test.', position: POSITION },
+  },
+  'segment.<slug>.entry': segment,
+  'segment.<slug>.exit': segment,
+  'event.<name>': {
+    schema: object({ name: text(), data: record(), ...aboutContact }),
+    example: { name: 'bought', data: { total: 3 }, ...contactFacts },
+  },
+};
+
+const header = (name: string, description: string) => ({
+  ...{ name, in: 'header', required: true, description },
+  schema: { type: 'string' },
+});
+
+const parameters = [
+  header('webhook-id', 'The same for every attempt and replay of an event.'),
+  header('webhook-timestamp', 'Seconds since 1970, of this attempt.'),
+  header('webhook-signature', 'Standard Webhooks: `v1,<base64>`, one per secret during a rotation.'),
+];
+
+function operationOf({ type, description }: WebhookType): object {
+  const described = webhookData[type];
+  const data = described ? jsonSchemaOf(described.schema) : { type: 'object' };
+  const schema = {
+    type: 'object',
+    required: ['type', 'timestamp', 'data'],
+    properties: {
+      type: type.includes('<') ? { type: 'string' } : { const: type },
+      timestamp: { type: 'string', format: 'date-time' },
+      data,
+      truncated: { type: 'boolean', description: 'The payload was over 20 kB: its largest values are empty.' },
+    },
+  };
+  const example = { type: exampleOf(type), timestamp: TIME, data: described?.example };
+  return {
+    post: {
+      summary: description,
+      tags: ['Webhooks'],
+      parameters,
+      requestBody: { required: true, content: { 'application/json': { schema, example } } },
+      responses: {
+        '2XX': { description: 'Within 15 seconds: delivered. Any other answer is retried for some days.' },
+        '410': { description: 'Disables the endpoint.' },
+      },
+    },
+  };
+}
+
+const exampleOf = (type: string): string => type.replace('<slug>', 'vips').replace('<name>', 'bought');
+
+export const openApiWebhooks = (): Record<string, object> =>
+  Object.fromEntries(webhookTypes.map((type) => [type.type, operationOf(type)]));

@@ -1,0 +1,89 @@
+import { ApiError } from '../../platform/errors.ts';
+import type { Context, Middleware } from '../http/context.ts';
+import { sessionToken } from '../http/session-cookie.ts';
+import { type Encoding, INDEX, type WebAppFile, type WebAppFiles } from '../http/web-app-files.ts';
+
+/** Mail is shown in frames of our own preview URLs; Mantine and CodeMirror need inline styles. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' https: data:",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const ROOT = '/app/';
+const WEEK_SECONDS = 7 * 86_400;
+const YEAR_SECONDS = 365 * 86_400;
+
+/**
+ * Serves the web application. Every path below /app/ that is no file is a page of it, so it gets index.html, which the
+ * application routes by itself.
+ */
+export function webApp(files: WebAppFiles | undefined): Middleware {
+  const index = files?.get(INDEX);
+  const signedOutIndex = index && withoutSession(index);
+  return (ctx, next) => {
+    const { path } = ctx;
+    if (path !== '/' && path !== '/app' && !path.startsWith(ROOT)) return next();
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    if (path === '/' && !wantsPage(ctx)) return next();
+    ctx.state.route = path === '/' ? '/' : '/app/*';
+    if (path === '/' || path === '/app') {
+      ctx.set('Vary', 'Accept');
+      return ctx.redirect(ROOT);
+    }
+    if (!files) throw notBuilt();
+    const name = path.slice(ROOT.length);
+    const page = sessionToken(ctx.req.headers) === undefined ? signedOutIndex : index;
+    const file = name === INDEX || (!files.has(name) && !isFileName(name)) ? page : files.get(name);
+    if (!file) throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'The web application has no such file.');
+    send(ctx, file);
+  };
+}
+
+const wantsPage = (ctx: Context): boolean => /\btext\/html\b/i.test(ctx.get('Accept'));
+
+/** Such a path must not get a page: after an update a browser may ask for a file of the version before. */
+const isFileName = (name: string): boolean => name.startsWith('assets/');
+
+/**
+ * Tells the application that the browser has no session, so that it asks for a log-in at once. The application itself
+ * cannot see the cookie, and would have to find out by a request that fails.
+ */
+function withoutSession(file: WebAppFile): WebAppFile {
+  const content = Buffer.from(file.content.toString('utf8').replace('<html ', '<html data-signed-out '));
+  return { ...file, content, compressed: {} };
+}
+
+function send(ctx: Context, file: WebAppFile): void {
+  const isPage = file.contentType.startsWith('text/html');
+  ctx.set({
+    'Content-Type': file.contentType,
+    'Cache-Control': file.immutable
+      ? `public, max-age=${YEAR_SECONDS}, immutable`
+      : isPage
+        ? 'no-store'
+        : `public, max-age=${WEEK_SECONDS}`,
+    ...(isPage && { 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'same-origin', 'X-Robots-Tag': 'noindex' }),
+  });
+  const encoding = accepted(ctx, file);
+  if (Object.keys(file.compressed).length > 0) ctx.vary('Accept-Encoding');
+  if (encoding) ctx.set('Content-Encoding', encoding);
+  ctx.body = (encoding && file.compressed[encoding]) || file.content;
+}
+
+function accepted(ctx: Context, { compressed }: WebAppFile): Encoding | undefined {
+  const best = ctx.acceptsEncodings('br', 'gzip', 'identity');
+  return best === 'br' || best === 'gzip' ? (compressed[best] ? best : undefined) : undefined;
+}
+
+const notBuilt = (): ApiError =>
+  new ApiError(404, 'RESOURCE_NOT_FOUND', 'The web application is not built.', {
+    suggestion: 'Run "npm run build", or start everything with "npm start".',
+  });

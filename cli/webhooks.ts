@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readSettings } from '../platform/settings.ts';
+import { environment } from './environment.ts';
+import { type CommandResult, messageOf } from './output.ts';
+
+/** Which API to call, and as which project. */
+export interface ApiOptions {
+  /** The secret key; by default that of EVERPOST_SECRET_KEY. */
+  key?: string;
+  /** The address of the API; by default BASE_URL. */
+  api?: string;
+}
+
+interface Api {
+  url: string;
+  headers: Record<string, string>;
+}
+
+function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: ApiOptions): Api {
+  if (!key) throw new Error('Name the secret key of the project by --key or EVERPOST_SECRET_KEY.');
+  const url = api ?? readSettings(environment()).baseUrl;
+  return { url: url.replace(/\/+$/, ''), headers: { authorization: `Bearer ${key}` } };
+}
+
+/** Delivers the event of a delivery once more. */
+export async function webhooksReplay(id: string, options: ApiOptions): Promise<CommandResult> {
+  const { url, headers } = apiOf(options);
+  const response = await fetch(`${url}/webhook-deliveries/${encodeURIComponent(id)}/replay`, {
+    method: 'POST',
+    headers,
+  });
+  if (!response.ok) throw new Error(await errorOf(response));
+  const { deliveryId } = (await response.json()) as { deliveryId: string };
+  return { lines: [`delivery ${deliveryId} will be made`], json: { deliveryId } };
+}
+
+export interface ListenOptions extends ApiOptions {
+  /** The URL that gets every delivery. */
+  forward: string;
+  /** Comma list of types. */
+  types?: string;
+  json?: boolean;
+}
+
+interface Listened {
+  type: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const LAST_PAUSE_MS = 30_000;
+
+/** The API refuses the stream; another try would be refused too. */
+class Refused extends Error {}
+
+/** Forwards what happens in a project to a URL, until `signal` is aborted. Connects again when the stream breaks off. */
+export async function webhooksListen(
+  options: ListenOptions,
+  print: (line: string) => void = console.log,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  const api = apiOf(options);
+  if (!URL.canParse(options.forward)) throw new Error(`"${options.forward}" is no URL.`);
+  for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(2 * pause, LAST_PAUSE_MS)) {
+    try {
+      for await (const delivery of deliveriesOf(api, options, print, signal)) {
+        pause = FIRST_PAUSE_MS;
+        await forward(delivery, options, print, signal);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Refused) throw error;
+      if (!options.json) print(`the stream broke off (${messageOf(error)}); connecting again`);
+    }
+    await sleep(pause, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function* deliveriesOf(
+  { url, headers }: Api,
+  { types, forward: target, json }: ListenOptions,
+  print: (line: string) => void,
+  signal: AbortSignal,
+): AsyncGenerator<Listened> {
+  const query = types === undefined ? '' : `?types=${encodeURIComponent(types)}`;
+  const response = await fetch(`${url}/webhook-endpoints/listen${query}`, { headers, signal });
+  if (response.status >= 500) throw new Error(await errorOf(response));
+  if (!response.ok || !response.body) throw new Refused(await errorOf(response));
+  const secret = response.headers.get('x-webhook-secret');
+  print(json ? JSON.stringify({ listening: true, secret }) : `forwarding to ${target}; signed with ${secret}`);
+  let text = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const messages = (text + chunk).split('\n\n');
+    text = messages.pop() ?? '';
+    for (const message of messages) {
+      const data = message.split('\n').find((line) => line.startsWith('data: '));
+      if (data) yield JSON.parse(data.slice('data: '.length));
+    }
+  }
+}
+
+/** A failed call is printed and not repeated. */
+async function forward(
+  { type, headers, body }: Listened,
+  { forward: target, json }: ListenOptions,
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const id = headers['webhook-id'];
+  const said = (result: string | number) =>
+    print(json ? JSON.stringify({ type, id, result }) : `${type} ${id} -> ${result}`);
+  try {
+    const { status } = await fetch(target, { method: 'POST', headers, body, signal });
+    said(status);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    said(messageOf(error instanceof Error && error.cause ? error.cause : error));
+  }
+}
+
+async function errorOf(response: Response): Promise<string> {
+  const text = await response.text();
+  try {
+    return (JSON.parse(text) as { error: { message: string } }).error.message;
+  } catch {
+    return `The API answered ${response.status}.`;
+  }
+}

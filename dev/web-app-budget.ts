@@ -1,0 +1,71 @@
+// `npm run budget`: fails when the web application loads more than it may, measured over Vite's manifest and gzip.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { toStderr } from './report.ts';
+import { webAppDir } from './web-app.ts';
+
+interface Chunk {
+  file: string;
+  isEntry?: boolean;
+  imports?: string[];
+  dynamicImports?: string[];
+  css?: string[];
+}
+
+type Manifest = Record<string, Chunk>;
+
+/** In kB of 1,000 bytes after gzip. */
+const LIMITS = { entry: 160, css: 35, listPage: 50, charts: 110 };
+const LIST_PAGES = ['contacts', 'segments', 'templates', 'campaigns', 'emails', 'domains'].map(
+  (name) => `src/pages/${name}/list.tsx`,
+);
+const CHARTS = 'src/pages/home/chart.tsx';
+const HOME = 'src/pages/home/home.tsx';
+
+const dir = await webAppDir(toStderr);
+const manifest = JSON.parse(readFileSync(join(dir, '.vite/manifest.json'), 'utf8')) as Manifest;
+
+/** All chunks that a browser loads for this one, without those that it imports later. */
+function closureOf(key: string, known = new Set<string>()): Set<string> {
+  if (known.has(key)) return known;
+  known.add(key);
+  for (const imported of manifest[key]?.imports ?? []) closureOf(imported, known);
+  return known;
+}
+
+const sizes = new Map<string, number>();
+function kilobytes(file: string): number {
+  const known = sizes.get(file) ?? gzipSync(readFileSync(join(dir, file)), { level: 9 }).length / 1000;
+  sizes.set(file, known);
+  return known;
+}
+
+const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
+const scriptsOf = (keys: Iterable<string>): string[] => [...keys].flatMap((key) => manifest[key]?.file ?? []);
+const stylesOf = (keys: Iterable<string>): string[] => [
+  ...new Set([...keys].flatMap((key) => manifest[key]?.css ?? [])),
+];
+const weigh = (keys: Iterable<string>): number =>
+  sum([...scriptsOf(keys), ...stylesOf(keys)].map((file) => kilobytes(file)));
+const without = (keys: Set<string>, ...others: Set<string>[]): string[] =>
+  [...keys].filter((key) => !others.some((other) => other.has(key)));
+
+const entryKey = Object.keys(manifest).find((key) => manifest[key]?.isEntry) ?? '';
+const entry = closureOf(entryKey);
+const home = closureOf(HOME);
+const rows: [name: string, kilobytes: number, limit: number][] = [
+  ['entry, scripts', sum(scriptsOf(entry).map(kilobytes)), LIMITS.entry],
+  ['entry, CSS', sum(stylesOf(entry).map(kilobytes)), LIMITS.css],
+  ...LIST_PAGES.map((page): [string, number, number] => [
+    page,
+    weigh(without(closureOf(page), entry)),
+    LIMITS.listPage,
+  ]),
+  ['charts', weigh(without(closureOf(CHARTS), entry, home)), LIMITS.charts],
+];
+for (const [name, size, limit] of rows) {
+  const isOver = size > limit;
+  console.log(`${isOver ? 'OVER' : 'ok  '} ${name.padEnd(36)} ${size.toFixed(1).padStart(6)} of ${limit} kB`);
+  if (isOver) process.exitCode = 1;
+}

@@ -1,0 +1,312 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
+import { type OutboundResponse, type PinnedTarget, pinTarget } from '../../platform/http/outbound-http.ts';
+import type { Resolver } from '../../platform/http/resolver.ts';
+import { type DueDelivery, dueDeliveries, nextDueDelivery, type StoredResult, writeResults } from './delivery-store.ts';
+import {
+  DISABLE_AFTER_MS,
+  disableEndpoint,
+  type FailingDeps,
+  hasFailedFor,
+  MAIL_AFTER_MS,
+  mailAboutFailing,
+} from './failing.ts';
+import { bodyOf, requestHeaders, resultOf, retryDelayMs } from './request.ts';
+import { openHeaders, signingSecrets } from './sealed-secrets.ts';
+
+export interface DeliverDeps extends FailingDeps {
+  resolver: Pick<Resolver, 'lookup'>;
+  /** Private hosts that may be called, as `host:port`. */
+  allowedHosts: string[];
+  keys: SigningKeys;
+  /** Whether the process is sending much mail, which goes first. */
+  isBusy?: () => boolean;
+}
+
+export interface EndpointRef {
+  endpointId: string;
+  generation: number;
+}
+
+/** What the endpoint's Temporal workflow does next; `until` is in milliseconds since 1970. */
+export type NextDelivery = { kind: 'end' } | { kind: 'more' } | { kind: 'rest'; until: number };
+
+/** How a slice ends early: `over` finishes the calls that have begun, `signal` breaks them off. */
+export interface SliceControl {
+  isOver(): boolean;
+  signal?: AbortSignal;
+  /** How long a slice waits for more, so that a steady stream costs few Temporal operations. */
+  lingerMs?: number;
+}
+
+const CALLS_AT_ONCE = 10;
+const PAGE = 200;
+const PREFETCH_BELOW = 50;
+const FLUSH_AT = 50;
+const MAX_UNWRITTEN = 400;
+const FLUSH_MS = 200;
+const TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 65_536;
+/** Calls with no success among them, after which a round ends. */
+const MAX_FAILURES_IN_ROW = CALLS_AT_ONCE;
+/** Calls a second of an endpoint while the process sends much mail: those that were not made follow when it is done. */
+const RATE_WHEN_BUSY = 250;
+const LINGER_MS = 2_000;
+const POLL_MS = 500;
+/** Longer than a slice with its last calls. */
+const DELIVERING_SECONDS = 90;
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * Calls an endpoint for its due deliveries until none is left, it keeps failing, or the slice is over. Deliveries that were
+ * called and not yet written when the process dies are called again, under the same webhook-id.
+ */
+export async function deliverSlice(deps: DeliverDeps, ref: EndpointRef, control: SliceControl): Promise<NextDelivery> {
+  const { db, now } = deps;
+  const endpoint = await currentEndpoint(deps, ref);
+  if (!endpoint) return { kind: 'end' };
+  let calls = 0;
+  if (endpoint.enabled && !isPaused(endpoint, now())) {
+    await endpoint.$query(db).patch({
+      deliveringUntil: WebhookEndpoint.raw(`now() + interval '${DELIVERING_SECONDS} seconds'`),
+    });
+    try {
+      calls = await new Slice(deps, endpoint, control).run();
+    } finally {
+      // From here on new deliveries cause a signal; those from before are found below.
+      await WebhookEndpoint.query(db)
+        .findById(endpoint.id)
+        .patch({ deliveringUntil: WebhookEndpoint.raw("'-infinity'") });
+    }
+  }
+  return decideNext(deps, ref, calls);
+}
+
+async function currentEndpoint({ db }: DeliverDeps, ref: EndpointRef): Promise<WebhookEndpoint | undefined> {
+  return WebhookEndpoint.query(db).findOne({ id: ref.endpointId, generation: ref.generation });
+}
+
+const isPaused = ({ pausedUntil }: WebhookEndpoint, now: Date): boolean => pausedUntil !== null && pausedUntil > now;
+
+async function decideNext(deps: DeliverDeps, ref: EndpointRef, calls: number): Promise<NextDelivery> {
+  const now = deps.now();
+  const { next_at: nextAt, retries } = await nextDueDelivery(deps.db, ref.endpointId, now);
+  const failing = await currentEndpoint(deps, ref);
+  if (failing?.enabled && hasFailedFor(failing, MAIL_AFTER_MS, now)) await mailAboutFailing(deps, failing.id);
+  if (failing?.enabled && retries && hasFailedFor(failing, DISABLE_AFTER_MS, now))
+    await disableEndpoint(deps, failing.id, 'failing');
+  const endpoint = await currentEndpoint(deps, ref);
+  if (!endpoint) return { kind: 'end' };
+  if (!endpoint.enabled) return { kind: 'rest', until: now.getTime() + DAY_MS };
+  const { failingSince, failureMailed, pausedUntil } = endpoint;
+  const dueAt = Math.max(nextAt?.getTime() ?? Number.POSITIVE_INFINITY, pausedUntil?.getTime() ?? 0);
+  // Without a call it rests, whatever is due: another clock may be ahead of this one.
+  if (dueAt <= now.getTime() && calls > 0) return { kind: 'more' };
+  const newsAt = failingSince ? failingSince.getTime() + (failureMailed ? DISABLE_AFTER_MS : MAIL_AFTER_MS) : 0;
+  // Bounds the delay when a signal is lost.
+  const times = [
+    Math.max(dueAt, now.getTime() + SECOND_MS),
+    now.getTime() + HOUR_MS,
+    ...(newsAt > now.getTime() ? [newsAt] : []),
+  ];
+  return { kind: 'rest', until: Math.min(...times) };
+}
+
+/** One visit of an endpoint. Several lanes call at once; results are written in sets. */
+class Slice {
+  private readonly deps: DeliverDeps;
+  private readonly endpoint: WebhookEndpoint;
+  private readonly control: SliceControl;
+  private readonly secrets: string[];
+  private readonly headers: Record<string, string>;
+  private waiting: DueDelivery[] = [];
+  private last: DueDelivery | undefined;
+  private fetching: Promise<void> | undefined;
+  private exhausted = false;
+  private unwritten: StoredResult[] = [];
+  private writing: Promise<void> = Promise.resolve();
+  private writtenAt = performance.now();
+  private nextCallAt = 0;
+  private calls = 0;
+  private failuresInRow = 0;
+  private succeeded = false;
+  private failed = false;
+  private gone = false;
+  private failingSince: Date | null;
+
+  constructor(deps: DeliverDeps, endpoint: WebhookEndpoint, control: SliceControl) {
+    this.deps = deps;
+    this.endpoint = endpoint;
+    this.control = control;
+    this.secrets = signingSecrets(deps.keys, endpoint, deps.now());
+    this.headers = openHeaders(deps.keys, endpoint.id, endpoint.sealedHeaders);
+    this.failingSince = endpoint.failingSince;
+  }
+
+  /** Returns the number of calls. */
+  async run(): Promise<number> {
+    const { resolver, allowedHosts } = this.deps;
+    await this.fetch();
+    if (this.waiting.length === 0) return 0;
+    const rules = { resolver, allowedHosts, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES };
+    const target = await pinTarget({ ...rules, connections: CALLS_AT_ONCE }, this.endpoint.url, this.headers);
+    const post: PinnedTarget['post'] = 'kind' in target ? async () => target : target.post;
+    const breakOff = () => void ('kind' in target || target.close());
+    this.control.signal?.addEventListener('abort', breakOff, { once: true });
+    try {
+      for (let foundAt = performance.now(); ; ) {
+        const lanes = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, () => this.lane(post)));
+        await this.flush();
+        for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
+        const onlyFailures = this.failed && !this.succeeded;
+        if (this.isStopping() || onlyFailures || performance.now() - foundAt >= (this.control.lingerMs ?? LINGER_MS))
+          break;
+        await sleep(POLL_MS);
+        // From the start: earlier transactions may have committed later.
+        this.last = undefined;
+        this.exhausted = false;
+        await this.fetch();
+        if (this.waiting.length > 0) foundAt = performance.now();
+      }
+    } finally {
+      this.control.signal?.removeEventListener('abort', breakOff);
+      if (!('kind' in target)) await target.close();
+      await this.writeHealth();
+    }
+    if (this.gone) await disableEndpoint(this.deps, this.endpoint.id, 'gone');
+    return this.calls;
+  }
+
+  private isStopping(): boolean {
+    return this.control.isOver() || this.gone || this.failuresInRow >= MAX_FAILURES_IN_ROW;
+  }
+
+  private async lane(post: PinnedTarget['post']): Promise<void> {
+    for (let delivery = await this.next(); delivery; delivery = await this.next()) {
+      await this.pace();
+      if (this.isStopping()) return;
+      const startedAt = this.deps.now();
+      const began = performance.now();
+      const body = bodyOf(delivery);
+      const headers = requestHeaders(this.secrets, delivery.eventId, startedAt, body);
+      const response = await post(headers, body);
+      // A call that was broken off has no result.
+      if (this.control.signal?.aborted) return;
+      this.record(delivery, response, startedAt, Math.round(performance.now() - began));
+      if (this.unwritten.length > MAX_UNWRITTEN) await this.writing;
+    }
+  }
+
+  /** Spaces the beginnings of calls by the endpoint's rate. */
+  private async pace(): Promise<void> {
+    const limits = [this.endpoint.ratePerSecond, this.deps.isBusy?.() ? RATE_WHEN_BUSY : null];
+    const ratePerSecond = Math.min(...limits.map((limit) => limit ?? Number.POSITIVE_INFINITY));
+    if (ratePerSecond === Number.POSITIVE_INFINITY) return;
+    const at = Math.max(this.nextCallAt, performance.now());
+    this.nextCallAt = at + 1_000 / ratePerSecond;
+    const ms = at - performance.now();
+    if (ms > 0) await sleep(ms);
+  }
+
+  private async next(): Promise<DueDelivery | undefined> {
+    if (this.isStopping()) return undefined;
+    if (this.waiting.length < PREFETCH_BELOW && !this.exhausted) {
+      const fetching = this.fetch();
+      if (this.waiting.length === 0) await fetching;
+      // The lane that needs the rows sees the error.
+      else fetching.catch(() => {});
+    }
+    return this.waiting.shift();
+  }
+
+  private fetch(): Promise<void> {
+    this.fetching ??= this.fetchPage().finally(() => {
+      this.fetching = undefined;
+    });
+    return this.fetching;
+  }
+
+  private async fetchPage(): Promise<void> {
+    const { db, now } = this.deps;
+    const page = await dueDeliveries(db, this.endpoint.id, now(), PAGE, this.last);
+    this.waiting.push(...page);
+    this.last = page.at(-1) ?? this.last;
+    this.exhausted = page.length < PAGE;
+  }
+
+  private record(delivery: DueDelivery, response: OutboundResponse, startedAt: Date, durationMs: number): void {
+    this.calls++;
+    const now = this.deps.now();
+    const { delivered, gone, statusCode, error, answer, retryAfterMs } = resultOf(response, now);
+    const { id, createdAt, attempts, attemptsBefore } = delivery;
+    const delayMs = delivered ? undefined : retryDelayMs(attempts + 1 - attemptsBefore, retryAfterMs);
+    const retried = delayMs !== undefined;
+    this.unwritten.push({
+      id,
+      created_at: createdAt,
+      attempts,
+      status: delivered ? 'DELIVERED' : retried ? 'PENDING' : 'FAILED',
+      next_attempt_at: retried ? new Date(now.getTime() + delayMs) : null,
+      status_code: statusCode,
+      error,
+      delivered_at: delivered ? now : null,
+      attempt: { number: attempts + 1, startedAt, durationMs, statusCode, error, answer },
+    });
+    if (delivered) this.noteSuccess();
+    else this.noteFailure(startedAt);
+    if (gone) this.gone = true;
+    if (this.unwritten.length >= FLUSH_AT || performance.now() - this.writtenAt > FLUSH_MS) void this.flush();
+  }
+
+  private noteSuccess(): void {
+    this.succeeded = true;
+    this.failuresInRow = 0;
+    this.failingSince = null;
+  }
+
+  private noteFailure(at: Date): void {
+    this.failed = true;
+    this.failuresInRow++;
+    this.failingSince ??= at;
+  }
+
+  /** One write at a time. An error reaches the next caller that waits. */
+  private flush(): Promise<void> {
+    this.writtenAt = performance.now();
+    const write = this.writing.then(async () => {
+      const results = this.unwritten;
+      if (results.length === 0) return;
+      this.unwritten = [];
+      await writeResults(this.deps.db, results);
+    });
+    this.writing = write;
+    write.catch(() => {});
+    return write;
+  }
+
+  /** A round without a success is followed by a pause, so that a dead receiver takes little time from others. */
+  private async writeHealth(): Promise<void> {
+    const { db, now } = this.deps;
+    const { id, failedRounds, failingSince } = this.endpoint;
+    const isSame = failingSince?.getTime() === this.failingSince?.getTime();
+    if (isSame && !this.failed && failedRounds === 0) return;
+    const rounds = this.failed && !this.succeeded ? failedRounds + 1 : 0;
+    await WebhookEndpoint.query(db)
+      .findById(id)
+      .patch({
+        failingSince: this.failingSince,
+        ...(this.failingSince === null && { failureMailed: false }),
+        failedRounds: rounds,
+        pausedUntil: rounds > 1 ? new Date(now().getTime() + pauseMs(rounds)) : null,
+      });
+  }
+}
+
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** The first failed round has no pause: its deliveries are retried after five seconds. */
+const pauseMs = (rounds: number): number => Math.min(FIRST_PAUSE_MS * 2 ** (rounds - 2), LONGEST_PAUSE_MS);

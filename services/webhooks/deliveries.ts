@@ -1,0 +1,208 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
+import { ApiError, notFound } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
+import { type CursorPage, cutPage } from '../paging.ts';
+import { findEndpoint, wakeEndpoint } from './endpoints.ts';
+import { TEST_TYPE } from './types.ts';
+
+export const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED', 'DISCARDED'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+export interface Attempt {
+  number: number;
+  startedAt: string;
+  durationMs: number;
+  statusCode: number | null;
+  error: string | null;
+  /** The beginning of the receiver's answer. */
+  answer: string | null;
+}
+
+export interface Delivery {
+  id: string;
+  endpointId: string;
+  eventId: string;
+  type: string;
+  status: DeliveryStatus;
+  attempts: number;
+  nextAttemptAt: Date | null;
+  lastStatusCode: number | null;
+  lastError: string | null;
+  createdAt: Date;
+  deliveredAt: Date | null;
+}
+
+export interface DeliveryWithPayload extends Delivery {
+  payload: { type: string; timestamp: string; data: Record<string, unknown>; truncated?: true };
+  attemptLog: Attempt[];
+}
+
+export interface DeliveriesQuery {
+  limit: number;
+  cursor?: string | undefined;
+  status?: DeliveryStatus | undefined;
+  type?: string | undefined;
+  since?: string | undefined;
+}
+
+/** SQL: an open delivery that will never be made. */
+const isDiscarded = `d.status = 'PENDING' and (d.created_at < now() - interval '30 days'
+  or not exists (select 1 from webhook_endpoints p where p.project_id = d.project_id and p.id = d.endpoint_id))`;
+
+const columns = `d.id, d.endpoint_id as "endpointId", d.event_id as "eventId", d.type,
+  case when ${isDiscarded} then 'DISCARDED' else d.status end as status, d.attempts,
+  case when d.status = 'PENDING' and not (${isDiscarded}) then d.next_attempt_at end as "nextAttemptAt",
+  d.last_status_code as "lastStatusCode", d.last_error as "lastError", d.created_at as "createdAt",
+  d.delivered_at as "deliveredAt"`;
+
+const deliveryNotFound = () => notFound('webhook delivery');
+
+/** Returns the deliveries of an endpoint, newest first. */
+export async function listDeliveries(
+  db: Db,
+  projectId: string,
+  endpointId: string,
+  keys: SigningKeys,
+  { limit, cursor, status, type, since }: DeliveriesQuery,
+): Promise<CursorPage<Delivery>> {
+  await findEndpoint(db, projectId, endpointId);
+  const boundTo = [projectId, 'webhook deliveries', endpointId, status ?? '', type ?? '', since ?? ''];
+  const after = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as string);
+  const filter = `d.project_id = :projectId and d.endpoint_id = :endpointId
+    ${status ? filterByStatus[status] : ''}
+    ${type === undefined ? '' : 'and d.type = :type'}
+    ${since === undefined ? '' : 'and d.created_at >= :since'}`;
+  const values = { projectId, endpointId, type: type ?? '', since: since ?? '', after: after ?? '', limit: limit + 1 };
+  const page: { rows: Delivery[] } = await db.raw(
+    `select ${columns} from webhook_deliveries d where ${filter} ${after === undefined ? '' : 'and d.id < :after'}
+     order by d.id desc limit :limit`,
+    values,
+  );
+  const total =
+    after === undefined
+      ? (await db.raw(`select count(*)::integer as total from webhook_deliveries d where ${filter}`, values)).rows[0]
+          .total
+      : 0;
+  return cutPage(page.rows, { limit, total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
+}
+
+const filterByStatus: Record<DeliveryStatus, string> = {
+  PENDING: `and d.status = 'PENDING' and not (${isDiscarded})`,
+  DELIVERED: `and d.status = 'DELIVERED'`,
+  FAILED: `and d.status = 'FAILED'`,
+  DISCARDED: `and ${isDiscarded}`,
+};
+
+interface PayloadRow extends Delivery {
+  happenedAt: string;
+  data: Record<string, unknown>;
+  attemptLog: Attempt[];
+}
+
+export async function findDelivery(db: Db, projectId: string, id: string): Promise<DeliveryWithPayload> {
+  const { rows } = await db.raw(
+    `select ${columns}, d.attempt_log as "attemptLog", json_time(e.happened_at) as "happenedAt", e.data
+     from webhook_deliveries d join webhook_events e on e.id = d.event_id and e.created_at = d.created_at
+     where d.project_id = ? and e.project_id = d.project_id and d.id = ?`,
+    [projectId, id],
+  );
+  const [row] = rows as PayloadRow[];
+  if (!row) throw deliveryNotFound();
+  const { happenedAt, data, ...delivery } = row;
+  const payload = { type: row.type, timestamp: happenedAt, data };
+  return { ...delivery, payload: data.truncated === true ? { ...payload, truncated: true } : payload };
+}
+
+// A copy of the event is kept as long as its delivery, however old the first one is.
+const copyEvent = `
+  with event as (
+    insert into webhook_events (id, project_id, type, contact_id, data, happened_at, created_at)
+    select e.id, e.project_id, e.type, e.contact_id, e.data, e.happened_at, clock_timestamp()
+    from webhook_deliveries d join webhook_events e on e.id = d.event_id and e.created_at = d.created_at
+    where d.project_id = :projectId and e.project_id = d.project_id and d.id = :id
+    returning *
+  )
+  insert into webhook_deliveries (id, project_id, endpoint_id, event_id, type, next_attempt_at, created_at)
+  select :newId, e.project_id, :endpointId, e.id, e.type, e.created_at, e.created_at from event e`;
+
+/** Makes a new delivery of the same event, with the same webhook-id, and returns its id. */
+export async function replayDelivery(db: Db, project: ProjectAccess, id: string): Promise<string> {
+  const { projectId } = project;
+  return writing(db, project, async (trx) => {
+    const { endpointId, status } = await findDelivery(trx, projectId, id);
+    const endpoint = await trx('webhookEndpoints').where({ projectId, id: endpointId }).first('id');
+    if (!endpoint)
+      throw new ApiError(409, 'CONFLICT', `The endpoint of this delivery (${status}) was deleted.`, {
+        suggestion: 'Create an endpoint, and replay deliveries of that one.',
+      });
+    const deliveryId = newId();
+    await trx.raw(copyEvent, { projectId, id, newId: deliveryId, endpointId });
+    await wakeEndpoint(trx, projectId, endpointId);
+    return deliveryId;
+  });
+}
+
+/** Sends `webhook.test` to one endpoint, whatever its types are, and returns the id of the delivery. */
+export async function testEndpoint(db: Db, project: ProjectAccess, endpointId: string): Promise<string> {
+  const { projectId } = project;
+  return writing(db, project, async (trx) => {
+    await findEndpoint(trx, projectId, endpointId);
+    const [eventId, deliveryId] = [newId(), newId()];
+    await trx.raw(
+      `with event as (
+         insert into webhook_events (id, project_id, type, data)
+         values (:eventId, :projectId, '${TEST_TYPE}', jsonb_build_object('projectId', :projectId::text, 'endpointId',
+           :endpointId::text, 'message', 'This is a test.', 'position', nextval('event_positions')))
+         returning *
+       )
+       insert into webhook_deliveries (id, project_id, endpoint_id, event_id, type, next_attempt_at, created_at)
+       select :deliveryId, e.project_id, :endpointId, e.id, e.type, e.created_at, e.created_at from event e`,
+      { projectId, endpointId, eventId, deliveryId },
+    );
+    await wakeEndpoint(trx, projectId, endpointId);
+    return deliveryId;
+  });
+}
+
+const RECOVER_CHUNK = 5_000;
+
+// What was wanted while the endpoint was disabled has no time. The schedule of retries starts again.
+const recover = statement<{ id: string }>(
+  'webhooks-recover',
+  `update webhook_deliveries d
+   set status = 'PENDING', next_attempt_at = now(), attempts_before = d.attempts
+   where d.project_id = $1 and d.id = any (array(
+     select o.id from webhook_deliveries o
+     where o.project_id = $1 and o.endpoint_id = $2 and o.created_at >= $3 and o.created_at <= $4
+       and o.created_at > now() - interval '30 days'
+       and (o.status = 'FAILED' or o.status = 'PENDING' and o.next_attempt_at is null)
+     order by o.id limit ${RECOVER_CHUNK} for update skip locked))
+     and d.created_at >= $3 and d.created_at <= $4
+   returning d.id`,
+);
+
+/** Makes failed and missed deliveries of a range due again, some at a time, and returns how many. */
+export async function recoverDeliveries(
+  db: Db,
+  project: ProjectAccess,
+  endpointId: string,
+  { since, until = new Date() }: { since: Date; until?: Date | undefined },
+): Promise<number> {
+  const { projectId } = project;
+  await findEndpoint(db, projectId, endpointId);
+  let count = 0;
+  for (let recovered = RECOVER_CHUNK; recovered === RECOVER_CHUNK; count += recovered)
+    recovered = await inTransaction(db, async (trx) => {
+      await requireOpenProject(trx, project);
+      const rows = await recover(trx, [projectId, endpointId, since, until]);
+      if (rows.length > 0) await wakeEndpoint(trx, projectId, endpointId);
+      return rows.length;
+    });
+  return count;
+}

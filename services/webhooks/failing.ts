@@ -1,0 +1,90 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
+import { nameInMail } from '../../platform/names.ts';
+import { recordAudit } from '../audit/record.ts';
+import { sendSystemMail } from '../system/mail.ts';
+
+const HOUR_MS = 3_600_000;
+export const MAIL_AFTER_MS = HOUR_MS;
+export const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
+
+export interface FailingDeps {
+  db: Db;
+  now: () => Date;
+  /** The sender of mail to members. */
+  systemFrom: string;
+}
+
+/** Mails the members when an endpoint has failed for an hour; once, until it succeeds again. */
+export async function mailAboutFailing({ db, now, systemFrom }: FailingDeps, id: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const endpoint = await WebhookEndpoint.query(trx).findById(id).forUpdate();
+    if (!endpoint?.enabled || endpoint.failureMailed || !hasFailedFor(endpoint, MAIL_AFTER_MS, now())) return;
+    await endpoint.$query(trx).patch({ failureMailed: true });
+    await mailMembers(trx, systemFrom, endpoint, {
+      subject: 'A webhook endpoint is failing',
+      news: 'has answered no call for an hour',
+      rest: 'Its deliveries are retried for some days. After five days of nothing but failures the endpoint is disabled.',
+    });
+  });
+}
+
+const reasons = {
+  gone: 'answered 410 (Gone)',
+  failing: 'has failed for five days',
+} as const;
+
+/** Returns whether the endpoint was enabled. Its events are kept for 30 days, and are sent on request. */
+export async function disableEndpoint(
+  { db, now, systemFrom }: FailingDeps,
+  id: string,
+  disabledReason: keyof typeof reasons,
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const endpoint = await WebhookEndpoint.query(trx).findById(id).forUpdate();
+    if (!endpoint?.enabled) return false;
+    const at = now();
+    await endpoint.$query(trx).patch({ enabled: false, disabledReason, disabledAt: at, updatedAt: at });
+    await recordAudit(
+      trx,
+      { projectId: endpoint.projectId },
+      {
+        action: 'webhook_endpoint.disabled',
+        target: { type: 'webhook_endpoint', id },
+        changes: { disabledReason: { from: null, to: disabledReason } },
+      },
+    );
+    await mailMembers(trx, systemFrom, endpoint, {
+      subject: 'A webhook endpoint was disabled',
+      news: `${reasons[disabledReason]} and was disabled`,
+      rest: 'What it wants is kept for 30 days. Enable it when it works again; POST /webhook-endpoints/{id}/recover sends what it missed.',
+    });
+    return true;
+  });
+}
+
+export const hasFailedFor = ({ failingSince }: Pick<WebhookEndpoint, 'failingSince'>, ms: number, now: Date): boolean =>
+  failingSince !== null && now.getTime() - failingSince.getTime() >= ms;
+
+async function mailMembers(
+  trx: Db,
+  from: string,
+  { projectId, url }: WebhookEndpoint,
+  { subject, news, rest }: { subject: string; news: string; rest: string },
+): Promise<void> {
+  const members: { email: string; project: string }[] = await trx('memberships as m')
+    .join('users as u', 'u.id', 'm.userId')
+    .join('projects as p', 'p.id', 'm.projectId')
+    .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
+    .orderByRaw('u.email collate "C"')
+    .select('u.email', 'p.name as project');
+  // Only the host: the rest of the URL may contain a secret.
+  const { host } = new URL(url);
+  for (const { email, project } of members)
+    await sendSystemMail(trx, {
+      from,
+      to: email,
+      subject,
+      paragraphs: [`The webhook endpoint at ${host} of the project ${nameInMail(project)} ${news}.`, rest],
+    });
+}

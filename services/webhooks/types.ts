@@ -1,0 +1,66 @@
+// The vocabulary of webhook types. Types of recorded events have the names of the events.
+
+export interface WebhookType {
+  type: string;
+  description: string;
+}
+
+/** Types with a fixed name, and what they are sent for. */
+const fixedTypes = {
+  'email.sent': 'The SMTP relay has accepted a mail.',
+  'email.delivery': 'The receiving server has accepted a mail.',
+  'email.open': 'A mail was opened.',
+  'email.click': 'A link in a mail was clicked.',
+  'email.bounce': 'A mail bounced.',
+  'email.complaint': 'A recipient reported a mail as spam.',
+  'email.failed': 'A mail could not be sent.',
+  'email.unknown': 'It is unknown whether the SMTP relay has accepted a mail.',
+  'contact.created': 'A contact was created.',
+  'contact.updated': 'The address, the subscription or the data of a contact changed.',
+  'contact.deleted': 'A contact was deleted; only its id is sent.',
+  'contact.subscribed': 'A contact subscribed.',
+  'contact.unsubscribed': 'A contact unsubscribed.',
+  'campaign.started': 'A campaign began to send.',
+  'campaign.paused': 'A campaign was paused, by a person or by itself.',
+  'campaign.resumed': 'A paused campaign continues.',
+  'campaign.finished': 'A campaign has sent to all recipients.',
+  'campaign.cancelled': 'A campaign was cancelled.',
+  'execution.started': 'A contact entered a workflow.',
+  'execution.completed': 'An execution of a workflow reached its end or an exit.',
+  'execution.failed': 'A step of an execution failed.',
+  'execution.cancelled': 'An execution was cancelled.',
+  'domain.verified': 'All DNS records of a domain were found.',
+  'domain.lost': 'A domain is no longer verified.',
+  'job.completed': 'An import or a bulk change has ended.',
+  'job.failed': 'An import or a bulk change failed.',
+  'project.disabled': 'The project was disabled.',
+  'project.enabled': 'The project was enabled again.',
+  'webhook.test': 'Sent on request, to try an endpoint.',
+} as const;
+export type FixedWebhookType = keyof typeof fixedTypes;
+
+const namedTypes: WebhookType[] = [
+  { type: 'segment.<slug>.entry', description: 'A contact entered a tracked segment.' },
+  { type: 'segment.<slug>.exit', description: 'A contact left a tracked segment.' },
+  { type: 'event.<name>', description: 'A client tracked an event of this name. "*" does not include these.' },
+];
+
+export const webhookTypes: WebhookType[] = [
+  ...Object.entries(fixedTypes).map(([type, description]) => ({ type, description })),
+  ...namedTypes,
+];
+
+export const TEST_TYPE: FixedWebhookType = 'webhook.test';
+
+/** The part of a type before its first dot. */
+const families = new Set(webhookTypes.map(({ type }) => type.slice(0, type.indexOf('.'))));
+
+/** Whether an endpoint may have this among its types: a name, a prefix such as `email.*`, or `*`. */
+export function isTypePattern(pattern: string): boolean {
+  if (pattern === '*' || Object.hasOwn(fixedTypes, pattern)) return true;
+  const [family = '', ...rest] = pattern.split('.');
+  if (!families.has(family) || rest.length === 0) return false;
+  if (family === 'event') return rest.join('.') !== '';
+  if (rest.length === 1 && rest[0] === '*') return true;
+  return family === 'segment' && /^segment\.[^*]+\.(?:entry|exit|\*)$/s.test(pattern);
+}

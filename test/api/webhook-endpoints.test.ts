@@ -1,0 +1,392 @@
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import { newId } from '../../platform/ids.ts';
+import { person } from '../support/accounts.ts';
+import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { eventually } from '../support/waiting.ts';
+import { driveWebhooks, relayWebhooks } from '../support/webhooks.ts';
+
+const URL = 'https://hooks.example/path';
+
+describe('webhook endpoints', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let receiver: HttpReceiver;
+
+  before(async () => {
+    receiver = await startHttpReceiver();
+    api = await startTestApi({ env: { WEBHOOK_ALLOWED_HOSTS: receiver.host } });
+  });
+  beforeEach(async () => {
+    project = await api.project();
+  });
+  after(async () => {
+    await api?.stop();
+    await receiver?.stop();
+  });
+
+  type Json = Record<string, unknown>;
+  const bodyOf = ({ body }: ApiAnswer) => body as Json;
+  const create = async (more: object = {}) =>
+    bodyOf(await project.server.post('/webhook-endpoints', { url: URL, types: ['*'], ...more }));
+
+  describe('POST /webhook-endpoints', () => {
+    it('creates an endpoint and shows its secret once', async () => {
+      const answer = await project.server.post('/webhook-endpoints', {
+        ...{
+          url: URL,
+          types: ['email.*', 'event.bought', 'email.*'],
+          description: 'CRM',
+          headers: { 'X-Token': 'abc' },
+        },
+        ratePerSecond: 5,
+      });
+      expect(answer.status).to.equal(201);
+      const { id, secret, ...rest } = bodyOf(answer);
+      expect(secret).to.match(/^whsec_/);
+      expect(rest).to.deep.include({
+        ...{ projectId: project.id, url: URL, description: 'CRM', types: ['email.*', 'event.bought'] },
+        ...{ headers: { 'X-Token': '•••' }, ratePerSecond: 5, enabled: true, disabledReason: null, failingSince: null },
+      });
+      const shown = bodyOf(await project.server.get(`/webhook-endpoints/${id}`));
+      expect(shown).to.deep.equal({ id, ...rest });
+      expect((await project.server.get('/webhook-endpoints')).body).to.deep.equal([shown]);
+      expect((await project.server.get(`/webhook-endpoints/${id}/secret`)).body).to.deep.equal({ secret });
+    });
+
+    it('stores secret and headers sealed', async () => {
+      await create({ headers: { 'X-Token': 'very-private' } });
+      const rows = await api.db('webhookEndpoints').where({ projectId: project.id });
+      expect(JSON.stringify(rows)).to.not.match(/whsec_|very-private/);
+    });
+
+    it('starts one Temporal workflow for the endpoint', async () => {
+      const { id } = await create();
+      expect(await api.db('outbox').where({ projectId: project.id }).pluck('workflow_id')).to.deep.equal([
+        `webhookEndpoint/${project.id}/${id}/1`,
+      ]);
+    });
+
+    it('rejects a private address and another scheme with 400', async () => {
+      for (const url of [
+        ...[
+          'http://127.0.0.1/',
+          'http://10.0.0.1:8080/x',
+          'http://[::1]/',
+          'http://169.254.169.254/latest',
+          'http://2130706433/',
+        ],
+        ...['ftp://hooks.example/', 'javascript:alert(1)', 'hooks.example', 'http://'],
+      ]) {
+        const answer = await project.server.post('/webhook-endpoints', { url, types: ['*'] });
+        expect(answer.status, url).to.equal(400);
+        expect(bodyOf(answer).error, url).to.include({ code: 'BAD_REQUEST' });
+      }
+      expect((await project.server.get('/webhook-endpoints')).body).to.deep.equal([]);
+    });
+
+    it('rejects unknown types, no types, 51 types and bad headers with 422 and names the field', async () => {
+      const bad: [object, RegExp][] = [
+        [{ types: ['email.nothing'] }, /^types/],
+        [{ types: ['segment.entry'] }, /^types/],
+        [{ types: ['nothing.*'] }, /^types/],
+        [{ types: ['event.'] }, /^types/],
+        [{ types: [] }, /^types/],
+        [{ types: Array.from({ length: 51 }, (_, n) => `event.e${n}`) }, /^types/],
+        [{ types: 'email.sent' }, /^types/],
+        [{ headers: { 'not a name': 'x' } }, /^headers/],
+        [{ headers: { 'X-A': 'two\r\nlines' } }, /^headers/],
+        [{ headers: { 'Webhook-Id': 'mine' } }, /^headers/],
+        [{ headers: { Host: 'other' } }, /^headers/],
+        [{ ratePerSecond: 0 }, /^ratePerSecond/],
+        [{ ratePerSecond: 1001 }, /^ratePerSecond/],
+        [{ description: 'x'.repeat(501) }, /^description/],
+        [{ url: 5 }, /^url/],
+      ];
+      for (const [more, field] of bad) {
+        const answer = await project.server.post('/webhook-endpoints', { url: URL, types: ['*'], ...more });
+        expect(answer.status, JSON.stringify(more)).to.equal(422);
+        const [violation] = (bodyOf(answer).error as { errors: { field: string }[] }).errors;
+        expect(violation?.field).to.match(field);
+      }
+    });
+
+    it('accepts every listed type, prefixes, and names of tracked events', async () => {
+      const { types } = bodyOf(await project.server.get('/webhook-endpoints/types')) as { types: { type: string }[] };
+      const names = types.map(({ type }) => type.replace('<slug>', 'vips').replace('<name>', 'order.paid'));
+      expect(names).to.include.members([
+        'email.sent',
+        'email.unknown',
+        'webhook.test',
+        'segment.vips.entry',
+        'job.failed',
+      ]);
+      const prefixes = ['*', 'email.*', 'segment.*', 'segment.vips.*', 'event.*', 'event.order.*'];
+      const answer = await project.server.post('/webhook-endpoints', { url: URL, types: [...names, ...prefixes] });
+      expect(answer.status).to.equal(201);
+    });
+
+    it('rejects a 21st endpoint with 409, also of concurrent requests', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 22 }, () => project.server.post('/webhook-endpoints', { url: URL, types: ['*'] })),
+      );
+      expect(answers.filter(({ status }) => status === 201)).to.have.length(20);
+      const [refused] = answers.filter(({ status }) => status !== 201);
+      expect(refused).to.have.property('status', 409);
+      expect((bodyOf(refused as ApiAnswer).error as Json).message).to.equal(
+        'This project has 20 webhook endpoints, which is the limit.',
+      );
+    });
+  });
+
+  describe('access', () => {
+    it('is for the secret key and for sessions of an ADMIN', async () => {
+      const { id } = await create();
+      expect((await project.owner.get(`/webhook-endpoints/${id}`)).status).to.equal(200);
+      expect((await project.browser.get('/webhook-endpoints')).status).to.equal(401);
+      const member = await person(api, { project: project.id, role: 'MEMBER' });
+      const asMember = { 'x-project-id': project.id };
+      for (const path of [
+        '/webhook-endpoints',
+        `/webhook-endpoints/${id}`,
+        `/webhook-endpoints/${id}/secret`,
+        '/webhook-endpoints/types',
+      ])
+        expect((await member.get(path, asMember)).status, path).to.equal(403);
+    });
+
+    it('answers 404 to the ids of another project, without an effect', async () => {
+      const { id } = await create();
+      await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'bought' });
+      await relayWebhooks(api.db);
+      const [{ id: deliveryId }] = (
+        bodyOf(await project.server.get(`/webhook-endpoints/${id}/deliveries`)) as { data: { id: string }[] }
+      ).data as [{ id: string }];
+      const { server } = await api.project();
+      const calls: [string, string, unknown?][] = [
+        ['GET', `/webhook-endpoints/${id}`],
+        ['PATCH', `/webhook-endpoints/${id}`, { enabled: false }],
+        ['DELETE', `/webhook-endpoints/${id}`],
+        ['GET', `/webhook-endpoints/${id}/secret`],
+        ['POST', `/webhook-endpoints/${id}/rotate-secret`, {}],
+        ['POST', `/webhook-endpoints/${id}/test`],
+        ['POST', `/webhook-endpoints/${id}/recover`, { since: '2026-01-01T00:00:00Z' }],
+        ['GET', `/webhook-endpoints/${id}/deliveries`],
+        ['GET', `/webhook-deliveries/${deliveryId}`],
+        ['POST', `/webhook-deliveries/${deliveryId}/replay`],
+        ['GET', `/webhook-deliveries/${newId()}`],
+        ['GET', '/webhook-endpoints/no-id'],
+      ];
+      const before = await api.db('webhookEndpoints').where({ id }).first();
+      for (const [method, path, body] of calls)
+        expect((await server.request(method, path, body)).status, `${method} ${path}`).to.equal(404);
+      expect(await api.db('webhookEndpoints').where({ id }).first()).to.deep.equal(before);
+      expect(await api.db('webhookDeliveries').where({ endpointId: id })).to.have.length(1);
+    });
+  });
+
+  describe('PATCH and DELETE /webhook-endpoints/:id', () => {
+    it('changes what is given and keeps hidden headers', async () => {
+      const { id, secret, ...before } = await create({ headers: { 'X-A': '1', 'X-B': '2' } });
+      const answer = await project.server.patch(`/webhook-endpoints/${id}`, {
+        ...{ types: ['job.*'], headers: { 'X-A': '•••', 'X-C': '3' }, ratePerSecond: 7, url: receiver.url },
+      });
+      expect(answer.status).to.equal(200);
+      expect(bodyOf(answer)).to.deep.include({
+        ...{
+          ...before,
+          id,
+          url: receiver.url,
+          types: ['job.*'],
+          headers: { 'X-A': '•••', 'X-C': '•••' },
+          ratePerSecond: 7,
+        },
+        updatedAt: bodyOf(answer).updatedAt,
+      });
+      const driver = driveWebhooks(api.db, [receiver.host]);
+      const { deliveryId } = bodyOf(await project.server.post(`/webhook-endpoints/${id}/test`));
+      await driver.deliver(id as string);
+      driver.stop();
+      const [request] = await receiver.received(1);
+      expect(request?.headers).to.include({ 'x-a': '1', 'x-c': '3' });
+      expect(new Webhook(secret as string).verify(request?.body ?? '', request?.headers as never)).to.be.an('object');
+      const whole = bodyOf(await project.server.get(`/webhook-deliveries/${deliveryId}`));
+      expect(whole).to.include({ id: deliveryId, status: 'DELIVERED', type: 'webhook.test' });
+      expect(whole.attemptLog).to.have.length(1);
+      expect((await project.server.patch(`/webhook-endpoints/${id}`, { headers: null })).body).to.deep.include({
+        headers: {},
+      });
+      expect((await project.server.patch(`/webhook-endpoints/${id}`, { url: 'http://10.0.0.1/' })).status).to.equal(
+        400,
+      );
+    });
+
+    it('disables and enables by hand', async () => {
+      const { id } = await create();
+      expect(bodyOf(await project.server.patch(`/webhook-endpoints/${id}`, { enabled: false }))).to.include({
+        ...{ enabled: false, disabledReason: null },
+      });
+      await api.db('webhookEndpoints').where({ id }).update({ disabledReason: 'failing', failingSince: new Date() });
+      expect(bodyOf(await project.server.patch(`/webhook-endpoints/${id}`, { enabled: true }))).to.include({
+        ...{ enabled: true, disabledReason: null, failingSince: null },
+      });
+    });
+
+    it('shows what a deleted endpoint has not received as DISCARDED, and replays none of it', async () => {
+      const { id } = await create();
+      await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'bought' });
+      await relayWebhooks(api.db);
+      const { data } = bodyOf(await project.server.get(`/webhook-endpoints/${id}/deliveries`)) as { data: Json[] };
+      expect(data.map(({ type, status }) => [type, status])).to.deep.equal([['contact.created', 'PENDING']]);
+      expect((await project.server.delete(`/webhook-endpoints/${id}`)).status).to.equal(204);
+      expect((await project.server.get(`/webhook-endpoints/${id}`)).status).to.equal(404);
+      const path = `/webhook-deliveries/${data[0]?.id}`;
+      expect(bodyOf(await project.server.get(path))).to.include({ status: 'DISCARDED', nextAttemptAt: null });
+      expect((await project.server.post(`${path}/replay`)).status).to.equal(409);
+      await project.browser.post('/v1/track', { email: 'bob@example.com', event: 'bought' });
+      expect(await api.db('webhookQueue').where({ projectId: project.id })).to.deep.equal([]);
+    });
+  });
+
+  describe('POST /webhook-endpoints/:id/rotate-secret', () => {
+    it('answers with a new secret and checks the overlap', async () => {
+      const { id, secret } = await create();
+      const answer = await project.server.post(`/webhook-endpoints/${id}/rotate-secret`, { overlapHours: 168 });
+      expect(answer.status).to.equal(200);
+      expect(bodyOf(answer).secret)
+        .to.match(/^whsec_/)
+        .and.not.equal(secret);
+      expect((await project.server.post(`/webhook-endpoints/${id}/rotate-secret`)).status).to.equal(200);
+      for (const overlapHours of [-1, 169, 1.5, 'a day'])
+        expect((await project.server.post(`/webhook-endpoints/${id}/rotate-secret`, { overlapHours })).status).to.equal(
+          422,
+        );
+    });
+  });
+
+  describe('GET /webhook-endpoints/:id/deliveries', () => {
+    it('pages, and filters by status, type and time', async () => {
+      const { id } = await create({ types: ['event.*'] });
+      for (const event of ['a', 'b', 'c']) await project.browser.post('/v1/track', { email: 'ann@example.com', event });
+      await relayWebhooks(api.db);
+      const get = async (query = '') => bodyOf(await project.server.get(`/webhook-endpoints/${id}/deliveries${query}`));
+      const first = await get('?limit=2');
+      expect(first).to.include({ hasMore: true, total: 3 });
+      expect((first.data as Json[]).map(({ type }) => type)).to.deep.equal(['event.c', 'event.b']);
+      const second = await get(`?limit=2&cursor=${first.cursor}`);
+      expect((second.data as Json[]).map(({ type }) => type)).to.deep.equal(['event.a']);
+      expect(second).to.include({ hasMore: false, cursor: null });
+      expect((await get('?type=event.b')).total).to.equal(1);
+      expect((await get('?status=PENDING')).total).to.equal(3);
+      expect((await get('?status=DELIVERED')).total).to.equal(0);
+      expect((await get(`?since=${new Date(Date.now() + 60_000).toISOString()}`)).total).to.equal(0);
+      const [delivery] = (await get()).data as Json[];
+      expect(delivery).to.have.all.keys(
+        ...[
+          'id',
+          'endpointId',
+          'eventId',
+          'type',
+          'status',
+          'attempts',
+          'nextAttemptAt',
+          'lastStatusCode',
+          'lastError',
+        ],
+        ...['createdAt', 'deliveredAt'],
+      );
+      expect((await project.server.get(`/webhook-endpoints/${id}/deliveries?status=LOST`)).status).to.equal(400);
+      expect((await project.server.get(`/webhook-endpoints/${id}/deliveries?since=yesterday`)).status).to.equal(400);
+    });
+
+    it('shows an open delivery of 31 days ago as DISCARDED', async () => {
+      const { id } = await create({ types: ['event.*'] });
+      await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'old' });
+      await relayWebhooks(api.db);
+      const ago = "now() - interval '31 days'";
+      await api.db.raw(`update webhook_events set created_at = ${ago} where project_id = ?`, [project.id]);
+      await api.db.raw(`update webhook_deliveries set created_at = ${ago} where project_id = ?`, [project.id]);
+      const { data } = bodyOf(await project.server.get(`/webhook-endpoints/${id}/deliveries?status=DISCARDED`)) as {
+        data: Json[];
+      };
+      expect(data.map(({ status, type }) => [status, type])).to.deep.equal([['DISCARDED', 'event.old']]);
+    });
+  });
+
+  describe('replay, recover and test', () => {
+    it('answer 202', async () => {
+      const { id } = await create({ types: ['event.*'] });
+      await project.server.patch(`/webhook-endpoints/${id}`, { enabled: false });
+      const since = new Date(Date.now() - 1_000).toISOString();
+      await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'missed' });
+      await relayWebhooks(api.db);
+      const recovered = await project.server.post(`/webhook-endpoints/${id}/recover`, { since });
+      expect([recovered.status, recovered.body]).to.deep.equal([202, { count: 1 }]);
+      const { deliveryId } = bodyOf(await project.server.post(`/webhook-endpoints/${id}/test`));
+      const replayed = await project.server.post(`/webhook-deliveries/${deliveryId}/replay`);
+      expect(replayed.status).to.equal(202);
+      const copy = bodyOf(await project.server.get(`/webhook-deliveries/${bodyOf(replayed).deliveryId}`));
+      const original = bodyOf(await project.server.get(`/webhook-deliveries/${deliveryId}`));
+      expect(copy.eventId).to.equal(original.eventId);
+      expect(copy.payload).to.deep.equal(original.payload);
+      for (const body of [{}, { since: 'x' }, { since: 5 }])
+        expect((await project.server.post(`/webhook-endpoints/${id}/recover`, body)).status).to.equal(422);
+      const backwards = { since: '2026-02-01T00:00:00Z', until: '2026-01-01T00:00:00Z' };
+      expect((await project.server.post(`/webhook-endpoints/${id}/recover`, backwards)).status).to.equal(400);
+    });
+  });
+
+  describe('GET /webhook-endpoints/listen', () => {
+    /** Opens a stream; `read` returns the next message. */
+    async function listen(query = '') {
+      const controller = new AbortController();
+      const response = await fetch(`${api.url}/webhook-endpoints/listen${query}`, {
+        headers: { authorization: `Bearer ${project.secretKey}` },
+        signal: controller.signal,
+      });
+      const chunks = (response.body as ReadableStream<Uint8Array>).getReader();
+      let text = '';
+      const read = async (): Promise<Json> => {
+        for (;;) {
+          const [message, ...rest] = text.split('\n\n');
+          if (rest.length > 0) {
+            text = rest.join('\n\n');
+            const line = message?.split('\n').find((part) => part.startsWith('data: '));
+            if (line) return JSON.parse(line.slice('data: '.length));
+          } else text += Buffer.from((await chunks.read()).value ?? []).toString();
+        }
+      };
+      return { response, read, close: () => controller.abort() };
+    }
+
+    it('streams deliveries with headers and signature, and stores none', async () => {
+      const stream = await listen('?types=event.*');
+      expect(stream.response.headers.get('content-type')).to.match(/^text\/event-stream/);
+      await eventually(async () => (await api.db('webhookListeners').where({ projectId: project.id })).length === 1);
+      await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'heard', data: { a: 1 } });
+      await relayWebhooks(api.db);
+      const message = await stream.read();
+      expect(message).to.include({ type: 'event.heard' });
+      expect(message.data).to.deep.include({ name: 'heard', data: { a: 1 } });
+      const secret = stream.response.headers.get('x-webhook-secret') ?? '';
+      expect(new Webhook(secret).verify(message.body as string, message.headers as never)).to.deep.include({
+        type: 'event.heard',
+      });
+      expect(await api.db('webhookEvents').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await api.db('webhookDeliveries').where({ projectId: project.id })).to.deep.equal([]);
+      stream.close();
+      await eventually(async () => (await api.db('wantedWebhookTypes').where({ projectId: project.id })).length === 0);
+      expect(await api.db('webhookListenerMessages').where({ projectId: project.id })).to.deep.equal([]);
+    });
+
+    it('rejects unknown types with 400, and a sixth stream with 429', async () => {
+      expect((await project.server.get('/webhook-endpoints/listen?types=email.nothing')).status).to.equal(400);
+      const streams = [];
+      for (let n = 0; n < 5; n++) streams.push(await listen());
+      expect((await project.server.get('/webhook-endpoints/listen')).status).to.equal(429);
+      for (const stream of streams) stream.close();
+      await eventually(async () => (await api.db('webhookListeners').where({ projectId: project.id })).length === 0);
+    });
+  });
+});

@@ -1,0 +1,135 @@
+// Chromium for the tests of the web application. Whatever the browser complains about fails the test.
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Browser,
+  type BrowserContext,
+  type ConsoleMessage,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core';
+import { toStderr } from '../../dev/report.ts';
+import { isExecutable, onPath } from '../../dev/run.ts';
+import { webAppDir } from '../../dev/web-app.ts';
+import { atEnd } from './cleanup.ts';
+import type { Env } from './processes.ts';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** Returns the path of the machine's Chromium, or throws with instructions. */
+export function findChromium(env: NodeJS.ProcessEnv = process.env): string {
+  const { CHROMIUM_PATH: given } = env;
+  if (given && isExecutable(given)) return given;
+  const found = given ? undefined : NAMES.map(onPath).find((path) => path !== undefined);
+  if (found) return found;
+  throw new Error(
+    given
+      ? `CHROMIUM_PATH is ${given}, where no program is.`
+      : `The tests of the web application need Chromium, and none of ${NAMES.join(', ')} is on the PATH. Install it (Debian: "apt-get install chromium", macOS: "brew install --cask chromium"), or set CHROMIUM_PATH.`,
+  );
+}
+
+/** The settings that let an API serve the built application. */
+export const webAppEnv = async (): Promise<Env> => ({ WEB_APP_DIR: await webAppDir(toStderr) });
+
+let browser: Promise<Browser> | undefined;
+
+/** One browser for all tests; each test has its own context, with its own cookies. */
+function sharedBrowser(): Promise<Browser> {
+  browser ??= chromium
+    .launch({ executablePath: findChromium(), args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+    .then((launched) => {
+      atEnd(() => launched.close());
+      return launched;
+    });
+  return browser;
+}
+
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser complained about: errors in the console, violations of the policy, requests to other hosts. */
+  complaints: string[];
+  close(): Promise<void>;
+  /** Saves what the page looks like, and returns the path. */
+  picture(): Promise<string>;
+}
+
+export interface VisitOptions {
+  url: string;
+  /** `name=value` of a session. */
+  cookie?: string;
+  width?: number;
+  colorScheme?: 'light' | 'dark';
+  /** Answers that the test provokes; the browser logs them as errors. */
+  expected?: RegExp;
+}
+
+export async function visit(options: VisitOptions): Promise<Visit> {
+  const { url, cookie, width = 1280, colorScheme = 'light', expected } = options;
+  const context = await (await sharedBrowser()).newContext({
+    viewport: { width, height: 860 },
+    colorScheme,
+    reducedMotion: 'reduce',
+    locale: 'en-US',
+  });
+  context.setDefaultTimeout(20_000);
+  const [name = '', value = ''] = cookie?.split('=') ?? [];
+  if (cookie) await context.addCookies([{ name, value, url }]);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const complain = (text: string) => {
+    if (!expected?.test(text)) complaints.push(text);
+  };
+  page.on('console', (message: ConsoleMessage) => {
+    if (message.type() === 'error') complain(`${message.text()} (${message.location().url})`);
+  });
+  page.on('pageerror', (error) => complain(`uncaught: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    complain(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  const { origin } = new URL(url);
+  page.on('request', (request: Request) => {
+    const target = new URL(request.url());
+    if (target.protocol.startsWith('http') && target.origin !== origin) complain(`foreign request: ${request.url()}`);
+  });
+  const picture = async () => {
+    const path = join(tmpdir(), `everpost-${randomUUID()}.png`);
+    await page.screenshot({ path, fullPage: true });
+    return `${path} (${page.url()})`;
+  };
+  return { page, context, complaints, close: () => context.close(), picture };
+}
+
+const require = createRequire(import.meta.url);
+let axeSource: string | undefined;
+
+interface AxeResults {
+  violations: { id: string; help: string; nodes: { target: unknown[]; failureSummary?: string }[] }[];
+}
+
+// The tests are compiled without the types of a browser, so its scripts are texts. Mail in frames is not ours.
+const RUN_AXE = `axe.run({ exclude: [['iframe']] }, {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+})`;
+
+/** Returns the findings of axe against WCAG 2.2 AA, each with the elements that it is about. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  axeSource ??= readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate<AxeResults>(RUN_AXE);
+  return violations.map(({ id, help, nodes }) => {
+    const places = nodes
+      .slice(0, 4)
+      .map(
+        ({ target, failureSummary = '' }) =>
+          `${target.join(' ')} (${failureSummary.replace(/\s+/g, ' ').slice(0, 180)})`,
+      );
+    return `${id}: ${help}: ${places.join('; ')}`;
+  });
+}

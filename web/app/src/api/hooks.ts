@@ -1,0 +1,116 @@
+import {
+  type InfiniteData,
+  type QueryKey,
+  type UseInfiniteQueryResult,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { showDone, showProblem } from '../ui/notify.ts';
+import { type ApiClient, accountApi, projectApi, unwrap } from './client.ts';
+import type { Project } from './types.ts';
+
+export interface ProjectApi {
+  projectId: string;
+  client: ApiClient;
+  /** Query keys begin with the project: two projects never share a cached answer. */
+  key(...parts: unknown[]): QueryKey;
+}
+
+/** The API of the project in the address. */
+export function useApi(): ProjectApi {
+  const { projectId = '' } = useParams({ strict: false });
+  return { projectId, client: projectApi(projectId), key: (...parts) => ['project', projectId, ...parts] };
+}
+
+export const useMe = () =>
+  useQuery({ queryKey: ['me'], queryFn: () => unwrap(accountApi.GET('/users/@me')), staleTime: 60_000 });
+
+export const projectsQuery = {
+  queryKey: ['projects'],
+  queryFn: () => unwrap(accountApi.GET('/users/@me/projects')),
+  staleTime: 60_000,
+};
+
+export const useProjects = () => useQuery(projectsQuery);
+
+/** The project of the address; undefined while the list loads. */
+export function useProject(): Project | undefined {
+  const { projectId } = useApi();
+  return useProjects().data?.find(({ id }) => id === projectId);
+}
+
+/** What the user's role allows. Pages do not offer the rest, and the API refuses it anyway. */
+export function useRights(): { write: boolean; admin: boolean } {
+  const role: string | undefined = useProject()?.role;
+  return { write: role !== undefined && role !== 'VIEWER', admin: role === 'ADMIN' || role === 'OWNER' };
+}
+
+/** Names of custom fields, without the prefix `data.` that the API gives them. */
+export function useCustomFields(): string[] {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('contact-fields'),
+    queryFn: () => unwrap(client.GET('/contacts/fields')),
+    staleTime: 60_000,
+  });
+  return useMemo(
+    () => (data?.fields ?? []).filter(({ isCustom }) => isCustom).map(({ field }) => field.replace(/^data\./, '')),
+    [data],
+  );
+}
+
+export interface CursorPage<T> {
+  data: T[];
+  cursor: string | null;
+  hasMore: boolean;
+  total: number;
+}
+
+export type CursorList<T> = UseInfiniteQueryResult<InfiniteData<CursorPage<T>>>;
+
+/** A list that pages by cursor; `load` gets the cursor of the next page. */
+export function useCursorList<T>(
+  key: QueryKey,
+  load: (cursor: string | undefined) => Promise<CursorPage<T>>,
+  options: { enabled?: boolean; refetchInterval?: number | false } = {},
+): CursorList<T> {
+  return useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam }) => load(pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => (page.hasMore ? (page.cursor ?? undefined) : undefined),
+    ...options,
+  });
+}
+
+export interface ActionOptions<Input, Output> {
+  run(input: Input): Promise<Output>;
+  /** What the user is told afterwards. */
+  done?: (output: Output, input: Input) => string;
+  /** Keys of what the action changes. */
+  changes?: QueryKey[];
+  onDone?: (output: Output, input: Input) => void;
+  /** Shows the error itself, at the field that it is about. */
+  quiet?: boolean;
+}
+
+/** A change through the API: says what it did, or the API's own message. */
+export function useAction<Input = void, Output = unknown>(options: ActionOptions<Input, Output>) {
+  const { run, done, changes = [], onDone, quiet } = options;
+  const cache = useQueryClient();
+  return useMutation<Output, Error, Input>({
+    mutationFn: run,
+    onSuccess: async (output, input) => {
+      await Promise.all(changes.map((queryKey) => cache.invalidateQueries({ queryKey })));
+      if (done) showDone(done(output, input));
+      onDone?.(output, input);
+    },
+    onError: (error) => {
+      if (!quiet) showProblem(error);
+    },
+  });
+}

@@ -1,0 +1,33 @@
+// Names for the shapes of the generated types.
+import type { operations } from './schema.ts';
+
+type Answer<Operation extends keyof operations> = operations[Operation] extends {
+  responses: infer Responses;
+}
+  ? Responses extends Record<200, { content: { 'application/json': infer Body } }>
+    ? Body
+    : never
+  : never;
+
+type Item<Operation extends keyof operations> =
+  Answer<Operation> extends { data: (infer T)[] } ? T : Answer<Operation> extends (infer T)[] ? T : never;
+
+export type Project = Item<'getUsersMeProjects'>;
+export type User = Answer<'getUsersMe'>;
+export type Contact = Item<'getContacts'>;
+export type Segment = Item<'getSegments'>;
+export type Template = Item<'getTemplates'>;
+export type Campaign = Answer<'getCampaignsId'>;
+export type CampaignStatus = Campaign['status'];
+export type Recipient = Item<'getCampaignsIdRecipients'>;
+export type RecipientStatus = Recipient['status'];
+export type Domain = Item<'getDomainsProjectProjectId'>;
+export type DomainRecord = Domain['records'][number];
+export type Email = Item<'getEmails'>;
+export type EmailStatus = Email['status'];
+export type EmailDetail = Answer<'getEmailsId'>;
+export type Job = Answer<'getContactsImportJobId'>;
+export type ActivityItem = Item<'getActivity'>;
+export type Security = Answer<'getUsersMeProjectsIdSecurity'>;
+export type SetupState = Answer<'getProjectsIdSetupState'>;
+export type Workflow = Item<'getWorkflows'>;

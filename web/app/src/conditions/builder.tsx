@@ -1,0 +1,270 @@
+import { ActionIcon, Box, Button, Group, Paper, Select, Stack, Text } from '@mantine/core';
+import { IconPlus, IconTrash, IconX } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { unwrap } from '../api/client.ts';
+import { useApi, useCustomFields } from '../api/hooks.ts';
+import { t } from '../texts/index.ts';
+import {
+  type Condition,
+  type Filter,
+  type Group as FilterGroup,
+  fieldOptions,
+  inputOf,
+  kindOf,
+  newCondition,
+  newFilter,
+  operatorsOf,
+  withField,
+  withOperator,
+} from './model.ts';
+import { ValueField } from './value-field.tsx';
+
+const MAX_DEPTH = 10;
+
+interface BuilderProps {
+  value: Condition;
+  onChange(value: Condition): void;
+  readOnly?: boolean;
+  /** A segment cannot refer to itself. */
+  ownSegmentId?: string;
+}
+
+type FieldOptions = ReturnType<typeof fieldOptions>;
+
+/** Edits a whole condition tree: groups in groups, every operator with a fitting input. */
+export function ConditionBuilder({ value, onChange, readOnly = false, ownSegmentId }: BuilderProps) {
+  const { client, key } = useApi();
+  const fields = useCustomFields();
+  const events = useQuery({
+    queryKey: key('event-names'),
+    queryFn: () => unwrap(client.GET('/events/names')),
+    staleTime: 60_000,
+  });
+  const segments = useQuery({ queryKey: key('segments'), queryFn: () => unwrap(client.GET('/segments')) });
+  const options = useMemo(
+    () =>
+      fieldOptions(
+        fields,
+        (events.data?.names ?? []).filter(({ reserved }) => !reserved).map(({ name }) => name),
+        (segments.data ?? []).filter(({ id }) => id !== ownSegmentId),
+        usedFields(value),
+      ),
+    [fields, events.data, segments.data, value, ownSegmentId],
+  );
+  return <Tree value={value} onChange={onChange} options={options} depth={1} readOnly={readOnly} />;
+}
+
+const usedFields = ({ groups }: Condition): string[] =>
+  groups.flatMap(({ filters, conditions }) => [
+    ...filters.map(({ field }) => field),
+    ...(conditions ? usedFields(conditions) : []),
+  ]);
+
+const replaced = <T,>(list: T[], index: number, item: T): T[] => list.map((old, at) => (at === index ? item : old));
+const removed = <T,>(list: T[], index: number): T[] => list.filter((_, at) => at !== index);
+
+interface TreeProps {
+  value: Condition;
+  onChange(value: Condition): void;
+  options: FieldOptions;
+  depth: number;
+  readOnly: boolean;
+}
+
+function Tree({ value, onChange, options, depth, readOnly }: TreeProps) {
+  const { logic, groups } = value;
+  return (
+    <Stack gap="sm">
+      <Group gap="xs">
+        <Text size="sm">{t.segments.matchPrefix}</Text>
+        <Select
+          aria-label={t.segments.logic}
+          size="xs"
+          w={90}
+          allowDeselect={false}
+          disabled={readOnly}
+          value={logic}
+          onChange={(next) => onChange({ ...value, logic: next === 'OR' ? 'OR' : 'AND' })}
+          data={[
+            { value: 'AND', label: t.segments.all },
+            { value: 'OR', label: t.segments.any },
+          ]}
+        />
+        <Text size="sm">{t.segments.matchSuffix}</Text>
+      </Group>
+      {groups.map((group, index) => (
+        <GroupBox
+          // Groups have no id; a removed one shifts the others.
+          key={index}
+          group={group}
+          index={index}
+          onChange={(next) => onChange({ ...value, groups: replaced(groups, index, next) })}
+          {...(groups.length > 1 && { onRemove: () => onChange({ ...value, groups: removed(groups, index) }) })}
+          options={options}
+          depth={depth}
+          readOnly={readOnly}
+        />
+      ))}
+      {!readOnly && (
+        <Box>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconPlus size={14} />}
+            onClick={() => onChange({ ...value, groups: [...groups, { filters: [newFilter()] }] })}
+          >
+            {t.segments.addGroup}
+          </Button>
+        </Box>
+      )}
+    </Stack>
+  );
+}
+
+interface GroupBoxProps {
+  group: FilterGroup;
+  index: number;
+  onChange(group: FilterGroup): void;
+  onRemove?: () => void;
+  options: FieldOptions;
+  depth: number;
+  readOnly: boolean;
+}
+
+function GroupBox({ group, index, onChange, onRemove, options, depth, readOnly }: GroupBoxProps) {
+  const { filters, conditions } = group;
+  return (
+    <Paper withBorder p="sm" radius="md" role="group" aria-label={t.segments.group(index + 1)} className="filter-group">
+      <Group justify="space-between" mb="xs">
+        <Text size="sm" fw={600}>
+          {t.segments.group(index + 1)}
+          <Text span c="dimmed" fw={400} ml={6} size="sm">
+            {t.segments.groupText}
+          </Text>
+        </Text>
+        {onRemove && !readOnly && (
+          <ActionIcon variant="subtle" color="gray" onClick={onRemove} aria-label={t.segments.removeGroup(index + 1)}>
+            <IconTrash size={16} />
+          </ActionIcon>
+        )}
+      </Group>
+      <Stack gap="xs">
+        {filters.map((filter, at) => (
+          <FilterRow
+            // Filters have no id.
+            key={at}
+            filter={filter}
+            options={options}
+            readOnly={readOnly}
+            onChange={(next) => onChange({ ...group, filters: replaced(filters, at, next) })}
+            {...((filters.length > 1 || conditions) && {
+              onRemove: () => onChange({ ...group, filters: removed(filters, at) }),
+            })}
+          />
+        ))}
+        {conditions && (
+          <Box className="nested">
+            <Group justify="space-between">
+              <Text size="sm" c="dimmed">
+                {t.segments.nested}
+              </Text>
+              {!readOnly && (
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={t.segments.removeNested}
+                  onClick={() =>
+                    onChange({ filters: filters.length > 0 ? filters : [newFilter()], conditions: undefined })
+                  }
+                >
+                  <IconTrash size={16} />
+                </ActionIcon>
+              )}
+            </Group>
+            <Tree
+              value={conditions}
+              onChange={(next) => onChange({ ...group, conditions: next })}
+              options={options}
+              depth={depth + 1}
+              readOnly={readOnly}
+            />
+          </Box>
+        )}
+        {!readOnly && (
+          <Group gap="xs">
+            <Button
+              size="xs"
+              variant="subtle"
+              leftSection={<IconPlus size={14} />}
+              onClick={() => onChange({ ...group, filters: [...filters, newFilter()] })}
+            >
+              {t.segments.addFilter}
+            </Button>
+            {!conditions && depth < MAX_DEPTH && (
+              <Button
+                size="xs"
+                variant="subtle"
+                leftSection={<IconPlus size={14} />}
+                onClick={() => onChange({ ...group, conditions: { ...newCondition(), logic: 'OR' } })}
+              >
+                {t.segments.addNested}
+              </Button>
+            )}
+          </Group>
+        )}
+      </Stack>
+    </Paper>
+  );
+}
+
+interface FilterRowProps {
+  filter: Filter;
+  options: FieldOptions;
+  readOnly: boolean;
+  onChange(filter: Filter): void;
+  onRemove?: () => void;
+}
+
+function FilterRow({ filter, options, readOnly, onChange, onRemove }: FilterRowProps) {
+  const kind = kindOf(filter.field);
+  const isDate = kind === 'date';
+  const label = (operator: string) =>
+    (isDate && t.segments.dateOperators[operator]) || t.segments.operators[operator] || operator;
+  return (
+    <Group gap="xs" align="flex-start" className="filter-row">
+      <Select
+        aria-label={t.segments.field}
+        data={options}
+        value={filter.field}
+        onChange={(field) => field && onChange(withField(filter, field))}
+        searchable
+        allowDeselect={false}
+        disabled={readOnly}
+        flex="1 1 11rem"
+        maxDropdownHeight={320}
+      />
+      <Select
+        aria-label={t.segments.operator}
+        data={operatorsOf[kind].map((value) => ({ value, label: label(value) }))}
+        value={filter.operator}
+        onChange={(operator) => operator && onChange(withOperator(filter, operator))}
+        allowDeselect={false}
+        disabled={readOnly}
+        flex="1 1 9rem"
+      />
+      {inputOf(kind, filter.operator) !== 'none' || kind === 'event' ? (
+        <Box flex="2 1 12rem">
+          <ValueField filter={filter} onChange={onChange} readOnly={readOnly} />
+        </Box>
+      ) : (
+        <Box flex="2 1 0" visibleFrom="sm" />
+      )}
+      {onRemove && !readOnly && (
+        <ActionIcon variant="subtle" color="gray" size={36} onClick={onRemove} aria-label={t.segments.removeFilter}>
+          <IconX size={16} />
+        </ActionIcon>
+      )}
+    </Group>
+  );
+}

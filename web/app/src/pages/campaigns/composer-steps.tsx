@@ -1,0 +1,241 @@
+import { Alert, Anchor, Grid, Group, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { unwrap } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { ConditionBuilder } from '../../conditions/builder.tsx';
+import { Matches, type usePreview } from '../../conditions/matches.tsx';
+import { isComplete } from '../../conditions/model.ts';
+import { t } from '../../texts/index.ts';
+import { MailEditor } from '../../ui/mail-editor.tsx';
+import { Panel } from '../../ui/page.tsx';
+import type { Draft } from './draft.ts';
+
+export interface StepProps {
+  draft: Draft;
+  change(part: Partial<Draft>): void;
+  faults: Partial<Record<keyof Draft, string>>;
+  preview: ReturnType<typeof usePreview>;
+}
+
+export function AudienceStep({ draft, change, faults, preview }: StepProps) {
+  const { client, key } = useApi();
+  const segments = useQuery({ queryKey: key('segments'), queryFn: () => unwrap(client.GET('/segments')) });
+  const complete =
+    draft.audienceType === 'ALL' ||
+    (draft.audienceType === 'SEGMENT' ? draft.segmentId !== null : isComplete(draft.condition));
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 8 }}>
+        <Panel>
+          <Stack gap="lg">
+            <TextInput
+              label={t.campaigns.name}
+              description={t.campaigns.nameHint}
+              required
+              maxLength={200}
+              value={draft.name}
+              onChange={(event) => change({ name: event.currentTarget.value })}
+              error={faults.name}
+            />
+            <Radio.Group
+              label={t.campaigns.audience}
+              value={draft.audienceType}
+              onChange={(value) => change({ audienceType: value as Draft['audienceType'] })}
+            >
+              <Stack gap="xs" mt="xs">
+                {(['ALL', 'SEGMENT', 'FILTERED'] as const).map((value) => (
+                  <Radio key={value} value={value} label={t.campaigns.audienceTypes[value]} />
+                ))}
+              </Stack>
+            </Radio.Group>
+            {draft.audienceType === 'SEGMENT' && (
+              <Select
+                label={t.campaigns.segment}
+                required
+                searchable
+                data={(segments.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+                value={draft.segmentId}
+                onChange={(segmentId) => change({ segmentId })}
+                error={faults.segmentId}
+              />
+            )}
+            {draft.audienceType === 'FILTERED' && (
+              <>
+                <ConditionBuilder value={draft.condition} onChange={(condition) => change({ condition })} />
+                {faults.condition && <Alert color="red">{faults.condition}</Alert>}
+              </>
+            )}
+            <Radio.Group
+              label={t.campaigns.type}
+              value={draft.type}
+              onChange={(value) => change({ type: value as Draft['type'] })}
+            >
+              <Stack gap="xs" mt="xs">
+                {(['MARKETING', 'TRANSACTIONAL', 'HEADLESS'] as const).map((value) => (
+                  <Radio
+                    key={value}
+                    value={value}
+                    label={t.templates.types[value]}
+                    description={t.templates.typeHints[value]}
+                  />
+                ))}
+              </Stack>
+            </Radio.Group>
+          </Stack>
+        </Panel>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 4 }}>
+        <Panel>
+          <Matches preview={preview} complete={complete} title={t.campaigns.countTitle} />
+          {draft.type !== 'TRANSACTIONAL' && (
+            <Text size="xs" c="dimmed" mt="md">
+              {t.campaigns.onlySubscribed}
+            </Text>
+          )}
+        </Panel>
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+export function SenderStep({ draft, change, faults }: StepProps) {
+  const { client, key, projectId } = useApi();
+  const domains = useQuery({
+    queryKey: key('domains'),
+    queryFn: () => unwrap(client.GET('/domains/project/{projectId}', { params: { path: { projectId } } })),
+  });
+  const verified = (domains.data ?? []).filter((domain) => domain.verified).map(({ domain }) => domain);
+  const [first] = verified;
+  useEffect(() => {
+    if (!draft.fromDomain && first) change({ fromDomain: first });
+  }, [draft.fromDomain, first, change]);
+  return (
+    <Panel>
+      <Stack gap="lg" maw={620}>
+        {domains.data && verified.length === 0 && (
+          <Alert color="yellow">
+            {t.campaigns.noDomain}{' '}
+            <Anchor component={Link} to={`/p/${projectId}/domains`} inherit underline="always">
+              {t.campaigns.addDomain}
+            </Anchor>
+          </Alert>
+        )}
+        <TextInput
+          label={t.campaigns.fromName}
+          description={t.campaigns.optional}
+          maxLength={200}
+          value={draft.fromName}
+          onChange={(event) => change({ fromName: event.currentTarget.value })}
+        />
+        <Group align="flex-start" gap="xs">
+          <TextInput
+            label={t.campaigns.fromLocal}
+            required
+            value={draft.fromLocal}
+            onChange={(event) => change({ fromLocal: event.currentTarget.value })}
+            error={faults.fromLocal}
+            flex="1 1 10rem"
+            rightSection={<Text c="dimmed">@</Text>}
+          />
+          <Select
+            label={t.campaigns.fromDomain}
+            required
+            data={[...new Set([...verified, ...(draft.fromDomain ? [draft.fromDomain] : [])])]}
+            value={draft.fromDomain}
+            onChange={(fromDomain) => change({ fromDomain })}
+            allowDeselect={false}
+            error={faults.fromDomain}
+            flex="1 1 12rem"
+          />
+        </Group>
+        <TextInput
+          label={t.campaigns.replyTo}
+          description={t.campaigns.optional}
+          type="email"
+          value={draft.replyTo}
+          onChange={(event) => change({ replyTo: event.currentTarget.value })}
+        />
+      </Stack>
+    </Panel>
+  );
+}
+
+export function ContentStep({ draft, change, faults, preview }: StepProps) {
+  const { client, key } = useApi();
+  const templates = useQuery({
+    queryKey: key('templates', 'all'),
+    queryFn: () => unwrap(client.GET('/templates', { params: { query: { pageSize: 100, sort: 'updatedAt' } } })),
+  });
+  return (
+    <Panel>
+      <Stack gap="lg">
+        {(templates.data?.data.length ?? 0) > 0 && (
+          <Select
+            label={t.campaigns.startFrom}
+            description={t.campaigns.startFromHint}
+            searchable
+            maw={420}
+            data={(templates.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            value={null}
+            onChange={(id) => {
+              const template = templates.data?.data.find((other) => other.id === id);
+              if (template) change({ subject: template.subject, body: template.body });
+            }}
+          />
+        )}
+        <MailEditor
+          subject={draft.subject}
+          body={draft.body}
+          type={draft.type}
+          onSubject={(subject) => change({ subject })}
+          onBody={(body) => change({ body })}
+          people={preview.data?.sample}
+          subjectError={faults.subject}
+        />
+        {faults.body && <Alert color="red">{faults.body}</Alert>}
+      </Stack>
+    </Panel>
+  );
+}
+
+export function ScheduleStep({ draft, change, faults }: StepProps) {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return (
+    <Panel>
+      <Stack gap="lg" maw={620}>
+        <Radio.Group
+          label={t.campaigns.when}
+          value={draft.later ? 'later' : 'now'}
+          onChange={(value) => change({ later: value === 'later' })}
+        >
+          <Stack gap="xs" mt="xs">
+            <Radio value="now" label={t.campaigns.now} />
+            <Radio value="later" label={t.campaigns.later} />
+          </Stack>
+        </Radio.Group>
+        {draft.later && (
+          <TextInput
+            type="datetime-local"
+            label={t.campaigns.sendAt}
+            description={t.campaigns.sendAtHint(timeZone)}
+            required
+            value={draft.sendAt}
+            onChange={(event) => change({ sendAt: event.currentTarget.value })}
+            error={faults.sendAt}
+          />
+        )}
+        <NumberInput
+          label={t.campaigns.rate}
+          description={t.campaigns.throttleHint}
+          min={1}
+          max={1_000_000}
+          allowDecimal={false}
+          value={draft.ratePerMinute}
+          onChange={(value) => change({ ratePerMinute: value === '' ? '' : Number(value) })}
+        />
+      </Stack>
+    </Panel>
+  );
+}

@@ -1,0 +1,122 @@
+// The campaign as the composer edits it.
+import type { Campaign, Template } from '../../api/types.ts';
+import { type Condition, isComplete, isCondition, newCondition } from '../../conditions/model.ts';
+import { t } from '../../texts/index.ts';
+
+export interface Draft {
+  name: string;
+  type: Template['type'];
+  audienceType: Campaign['audienceType'];
+  segmentId: string | null;
+  condition: Condition;
+  fromLocal: string;
+  fromDomain: string | null;
+  fromName: string;
+  replyTo: string;
+  subject: string;
+  body: string;
+  later: boolean;
+  /** Local time, as the browser's input has it. */
+  sendAt: string;
+  ratePerMinute: number | '';
+}
+
+export const emptyDraft = (): Draft => ({
+  name: '',
+  type: 'MARKETING',
+  audienceType: 'ALL',
+  segmentId: null,
+  condition: newCondition(),
+  fromLocal: 'news',
+  fromDomain: null,
+  fromName: '',
+  replyTo: '',
+  subject: '',
+  body: t.templates.starter,
+  later: false,
+  sendAt: '',
+  ratePerMinute: '',
+});
+
+export function draftOf(campaign: Campaign): Draft {
+  const [fromLocal = '', fromDomain = null] = campaign.from.split('@');
+  return {
+    name: campaign.name,
+    type: campaign.type,
+    audienceType: campaign.audienceType,
+    segmentId: campaign.segmentId,
+    condition: isCondition(campaign.audienceCondition) ? campaign.audienceCondition : newCondition(),
+    fromLocal,
+    fromDomain,
+    fromName: campaign.fromName ?? '',
+    replyTo: campaign.replyTo ?? '',
+    subject: campaign.subject,
+    body: campaign.body,
+    later: campaign.scheduledFor !== null,
+    sendAt: campaign.scheduledFor ? localTime(campaign.scheduledFor) : '',
+    ratePerMinute: campaign.ratePerMinute ?? '',
+  };
+}
+
+/** The body of the API. */
+export const requestOf = (draft: Draft) => ({
+  name: draft.name.trim(),
+  type: draft.type,
+  audienceType: draft.audienceType,
+  segmentId: draft.audienceType === 'SEGMENT' ? draft.segmentId : null,
+  audienceCondition: draft.audienceType === 'FILTERED' ? (draft.condition as unknown as Record<string, unknown>) : null,
+  from: `${draft.fromLocal.trim()}@${draft.fromDomain ?? ''}`,
+  fromName: draft.fromName.trim() || null,
+  replyTo: draft.replyTo.trim() || null,
+  subject: draft.subject.trim(),
+  body: draft.body,
+  ratePerMinute: draft.ratePerMinute === '' ? null : draft.ratePerMinute,
+});
+
+/** Who would get it, as a condition; marketing mail goes to subscribed contacts only. */
+export function audienceCondition(draft: Draft): Condition | undefined {
+  const parts: Condition[] = [];
+  if (draft.type !== 'TRANSACTIONAL') parts.push(filter('subscribed', 'equals', true));
+  if (draft.audienceType === 'SEGMENT') {
+    if (!draft.segmentId) return undefined;
+    parts.push(filter(`segment.${draft.segmentId}`, 'memberOfSegment'));
+  }
+  if (draft.audienceType === 'FILTERED') parts.push(draft.condition);
+  // A condition needs at least one filter.
+  if (parts.length === 0) parts.push(filter('email', 'contains', '@'));
+  return { logic: 'AND', groups: parts.map((conditions) => ({ filters: [], conditions })) };
+}
+
+const filter = (field: string, operator: string, value?: unknown): Condition => ({
+  logic: 'AND',
+  groups: [{ filters: [{ field, operator, value }] }],
+});
+
+export const stepNames = ['audience', 'sender', 'content', 'schedule', 'review'] as const;
+export type StepName = (typeof stepNames)[number];
+
+/** What is missing in a step, by field. */
+export function faultsOf(draft: Draft, step: StepName): Partial<Record<keyof Draft, string>> {
+  const faults: Partial<Record<keyof Draft, string>> = {};
+  if (step === 'audience') {
+    if (!draft.name.trim()) faults.name = t.campaigns.nameNeeded;
+    if (draft.audienceType === 'SEGMENT' && !draft.segmentId) faults.segmentId = t.campaigns.segmentNeeded;
+    if (draft.audienceType === 'FILTERED' && !isComplete(draft.condition)) faults.condition = t.segments.incomplete;
+  }
+  if (step === 'sender') {
+    if (!draft.fromLocal.trim()) faults.fromLocal = t.campaigns.fromNeeded;
+    if (!draft.fromDomain) faults.fromDomain = t.campaigns.noDomain;
+  }
+  if (step === 'content') {
+    if (!draft.subject.trim()) faults.subject = t.campaigns.subjectNeeded;
+    if (!draft.body.trim()) faults.body = t.campaigns.bodyNeeded;
+  }
+  if (step === 'schedule' && draft.later && !(new Date(draft.sendAt).getTime() > Date.now()))
+    faults.sendAt = t.campaigns.sendAtNeeded;
+  return faults;
+}
+
+export const localTime = (iso: string): string => {
+  const time = new Date(iso);
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+};

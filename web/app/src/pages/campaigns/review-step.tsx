@@ -1,0 +1,117 @@
+import { Button, Grid, Group, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconCalendar, IconSend } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { unwrap } from '../../api/client.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
+import { Matches } from '../../conditions/matches.tsx';
+import { dateTime } from '../../format.ts';
+import { t } from '../../texts/index.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { previewPath } from '../../ui/mail-editor.tsx';
+import { MailFrame } from '../../ui/mail-frame.tsx';
+import { Loaded, Panel } from '../../ui/page.tsx';
+import { TestMailButton } from '../../ui/test-mail.tsx';
+import type { StepProps } from './composer-steps.tsx';
+
+export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
+  const { client, key, projectId } = useApi();
+  const navigate = useNavigate();
+  const [asking, { open, close }] = useDisclosure();
+  const segments = useQuery({ queryKey: key('segments'), queryFn: () => unwrap(client.GET('/segments')) });
+  const contactId = preview.data?.sample[0]?.id;
+  const { subject, body, type } = draft;
+  const rendered = useQuery({
+    queryKey: key('render', { subject, body }, type, contactId ?? null),
+    queryFn: () => unwrap(client.POST('/render', { body: { subject, body, type, ...(contactId && { contactId }) } })),
+    staleTime: 60_000,
+  });
+  const send = useAction({
+    run: () =>
+      unwrap(
+        client.POST('/campaigns/{id}/send', {
+          params: { path: { id } },
+          body: draft.later ? { scheduledFor: new Date(draft.sendAt).toISOString() } : {},
+        }),
+      ),
+    done: () => (draft.later ? t.campaigns.scheduled : t.campaigns.started),
+    changes: [key('campaigns'), key('campaign', id)],
+    quiet: true,
+    onDone: () => void navigate({ to: '/p/$projectId/campaigns/$id', params: { projectId, id } }),
+  });
+  const count = preview.data?.count ?? 0;
+  const segmentName = segments.data?.find((segment) => segment.id === draft.segmentId)?.name;
+  const audience =
+    draft.audienceType === 'SEGMENT' && segmentName ? segmentName : t.campaigns.audienceTypes[draft.audienceType];
+  const from = `${draft.fromLocal}@${draft.fromDomain}`;
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Panel title={t.templates.preview}>
+          <Loaded query={rendered}>
+            {(mail) => <MailFrame previewUrl={previewPath(mail.previewUrl)} text={mail.text} subject={mail.subject} />}
+          </Loaded>
+        </Panel>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Stack gap="lg">
+          <Panel>
+            <Matches preview={preview} complete title={t.campaigns.countTitle} />
+          </Panel>
+          <Panel title={draft.name} description={t.campaigns.reviewText}>
+            <Stack gap="sm">
+              <Fact label={t.campaigns.audienceLabel}>{audience}</Fact>
+              <Fact label={t.campaigns.from}>{draft.fromName ? `${draft.fromName} <${from}>` : from}</Fact>
+              {draft.replyTo && <Fact label={t.campaigns.replyTo}>{draft.replyTo}</Fact>}
+              <Fact label={t.templates.subject}>{draft.subject}</Fact>
+              <Fact label={t.campaigns.when}>
+                {draft.later ? dateTime(new Date(draft.sendAt).toISOString()) : t.campaigns.now}
+              </Fact>
+              <Fact label={t.campaigns.rateLabel}>
+                {draft.ratePerMinute === '' ? t.campaigns.unlimited : t.campaigns.perMinute(draft.ratePerMinute)}
+              </Fact>
+              <Group mt="sm">
+                <TestMailButton
+                  send={(email) =>
+                    unwrap(client.POST('/campaigns/{id}/test', { params: { path: { id } }, body: { email } }))
+                  }
+                />
+                <Button
+                  leftSection={draft.later ? <IconCalendar size={16} /> : <IconSend size={16} />}
+                  onClick={open}
+                  disabled={preview.data?.count === 0 && !preview.data.estimated}
+                >
+                  {draft.later ? t.campaigns.schedule : t.campaigns.sendNow}
+                </Button>
+              </Group>
+            </Stack>
+          </Panel>
+        </Stack>
+      </Grid.Col>
+      <ConfirmDialog
+        opened={asking}
+        onClose={close}
+        title={draft.later ? t.campaigns.scheduleTitle(count) : t.campaigns.sendTitle(count)}
+        confirm={draft.later ? t.campaigns.schedule : t.campaigns.sendNow}
+        onConfirm={() => send.mutateAsync()}
+      >
+        {draft.later
+          ? t.campaigns.scheduleText(draft.name, dateTime(new Date(draft.sendAt).toISOString()))
+          : t.campaigns.sendText(draft.name)}
+      </ConfirmDialog>
+    </Grid>
+  );
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text className="breakable">{children}</Text>
+    </div>
+  );
+}

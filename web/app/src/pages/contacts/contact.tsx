@@ -1,0 +1,345 @@
+import { Anchor, Badge, Box, Button, Code, Grid, Group, Stack, Switch, Tabs, Text, Timeline } from '@mantine/core';
+import {
+  IconBolt,
+  IconClick,
+  IconDownload,
+  IconEye,
+  IconMail,
+  IconMailOff,
+  IconRoute,
+  IconTrash,
+  IconUser,
+} from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { unwrap } from '../../api/client.ts';
+import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
+import type { ActivityItem, Contact } from '../../api/types.ts';
+import { t } from '../../texts/index.ts';
+import { Copyable, Time } from '../../ui/controls.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
+import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
+import { EmailStatusBadge, ExecutionStatusBadge, SubscribedBadge } from '../../ui/status.tsx';
+import { CursorTable } from '../../ui/table.tsx';
+import { DataEditor } from './data-editor.tsx';
+
+export function ContactPage() {
+  const { client, key, projectId } = useApi();
+  const { id } = useParams({ from: '/signed-in/p/$projectId/contacts/$id' });
+  const contact = useQuery({
+    queryKey: key('contact', id),
+    queryFn: () => unwrap(client.GET('/contacts/{id}', { params: { path: { id } } })),
+  });
+  const back = { to: `/p/${projectId}/contacts`, label: t.contacts.title };
+  if (!contact.data)
+    return (
+      <Page title={t.contacts.title} back={back}>
+        <Loaded query={contact}>{() => null}</Loaded>
+      </Page>
+    );
+  return (
+    <Page
+      title={contact.data.email}
+      back={back}
+      badge={<SubscribedBadge subscribed={contact.data.subscribed} />}
+      description={
+        <>
+          {t.common.created} <Time at={contact.data.createdAt} /> · {t.common.updated}{' '}
+          <Time at={contact.data.updatedAt} />
+        </>
+      }
+      actions={<ContactActions contact={contact.data} />}
+    >
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Stack gap="lg">
+            <SubscriptionPanel contact={contact.data} />
+            <DataEditor contact={contact.data} />
+            <Panel>
+              <Text size="sm" c="dimmed">
+                ID
+              </Text>
+              <Copyable value={contact.data.id} label="ID" />
+            </Panel>
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <HistoryTabs contact={contact.data} />
+        </Grid.Col>
+      </Grid>
+    </Page>
+  );
+}
+
+function ContactActions({ contact }: { contact: Contact }) {
+  const { client, key, projectId } = useApi();
+  const { write } = useRights();
+  const navigate = useNavigate();
+  const remove = useAction({
+    run: () => unwrap(client.DELETE('/contacts/{id}', { params: { path: { id: contact.id } } })),
+    done: () => t.contacts.deleted(contact.email),
+    changes: [key('contacts')],
+    quiet: true,
+    onDone: () => void navigate({ to: '/p/$projectId/contacts', params: { projectId } }),
+  });
+  if (!write) return null;
+  return (
+    <>
+      <Button
+        component="a"
+        variant="default"
+        leftSection={<IconDownload size={16} />}
+        href={`/contacts/${contact.id}/export?projectId=${projectId}`}
+        download
+      >
+        {t.contacts.exportPerson}
+      </Button>
+      <ConfirmButton
+        danger
+        variant="light"
+        label={t.contacts.deletePerson}
+        icon={<IconTrash size={16} />}
+        title={t.contacts.deletePersonTitle(contact.email)}
+        confirm={t.common.delete}
+        onConfirm={() => remove.mutateAsync()}
+      >
+        {t.contacts.deletePersonText(contact.email)}
+      </ConfirmButton>
+    </>
+  );
+}
+
+function SubscriptionPanel({ contact }: { contact: Contact }) {
+  const { client, key } = useApi();
+  const { write } = useRights();
+  const change = useAction({
+    run: (subscribed: boolean) =>
+      unwrap(client.PATCH('/contacts/{id}', { params: { path: { id: contact.id } }, body: { subscribed } })),
+    done: (_, subscribed) => (subscribed ? t.contacts.subscribed : t.contacts.unsubscribed),
+    changes: [key('contact', contact.id), key('contacts'), key('activity', contact.id)],
+  });
+  return (
+    <Panel title={t.contacts.subscription}>
+      <Switch
+        label={t.contacts.subscribed}
+        description={t.contacts.subscribedHint}
+        checked={change.isPending ? change.variables : contact.subscribed}
+        disabled={!write}
+        onChange={(event) => change.mutate(event.currentTarget.checked)}
+      />
+    </Panel>
+  );
+}
+
+function HistoryTabs({ contact }: { contact: Contact }) {
+  const { tab = 'timeline' } = useSearch({ from: '/signed-in/p/$projectId/contacts/$id' });
+  const navigate = useNavigate({ from: '/p/$projectId/contacts/$id' });
+  const names = t.contacts.tabs;
+  return (
+    <Panel flush>
+      <Tabs
+        value={tab in names ? tab : 'timeline'}
+        onChange={(next) => void navigate({ search: { tab: next ?? undefined }, replace: true })}
+        keepMounted={false}
+      >
+        <Tabs.List px="md" pt="xs">
+          {Object.entries(names).map(([value, label]) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="timeline">
+          <TimelineTab contactId={contact.id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="mails">
+          <MailsTab contactId={contact.id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="segments">
+          <SegmentsTab contactId={contact.id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="executions">
+          <ExecutionsTab contactId={contact.id} />
+        </Tabs.Panel>
+      </Tabs>
+    </Panel>
+  );
+}
+
+const icons: Partial<Record<ActivityItem['type'], typeof IconBolt>> = {
+  'event.triggered': IconBolt,
+  'email.opened': IconEye,
+  'email.clicked': IconClick,
+  'contact.subscribed': IconUser,
+  'contact.unsubscribed': IconMailOff,
+  'workflow.started': IconRoute,
+  'workflow.completed': IconRoute,
+};
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+function TimelineTab({ contactId }: { contactId: string }) {
+  const { client, key } = useApi();
+  const list = useCursorList(key('activity', contactId), (cursor) =>
+    unwrap(client.GET('/activity', { params: { query: { contactId, limit: 50, cursor } } })),
+  );
+  const items = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <Box p="lg">
+      <Loaded query={list}>
+        {() =>
+          items.length === 0 ? (
+            <Empty icon={<IconBolt size={28} />} title={t.contacts.timelineEmpty} />
+          ) : (
+            <>
+              <Timeline bulletSize={28} lineWidth={2}>
+                {items.map((item) => {
+                  const Icon = icons[item.type] ?? IconMail;
+                  return (
+                    <Timeline.Item key={item.id} bullet={<Icon size={15} aria-hidden />} title={titleOf(item)}>
+                      <ActivityDetail item={item} />
+                      <Text size="xs" c="dimmed">
+                        <Time at={item.timestamp} />
+                      </Text>
+                    </Timeline.Item>
+                  );
+                })}
+              </Timeline>
+              {list.hasNextPage && (
+                <Button
+                  mt="md"
+                  variant="default"
+                  onClick={() => void list.fetchNextPage()}
+                  loading={list.isFetchingNextPage}
+                >
+                  {t.common.loadMore}
+                </Button>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </Box>
+  );
+}
+
+const titleOf = ({ type, metadata }: ActivityItem): string =>
+  type === 'event.triggered'
+    ? (textOf(metadata.eventName) ?? textOf(metadata.name) ?? t.contacts.events[type])
+    : t.contacts.events[type];
+
+function ActivityDetail({ item }: { item: ActivityItem }) {
+  const { projectId } = useApi();
+  const { metadata } = item;
+  const emailId = textOf(metadata.emailId);
+  const subject = textOf(metadata.subject) ?? textOf(metadata.workflowName) ?? textOf(metadata.link);
+  const data = metadata.data as Record<string, unknown> | undefined;
+  return (
+    <>
+      {subject &&
+        (emailId ? (
+          <Anchor component={Link} to={`/p/${projectId}/emails/${emailId}`} size="sm" className="breakable">
+            {subject}
+          </Anchor>
+        ) : (
+          <Text size="sm" className="breakable">
+            {subject}
+          </Text>
+        ))}
+      {item.type === 'event.triggered' && data && Object.keys(data).length > 0 && (
+        <Code className="breakable">{JSON.stringify(data).slice(0, 300)}</Code>
+      )}
+    </>
+  );
+}
+
+function MailsTab({ contactId }: { contactId: string }) {
+  const { client, key, projectId } = useApi();
+  const list = useCursorList(key('emails', { contactId }), (cursor) =>
+    unwrap(client.GET('/emails', { params: { query: { contactId, limit: 50, cursor } } })),
+  );
+  return (
+    <CursorTable
+      label={t.contacts.tabs.mails}
+      list={list}
+      rowId={({ id }) => id}
+      empty={<Empty icon={<IconMail size={28} />} title={t.contacts.mailsEmpty} />}
+      columns={[
+        {
+          id: 'subject',
+          header: t.emails.subject,
+          main: true,
+          cell: ({ id, subject }) => (
+            <Anchor component={Link} to={`/p/${projectId}/emails/${id}`} inherit>
+              {subject ?? t.emails.noSubject}
+            </Anchor>
+          ),
+        },
+        { id: 'status', header: t.common.status, cell: ({ status }) => <EmailStatusBadge status={status} /> },
+        { id: 'createdAt', header: t.common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+      ]}
+    />
+  );
+}
+
+function SegmentsTab({ contactId: id }: { contactId: string }) {
+  const { client, key, projectId } = useApi();
+  const list = useCursorList(key('contact', id, 'segments'), (cursor) =>
+    unwrap(client.GET('/contacts/{id}/segments', { params: { path: { id }, query: { cursor } } })),
+  );
+  return (
+    <CursorTable
+      label={t.contacts.tabs.segments}
+      list={list}
+      rowId={(segment) => segment.id}
+      empty={<Empty icon={<IconUser size={28} />} title={t.contacts.segmentsEmpty} />}
+      columns={[
+        {
+          id: 'name',
+          header: t.common.name,
+          main: true,
+          cell: (segment) => (
+            <Anchor component={Link} to={`/p/${projectId}/segments/${segment.id}`} inherit>
+              {segment.name}
+            </Anchor>
+          ),
+        },
+        { id: 'type', header: t.segments.type, cell: ({ type }) => <Badge>{t.segments.types[type]}</Badge> },
+      ]}
+    />
+  );
+}
+
+function ExecutionsTab({ contactId: id }: { contactId: string }) {
+  const { client, key } = useApi();
+  const list = useCursorList(key('contact', id, 'executions'), (cursor) =>
+    unwrap(client.GET('/contacts/{id}/executions', { params: { path: { id }, query: { cursor } } })),
+  );
+  return (
+    <CursorTable
+      label={t.contacts.tabs.executions}
+      list={list}
+      rowId={(execution) => execution.id}
+      empty={<Empty icon={<IconRoute size={28} />} title={t.contacts.executionsEmpty} />}
+      columns={[
+        { id: 'workflow', header: t.contacts.workflow, main: true, cell: ({ workflowName }) => workflowName ?? '—' },
+        {
+          id: 'status',
+          header: t.common.status,
+          cell: ({ status, error }) => (
+            <Group gap={6}>
+              <ExecutionStatusBadge status={status} />
+              {error && (
+                <Text size="xs" c="dimmed">
+                  {error}
+                </Text>
+              )}
+            </Group>
+          ),
+        },
+        { id: 'step', header: t.contacts.step, cell: ({ currentStepName }) => currentStepName ?? '—' },
+        { id: 'started', header: t.contacts.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,128 @@
+import { Anchor, Badge, Box, Button, CloseButton, Group, Text, TextInput } from '@mantine/core';
+import { IconMailFast, IconSearchOff } from '@tabler/icons-react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { unwrap } from '../../api/client.ts';
+import { useApi, useCursorList } from '../../api/hooks.ts';
+import type { Email } from '../../api/types.ts';
+import { type EmailsSearch, emailStatuses } from '../../search.ts';
+import { t } from '../../texts/index.ts';
+import { Choice, Time } from '../../ui/controls.tsx';
+import { Empty, Page, Panel } from '../../ui/page.tsx';
+import { EmailStatusBadge } from '../../ui/status.tsx';
+import { CursorTable } from '../../ui/table.tsx';
+
+const references = ['contactId', 'campaignId', 'templateId', 'workflowId'] as const;
+
+export function EmailsPage() {
+  const { client, key, projectId } = useApi();
+  const search = useSearch({ from: '/signed-in/p/$projectId/emails' });
+  const navigate = useNavigate({ from: '/p/$projectId/emails' });
+  const change = (next: EmailsSearch) => void navigate({ search: { ...search, ...next }, replace: true });
+  const { from, to, ...filters } = search;
+  const list = useCursorList<Email>(key('emails', search), (cursor) =>
+    unwrap(
+      client.GET('/emails', {
+        params: {
+          query: {
+            ...filters,
+            // Days of the user's own calendar.
+            ...(from && { startDate: new Date(`${from}T00:00:00`).toISOString() }),
+            ...(to && { endDate: new Date(`${to}T23:59:59.999`).toISOString() }),
+            limit: 50,
+            cursor,
+          },
+        },
+      }),
+    ),
+  );
+  const isFiltered = Object.keys(search).length > 0;
+  return (
+    <Page title={t.emails.title} description={t.emails.description}>
+      <Panel flush>
+        <Group p="md" gap="sm" align="flex-end">
+          <Choice
+            label={t.common.status}
+            visibleLabel
+            w={200}
+            value={search.status ?? 'any'}
+            onChange={(value) => change({ status: value === 'any' ? undefined : value })}
+            data={[
+              { value: 'any', label: t.emails.anyStatus },
+              ...emailStatuses.map((value) => ({ value, label: t.emails.statuses[value] })),
+            ]}
+          />
+          <TextInput
+            label={t.emails.fromDay}
+            type="date"
+            value={from ?? ''}
+            max={to}
+            onChange={(event) => change({ from: event.currentTarget.value || undefined })}
+          />
+          <TextInput
+            label={t.emails.toDay}
+            type="date"
+            value={to ?? ''}
+            min={from}
+            onChange={(event) => change({ to: event.currentTarget.value || undefined })}
+          />
+          {references
+            .filter((name) => search[name])
+            .map((name) => (
+              <Badge
+                key={name}
+                size="lg"
+                mb={6}
+                rightSection={
+                  <CloseButton
+                    size="xs"
+                    aria-label={t.emails.removeFilter}
+                    onClick={() => change({ [name]: undefined })}
+                  />
+                }
+              >
+                {t.emails.onlyMailOf(t.emails.onlyOf[name])}
+              </Badge>
+            ))}
+          {isFiltered && (
+            <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
+              {t.common.clearFilters}
+            </Button>
+          )}
+        </Group>
+        <CursorTable<Email>
+          label={t.emails.title}
+          list={list}
+          rowId={({ id }) => id}
+          empty={
+            isFiltered ? (
+              <Empty icon={<IconSearchOff size={30} />} title={t.emails.noMatch} />
+            ) : (
+              <Empty icon={<IconMailFast size={30} />} title={t.emails.emptyTitle} text={t.emails.emptyText} />
+            )
+          }
+          columns={[
+            {
+              id: 'mail',
+              header: t.emails.mail,
+              main: true,
+              cell: ({ id, to: recipient, subject }) => (
+                <Box>
+                  <Anchor component={Link} to={`/p/${projectId}/emails/${id}`} fw={600} inherit>
+                    {subject || t.emails.noSubject}
+                  </Anchor>
+                  <Text size="sm" c="dimmed" fw={400}>
+                    {recipient}
+                  </Text>
+                </Box>
+              ),
+            },
+            { id: 'status', header: t.common.status, cell: ({ status }) => <EmailStatusBadge status={status} /> },
+            { id: 'reason', header: t.emails.reason, cell: ({ reason }) => reason ?? '—' },
+            { id: 'source', header: t.emails.source, cell: ({ sourceType }) => t.emails.sources[sourceType] },
+            { id: 'created', header: t.common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+          ]}
+        />
+      </Panel>
+    </Page>
+  );
+}

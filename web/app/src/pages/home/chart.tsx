@@ -1,0 +1,58 @@
+import { Box, Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { day, number } from '../../format.ts';
+import { t } from '../../texts/index.ts';
+import { Plot } from '../../ui/plot.tsx';
+import { DataTable } from '../../ui/table.tsx';
+
+interface Point {
+  date: string;
+  sent: number;
+  delivered: number;
+  opened: number;
+  clicked: number;
+  bounced: number;
+}
+
+const series = [
+  ['sent', 'var(--plot-1)'],
+  ['opened', 'var(--plot-2)'],
+  ['clicked', 'var(--plot-3)'],
+] as const;
+
+/** The days as a plot, and as a table for those who cannot see it. */
+export function MailChart({ data }: { data: Point[] }) {
+  const [opened, { toggle }] = useDisclosure();
+  return (
+    <Box>
+      <Plot
+        label={t.home.chart}
+        points={data.map(({ date }) => day(date))}
+        series={series.map(([name, color]) => ({
+          label: t.home.figures[name],
+          color,
+          values: data.map((point) => point[name]),
+        }))}
+      />
+      <Button variant="subtle" size="xs" onClick={toggle} aria-expanded={opened}>
+        {opened ? t.home.hideTable : t.home.table}
+      </Button>
+      {opened && (
+        <DataTable
+          label={t.home.chart}
+          rows={[...data].reverse()}
+          rowId={({ date }) => date}
+          columns={[
+            { id: 'date', header: t.home.dayColumn, main: true, cell: ({ date }) => day(date) },
+            ...(['sent', 'delivered', 'opened', 'clicked', 'bounced'] as const).map((name) => ({
+              id: name,
+              header: t.home.figures[name],
+              align: 'right' as const,
+              cell: (point: Point) => number(point[name]),
+            })),
+          ]}
+        />
+      )}
+    </Box>
+  );
+}

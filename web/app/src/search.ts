@@ -1,0 +1,129 @@
+// The filters that pages keep in their address. Whatever an address has, a page gets only values that it knows.
+import type { CampaignStatus, EmailStatus, RecipientStatus, Template } from './api/types.ts';
+
+type Raw = Record<string, unknown>;
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== ''
+    ? value
+    : typeof value === 'number' || typeof value === 'boolean'
+      ? String(value)
+      : undefined;
+
+const oneOf = <T extends string>(value: unknown, ...allowed: T[]): T | undefined =>
+  allowed.find((item) => item === value);
+
+const flagOf = (value: unknown): boolean | undefined =>
+  value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined;
+
+/** Leaves out what is not set, so that addresses stay short. */
+const compact = <T extends object>(search: T): T =>
+  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as T;
+
+/** Only a path of this application: a sign-in must not lead to another site. */
+const pathOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^\/(?![/\\])/.test(value) ? value : undefined;
+
+export const signIn = (raw: Raw): { next?: string | undefined } => compact({ next: pathOf(raw.next) });
+
+export const text = (raw: Raw): { search?: string | undefined } => compact({ search: textOf(raw.search) });
+
+export const tab = (raw: Raw): { tab?: string | undefined } => compact({ tab: textOf(raw.tab) });
+
+export const step = (raw: Raw): { step?: number | undefined } =>
+  compact({ step: typeof raw.step === 'number' ? raw.step : undefined });
+
+export const importJob = (raw: Raw): { job?: string | undefined } => compact({ job: textOf(raw.job) });
+
+export interface ContactsSearch {
+  search?: string | undefined;
+  subscribed?: boolean | undefined;
+  sort?: 'createdAt' | 'email' | undefined;
+  dir?: 'asc' | 'desc' | undefined;
+  /** Values by field of `data`. */
+  fields?: Record<string, string> | undefined;
+}
+
+export const contacts = (raw: Raw): ContactsSearch =>
+  compact({
+    search: textOf(raw.search),
+    subscribed: flagOf(raw.subscribed),
+    sort: oneOf(raw.sort, 'createdAt', 'email'),
+    dir: oneOf(raw.dir, 'asc', 'desc'),
+    fields: fieldsOf(raw.fields),
+  });
+
+function fieldsOf(value: unknown): Record<string, string> | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const entries = Object.entries(value).flatMap(([name, wanted]) => {
+    const found = textOf(wanted);
+    return found === undefined ? [] : [[name, found] as const];
+  });
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+export interface TemplatesSearch {
+  search?: string | undefined;
+  type?: Template['type'] | undefined;
+}
+
+export const templates = (raw: Raw): TemplatesSearch =>
+  compact({ search: textOf(raw.search), type: oneOf(raw.type, 'TRANSACTIONAL', 'MARKETING', 'HEADLESS') });
+
+export interface CampaignsSearch {
+  search?: string | undefined;
+  status?: CampaignStatus | undefined;
+}
+
+export const campaignStatuses = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const;
+
+export const campaigns = (raw: Raw): CampaignsSearch =>
+  compact({ search: textOf(raw.search), status: oneOf(raw.status, ...campaignStatuses) });
+
+export const newCampaign = (raw: Raw): { segmentId?: string | undefined; templateId?: string | undefined } =>
+  compact({ segmentId: textOf(raw.segmentId), templateId: textOf(raw.templateId) });
+
+export const recipientStatuses = ['PENDING', 'SENT', 'FAILED', 'SKIPPED', 'CANCELLED', 'UNKNOWN'] as const;
+
+export const campaign = (raw: Raw): { tab?: string | undefined; recipients?: RecipientStatus | undefined } =>
+  compact({ tab: textOf(raw.tab), recipients: oneOf(raw.recipients, ...recipientStatuses) });
+
+export const emailStatuses = [
+  'PENDING',
+  'SENDING',
+  'SENT',
+  'DELIVERED',
+  'OPENED',
+  'CLICKED',
+  'BOUNCED',
+  'COMPLAINED',
+  'FAILED',
+  'SKIPPED',
+  'CANCELLED',
+  'UNKNOWN',
+] as const satisfies EmailStatus[];
+
+export interface EmailsSearch {
+  status?: EmailStatus | undefined;
+  contactId?: string | undefined;
+  campaignId?: string | undefined;
+  templateId?: string | undefined;
+  workflowId?: string | undefined;
+  /** Days, as YYYY-MM-DD. */
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+export const emails = (raw: Raw): EmailsSearch =>
+  compact({
+    status: oneOf(raw.status, ...emailStatuses),
+    contactId: textOf(raw.contactId),
+    campaignId: textOf(raw.campaignId),
+    templateId: textOf(raw.templateId),
+    workflowId: textOf(raw.workflowId),
+    from: dayOf(raw.from),
+    to: dayOf(raw.to),
+  });
+
+const dayOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : undefined;

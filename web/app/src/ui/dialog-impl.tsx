@@ -1,0 +1,9 @@
+import { Modal } from '@mantine/core';
+import { t } from '../texts/index.ts';
+import type { DialogProps } from './dialog.tsx';
+
+export const DialogImpl = ({ opened, onClose, title, children }: DialogProps) => (
+  <Modal opened={opened} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.common.close }}>
+    {children}
+  </Modal>
+);

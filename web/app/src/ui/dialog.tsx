@@ -1,0 +1,105 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { messageOf } from '../api/problem.ts';
+import { t } from '../texts/index.ts';
+
+export interface DialogProps {
+  opened: boolean;
+  onClose(): void;
+  title: string;
+  children: ReactNode;
+}
+
+const DialogImpl = lazy(() => import('./dialog-impl.tsx').then(({ DialogImpl }) => ({ default: DialogImpl })));
+
+/** A modal dialog; its code is loaded when the first one is opened. */
+export function Dialog(props: DialogProps) {
+  const [wanted, setWanted] = useState(props.opened);
+  useEffect(() => {
+    if (props.opened) setWanted(true);
+  }, [props.opened]);
+  return wanted ? (
+    <Suspense>
+      <DialogImpl {...props} />
+    </Suspense>
+  ) : null;
+}
+
+interface ConfirmProps {
+  opened: boolean;
+  onClose(): void;
+  title: string;
+  /** Names what the action destroys or starts. */
+  children: ReactNode;
+  confirm: string;
+  onConfirm(): Promise<unknown>;
+  danger?: boolean;
+}
+
+/** Asks before an action that cannot be undone. */
+export function ConfirmDialog({ opened, onClose, title, children, confirm, onConfirm, danger }: ConfirmProps) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    if (opened) setError(undefined);
+  }, [opened]);
+  const run = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog opened={opened} onClose={onClose} title={title}>
+      <Stack>
+        <Text component="div" className="breakable">
+          {children}
+        </Text>
+        {error !== undefined && <Alert color="red">{messageOf(error)}</Alert>}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {t.common.cancel}
+          </Button>
+          <Button color={danger ? 'red.8' : undefined} onClick={() => void run()} loading={busy}>
+            {confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+interface ConfirmButtonProps extends Omit<ConfirmProps, 'opened' | 'onClose'> {
+  label: string;
+  icon?: ReactNode;
+  variant?: string;
+  size?: string;
+  disabled?: boolean;
+}
+
+export function ConfirmButton({ label, icon, variant = 'default', size, disabled, ...dialog }: ConfirmButtonProps) {
+  const [opened, { open, close }] = useDisclosure();
+  return (
+    <>
+      <Button
+        variant={variant}
+        size={size}
+        leftSection={icon}
+        onClick={open}
+        disabled={disabled}
+        flex="none"
+        color={dialog.danger ? 'red' : undefined}
+      >
+        {label}
+      </Button>
+      <ConfirmDialog {...dialog} opened={opened} onClose={close} />
+    </>
+  );
+}
