@@ -7,6 +7,7 @@ import type { Relay } from '../../platform/smtp/relay.ts';
 import type { Relays } from '../../platform/smtp/relays.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { CampaignLeases } from './campaign-leases.ts';
+import { QUARANTINE_REASON } from './composer.ts';
 import type { DomainPace } from './domain-pace.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { SendingLedger } from './ledger.ts';
@@ -54,6 +55,8 @@ export interface QueueOptions {
   connections: number;
   /** Aborted: lease nothing more and hand out nothing more. */
   stopping: AbortSignal;
+  /** Called for a mail that could not be composed, and fails for that. */
+  onQuarantined?: (mail: LeasedMail) => void;
   /** Called when there is no due mail, and none on its way. */
   onIdle?: () => void;
   onError: (error: unknown) => void;
@@ -386,6 +389,8 @@ export class MailQueue {
       return undefined;
     }
     if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain, null)) return undefined;
+    const { message } = mail.prepared;
+    if ('kind' in message && message.reason === QUARANTINE_REASON) this.options.onQuarantined?.(mail);
     this.put(mail);
     const taken =
       bytesOf(mail) > LARGE_BYTES ? new Promise<void>((resolve) => this.onTaken.set(mail.id, resolve)) : undefined;

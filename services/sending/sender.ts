@@ -22,6 +22,8 @@ const HEARTBEAT_MS = 3_000;
 const CHECK_CAMPAIGNS_MS = 500;
 /** A campaign without due mail is checked for this long: its last results are still to come. */
 const WATCH_MS = 10_000;
+/** A campaign pauses itself after this many mails that could not be composed. */
+const QUARANTINED_LIMIT = 3;
 /** Blocked mail is released when its cause ends; until then nothing looks at it. */
 const BLOCKED_SECONDS = 24 * 60 * 60;
 
@@ -94,6 +96,7 @@ class SenderRun {
   /** Campaigns with mail in this run, and when they last had due mail. */
   private readonly watched = new Map<string, number>();
   private isChecking = false;
+  private readonly quarantined = new Map<string, number>();
 
   constructor(deps: SenderDeps, lease: SenderLease, time: SendingTime) {
     [this.deps, this.lease] = [deps, lease];
@@ -113,6 +116,7 @@ class SenderRun {
       campaigns: this.campaigns,
       stopping: this.stopping.signal,
       connections,
+      onQuarantined: ({ campaignId }) => campaignId !== null && this.countQuarantined(campaignId),
       ...(time.untilIdle && { onIdle: () => this.stopping.abort() }),
       onError: (err) => deps.log.warn({ err }, 'sending failed; retrying'),
     });
@@ -158,10 +162,28 @@ class SenderRun {
     this.deps.onResult?.(kind);
   }
 
+  /** One such mail may be due to its recipient's data. Several are due to the body, and all others would fail as well. */
+  private countQuarantined(campaignId: string): void {
+    const count = (this.quarantined.get(campaignId) ?? 0) + 1;
+    this.quarantined.set(campaignId, count);
+    if (count !== QUARANTINED_LIMIT) return;
+    this.quarantined.delete(campaignId);
+    const reason = `${QUARANTINED_LIMIT} of its mails could not be composed`;
+    this.follow(
+      pauseCampaignItself(this.deps.db, campaignId, 'AUTO_PAUSE', reason).then(() =>
+        this.queue.dropCampaign(campaignId),
+      ),
+    );
+  }
+
   /** A mail that may not begin goes back to the ledger, with the reason. */
   private react(mail: QueuedMail, verdict: BeginVerdict): void {
-    const reaction = this.reactionTo(mail, verdict)
-      .catch((err) => this.deps.log.warn({ err }, 'cannot give a mail back; its lease will run out'))
+    this.follow(this.reactionTo(mail, verdict));
+  }
+
+  private follow(work: Promise<void>): void {
+    const reaction = work
+      .catch((err) => this.deps.log.warn({ err }, 'cannot write to the database; leases will run out'))
       .finally(() => this.reactions.delete(reaction));
     this.reactions.add(reaction);
   }

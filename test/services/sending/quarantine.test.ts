@@ -66,7 +66,7 @@ describe('a mail that cannot be composed', () => {
     await addContacts(db, project, 12);
     await db('contacts')
       .where({ projectId: project.id, email: 'p5@example.com' })
-      .update({ data: { name: 'HANG' } });
+      .update({ data: { name: 'KILL' } });
     const worker = campaignWorker(database, smtp.url, { composer });
     const { id } = await startCampaign(db, project);
     expect(await worker.run(id)).to.include({ kind: 'end' });
@@ -75,5 +75,21 @@ describe('a mail that cannot be composed', () => {
     const [failed] = await db('emails').where({ campaignId: id, status: 'FAILED' });
     expect(failed.reason).to.equal(QUARANTINE_REASON);
     expect(new Set(smtp.mails.flatMap(({ to }) => to)).size).to.equal(11);
+  });
+
+  it('pauses its campaign when it is the third', async () => {
+    await addContacts(db, project, 6);
+    await db('contacts')
+      .where({ projectId: project.id })
+      .whereIn('email', ['p0@example.com', 'p2@example.com', 'p4@example.com'])
+      .update({ data: { name: 'KILL' } });
+    const worker = campaignWorker(database, smtp.url, { composer });
+    const { id } = await startCampaign(db, project);
+    await worker.run(id);
+    await worker.close();
+    expect(await db('campaigns').where({ id }).first()).to.include({
+      ...{ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' },
+      pauseReason: '3 of its mails could not be composed',
+    });
   });
 });
