@@ -277,7 +277,7 @@ describe('access to all routes', () => {
         const scratch = await api.project();
         const things = await createOneOfEachResource(api, scratch);
         const key = await keyOf(scratch, [granted]);
-        for (const operation of needingScope().filter((operation) => includes(granted, operation))) {
+        for (const operation of needingScope().filter((one) => includes(granted, one) && !one.streams)) {
           const { status, body } = await call(operation, things, bearer(key));
           const said = `${operation.name}: ${JSON.stringify(body)}`;
           expect(status, said).not.to.be.oneOf([401, 500]);

@@ -378,7 +378,7 @@ describe('database functions of webhooks', () => {
       const contactId = await database.addContact({ email: 'ann@example.com' });
       const campaignId = await database.addCampaign();
       const [id, silent] = [
-        await database.addEmail({ contactId, campaignId, sourceType: 'CAMPAIGN', status: 'SENDING' }),
+        await database.addEmail({ contactId, campaignId, sourceType: 'CAMPAIGN', status: 'PENDING' }),
         await database.addEmail({ withoutEvents: true }),
       ];
       await database.db('emails').whereIn('id', [id, silent]).update({ status: 'UNKNOWN', reason: 'cut' });
