@@ -1,5 +1,5 @@
 // Every page at two widths, light and dark: axe finds nothing, nothing scrolls sideways, one h1 and one main, and the
-// keyboard reaches everything. Run by CI (`npm test -- test/browser/pages.matrix.ts`), not by `npm test`.
+// keyboard reaches everything. Not part of `npm test`: `npm test -- test/browser/pages.matrix.ts`.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { fillSample } from '../../dev/stack/sample.ts';
