@@ -99,6 +99,8 @@ export async function updateEndpoint(
   const { secretKeys } = settings;
   return writing(db, project, async (trx) => {
     const before = await lockEndpoint(trx, projectId, id);
+    // The patch changes the instance itself.
+    const previous = before.$clone();
     const switched = enabled !== undefined && enabled !== before.enabled;
     const endpoint = await before.$query(trx).patchAndFetch({
       ...rest,
@@ -112,7 +114,7 @@ export async function updateEndpoint(
     if (types !== undefined || switched) await renewWantedTypes(trx, projectId);
     // A new address deserves a call without delay.
     if (url !== undefined || switched) await wakeEndpoint(trx, projectId, id);
-    const changes = shownChanges(before, endpoint);
+    const changes = shownChanges(previous, endpoint);
     if (Object.keys(changes).length > 0)
       await recordAudit(trx, project, { action: 'webhook_endpoint.updated', target: targetOf(id), changes });
     return endpoint;
