@@ -8,7 +8,7 @@ const FIELDS = [
   ...['pauseReason', 'audienceType', 'segmentId', 'audienceCondition', 'templateId', 'ratePerMinute', 'scheduledFor'],
   ...['totalRecipients', 'pendingCount', 'sentCount', 'failedCount', 'skippedCount', 'cancelledCount', 'unknownCount'],
   ...['deliveredCount', 'openedCount', 'clickedCount', 'bouncedCount', 'complainedCount', 'unsubscribedCount'],
-  ...['estimatedSecondsLeft', 'projectId', 'sentAt', 'createdAt', 'updatedAt'],
+  ...['estimatedSecondsLeft', 'slowedDomains', 'projectId', 'sentAt', 'createdAt', 'updatedAt'],
 ];
 const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
 const isPro = tree({ field: 'data.plan', operator: 'equals', value: 'pro' });
