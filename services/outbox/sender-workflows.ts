@@ -8,10 +8,11 @@ const FORGOTTEN = "interval '1 minute'";
 
 /**
  * SQL: how many sender workflows there should be: one more than processes that can send, so that a process that is
- * restarted finds the activity of the spare one waiting.
+ * restarted finds the activity of the spare one waiting. None while no process can send.
  */
 export const WANTED_SENDERS = `(
-  select 1 + count(*)::integer from mail_processes where seen_at > now() - ${FORGOTTEN})`;
+  select case when count(*) > 0 then 1 + count(*) else 0 end::integer
+  from mail_processes where seen_at > now() - ${FORGOTTEN})`;
 
 const register = statement<{ wanted: number }>(
   'mail-process-seen',

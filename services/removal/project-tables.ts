@@ -18,6 +18,7 @@ export const erasedByReset = [
   'job_errors',
   'jobs',
   'emails',
+  'outgoing_mails',
   'email_contents',
   'email_bodies',
   'events',

@@ -70,7 +70,7 @@ describe('system mail', () => {
     const waiting = await send(mail);
     await scrubSystemMail(database.db);
     const stored = async (emailId: string) =>
-      JSON.stringify(await database.db('emailContents').where({ emailId }).first('html', 'variables'));
+      JSON.stringify(await database.db('emailContents').where({ emailId }).first('variables'));
     expect(await stored(sent)).not.to.contain('/invitations/');
     expect(await stored(waiting)).to.contain('/invitations/');
   });
