@@ -79,8 +79,8 @@ function send(ctx: Context, file: WebAppFile): void {
 }
 
 function accepted(ctx: Context, { compressed }: WebAppFile): Encoding | undefined {
-  const best = ctx.acceptsEncodings('br', 'gzip', 'identity');
-  return best === 'br' || best === 'gzip' ? (compressed[best] ? best : undefined) : undefined;
+  // Asked one by one: of encodings that the browser likes equally, koa returns the first that it names.
+  return (['br', 'gzip'] as const).find((encoding) => compressed[encoding] && ctx.acceptsEncodings(encoding));
 }
 
 const notBuilt = (): ApiError =>

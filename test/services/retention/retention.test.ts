@@ -220,7 +220,7 @@ describe('retention', () => {
     ];
     const waiting = [
       await mail('2025-07-11', 'PENDING', shared),
-      await mail('2025-07-12', 'SENDING'),
+      await mail('2025-07-12', 'PENDING'),
       await mail('2025-07-13', 'UNKNOWN'),
       await mail('2025-09-11', 'PENDING'),
     ];
