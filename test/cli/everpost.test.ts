@@ -202,7 +202,7 @@ describe('npx everpost', function () {
     expect(byName['outbox/control'].depth, out).to.equal(1);
     expect(byName['outbox/control'].oldestSeconds).to.be.within(59, 600);
     const lines = (await everpost(['queues'], env)).out.split('\n');
-    expect(lines).to.include('outbox/mail: empty');
+    expect(lines).to.include('outbox/starts: empty');
     expect(lines.find((line) => line.startsWith('outbox/control'))).to.match(
       /^outbox\/control: 1, the oldest for \d+ s$/,
     );
@@ -220,7 +220,7 @@ describe('npx everpost', function () {
     beforeEach(() => database.db('outbox').del());
 
     it('lists parked messages with their last error', async () => {
-      await database.db('outbox').insert({ queue: 'mail', projectId: newId(), workflowId: 'batch/1', action: 'start' });
+      await database.db('outbox').insert({ queue: 'starts', projectId: newId(), workflowId: 'job/1', action: 'start' });
       const id = await park('campaign/1', 'no such signal');
       const listed = await everpost(['outbox', 'parked', '--json'], env);
       expect(listed.status, listed.out).to.equal(0);
