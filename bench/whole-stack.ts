@@ -14,7 +14,7 @@ import { newsletterTemplate } from './newsletter.ts';
 import { type Sink, startSink } from './sink.ts';
 import type { SetupAnswer, SetupOrder, SetupProject } from './whole-setup.ts';
 
-export interface Target {
+export interface WholeTarget {
   /** Where `/v1/send` is. */
   url: string;
   key: string;
@@ -25,7 +25,7 @@ export interface Target {
   pids: Record<string, number>;
 }
 
-export interface Stack extends Target {
+export interface Stack extends WholeTarget {
   campaigns: SetupProject;
 }
 
@@ -91,7 +91,7 @@ export async function startWhole(name: string, checkout: string, contacts: numbe
 }
 
 /** Starts the bare baseline, with a Postgres of its own. */
-export async function startBareMailer(dkimKey: string): Promise<Target> {
+export async function startBareMailer(dkimKey: string): Promise<WholeTarget> {
   const [postgres, sink, port] = [await startDatabase('bare'), await startSink(), await freePort()];
   const child = await startChild({
     name: 'bare mailer',

@@ -10,7 +10,7 @@ import { newsletterTemplate } from './newsletter.ts';
 import type { PrebuiltOrder } from './prebuilt-pool.ts';
 import { processorTimes, untilIdle } from './processor-time.ts';
 import type { Sink } from './sink.ts';
-import { call, type Stack, startBareMailer, startWhole, type Target } from './whole-stack.ts';
+import { call, type Stack, startBareMailer, startWhole, type WholeTarget } from './whole-stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
@@ -82,9 +82,9 @@ async function inTurns<T, R>(
 
 const shortened = (_key: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(3)) : value);
 
-async function loads(sides: Sides<Target>, progress: Progress): Promise<Measure[]> {
+async function loads(sides: Sides<WholeTarget>, progress: Progress): Promise<Measure[]> {
   for (const target of Object.values(sides)) await load(target, WARM_UP_SECONDS);
-  const results = await inTurns<Target, Load>(sides, '/v1/send', progress, (target) => load(target, SECONDS));
+  const results = await inTurns<WholeTarget, Load>(sides, '/v1/send', progress, (target) => load(target, SECONDS));
   const rows = (against: Side, label: string): Measure[] => {
     const of = (side: Side, value: (round: Load) => number) => median((results[side] ?? []).map(value));
     const row = (what: string, unit: string, value: (round: Load) => number, aim?: string) =>
@@ -103,7 +103,7 @@ async function loads(sides: Sides<Target>, progress: Progress): Promise<Measure[
 }
 
 /** Posts mails for some seconds, and waits until all of them are delivered and their results stored. */
-async function load({ url, key, sink, body, pids }: Target, seconds: number): Promise<Load> {
+async function load({ url, key, sink, body, pids }: WholeTarget, seconds: number): Promise<Load> {
   await untilIdle(pids);
   const [cpu, delivered] = [processorTimes(pids), await sink.count()];
   let next = 0;
@@ -196,7 +196,7 @@ async function prebuilt(sink: Sink): Promise<CampaignRound> {
 }
 
 /** Sends mails one by one, and measures each from its answer to its arrival at the SMTP server. */
-async function idle(sides: Sides<Target>, progress: Progress): Promise<Measure[]> {
+async function idle(sides: Sides<WholeTarget>, progress: Progress): Promise<Measure[]> {
   const times: Record<string, number[]> = { now: [], bare: [], before: [] };
   for (const { pids } of Object.values(sides)) await untilIdle(pids);
   for (let n = -2; n < IDLE_MAILS; n++)

@@ -10,7 +10,7 @@ import { mailBlocked } from './mail.ts';
 import { projectList, showQueues, userMakeOperator, userResetTwoFactor } from './operators.ts';
 import { outboxParked, outboxRetry } from './outbox.ts';
 import { type CommandResult, printError, printOutcome } from './output.ts';
-import { type ApiOptions, type ListenOptions, webhooksListen, webhooksReplay } from './webhooks.ts';
+import { type ListenOptions, type WebhookCliOptions, webhooksListen, webhooksReplay } from './webhooks.ts';
 
 interface Json {
   json?: boolean;
@@ -95,7 +95,9 @@ export function buildProgram(): Command {
     );
   ofProject(command(webhooks, 'replay', 'deliver an event once more, with the same webhook-id'))
     .argument('<delivery>')
-    .action((id: string, options: Json & ApiOptions) => printOutcome(options.json, () => webhooksReplay(id, options)));
+    .action((id: string, options: Json & WebhookCliOptions) =>
+      printOutcome(options.json, () => webhooksReplay(id, options)),
+    );
 
   command(everpost, 'migrate', 'bring the database up to date').action((options: Json) =>
     printOutcome(options.json, runMigrations),

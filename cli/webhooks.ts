@@ -4,7 +4,7 @@ import { environment } from './environment.ts';
 import { type CommandResult, messageOf } from './output.ts';
 
 /** Which API to call, and as which project. */
-export interface ApiOptions {
+export interface WebhookCliOptions {
   /** The secret key; by default that of EVERPOST_SECRET_KEY. */
   key?: string;
   /** The address of the API; by default BASE_URL. */
@@ -16,14 +16,14 @@ interface Api {
   headers: Record<string, string>;
 }
 
-function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: ApiOptions): Api {
+function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: WebhookCliOptions): Api {
   if (!key) throw new Error('Name the secret key of the project by --key or EVERPOST_SECRET_KEY.');
   const url = api ?? readSettings(environment()).baseUrl;
   return { url: url.replace(/\/+$/, ''), headers: { authorization: `Bearer ${key}` } };
 }
 
 /** Delivers the event of a delivery once more. */
-export async function webhooksReplay(id: string, options: ApiOptions): Promise<CommandResult> {
+export async function webhooksReplay(id: string, options: WebhookCliOptions): Promise<CommandResult> {
   const { url, headers } = apiOf(options);
   const response = await fetch(`${url}/webhook-deliveries/${encodeURIComponent(id)}/replay`, {
     method: 'POST',
@@ -34,7 +34,7 @@ export async function webhooksReplay(id: string, options: ApiOptions): Promise<C
   return { lines: [`delivery ${deliveryId} will be made`], json: { deliveryId } };
 }
 
-export interface ListenOptions extends ApiOptions {
+export interface ListenOptions extends WebhookCliOptions {
   /** The URL that gets every delivery. */
   forward: string;
   /** Comma list of types. */

@@ -20,7 +20,7 @@ export const recipients = (): Typed<GivenAddress | GivenAddress[]> => {
 };
 
 /** An address, `Name <address>`, or both in an object. */
-export const sender = (): Typed<GivenAddress> => textOr(mailbox(), objectOr(named(), mailbox()));
+export const senderAddress = (): Typed<GivenAddress> => textOr(mailbox(), objectOr(named(), mailbox()));
 
 const mailbox = (): Typed<GivenAddress> =>
   joi

@@ -12,7 +12,7 @@ import {
   throttleCampaign,
 } from '../../services/campaigns/save.ts';
 import { showCampaign } from '../../services/campaigns/view.ts';
-import { asAddress, sender } from '../http/addresses.ts';
+import { asAddress, senderAddress } from '../http/addresses.ts';
 import { answer, created, failure, missing, noContent, ok, success } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import {
@@ -59,7 +59,7 @@ const whole = {
   name: text({ max: MAX_NAME }),
   subject: subject(),
   body: text(),
-  from: sender(),
+  from: senderAddress(),
   audienceType: oneOf(...audienceTypes),
   description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))),
   fromName: optional(nullable(line({ min: 0, max: 255 }))),

@@ -1,5 +1,5 @@
 import { resendEmail } from '../../services/campaigns/resend-email.ts';
-import { contentOf } from '../../services/emails/content.ts';
+import { readMailContent } from '../../services/emails/content.ts';
 import { findEmailWithAttempts } from '../../services/emails/find.ts';
 import { listEmails } from '../../services/emails/list.ts';
 import { storePreview } from '../../services/emails/previews.ts';
@@ -66,7 +66,7 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
         410: failure('The content is no longer stored.', 'RESOURCE_NOT_FOUND'),
       },
       handle: async ({ db, project: { projectId }, settings, params }) => {
-        const content = await contentOf({ db, renderer, settings }, projectId, params.id);
+        const content = await readMailContent({ db, renderer, settings }, projectId, params.id);
         return ok({ ...content, previewUrl: await storePreview(db, settings, projectId, content.html) });
       },
     }),

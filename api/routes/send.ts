@@ -1,5 +1,5 @@
 import { type Address, sendEmails } from '../../services/emails/send.ts';
-import { asAddress, type GivenAddress, recipients, sender } from '../http/addresses.ts';
+import { asAddress, type GivenAddress, recipients, senderAddress } from '../http/addresses.ts';
 import { answer, failure, missing, overCap, success } from '../http/answers.ts';
 import { asAttachments, attachments } from '../http/attachments.ts';
 import { contactData } from '../http/contact-data.ts';
@@ -28,7 +28,7 @@ export const send = routes('Emails', [
     body: {
       to: recipients(),
       /** Required unless a template has it, like subject and body. */
-      from: optional(sender()),
+      from: optional(senderAddress()),
       /** Deprecated: the sender's name, when `from` has none. */
       name: optional(nullable(line({ min: 0, max: 255 }))),
       subject: optional(subject()),

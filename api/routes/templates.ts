@@ -12,7 +12,7 @@ import {
 } from '../../services/templates/save.ts';
 import { findVersion, listVersions } from '../../services/templates/versions.ts';
 import { templateUsage } from '../../services/usage/template.ts';
-import { asAddress, sender } from '../http/addresses.ts';
+import { asAddress, senderAddress } from '../http/addresses.ts';
 import { answer, created, failure, missing, noContent, ok, overCap } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import {
@@ -69,7 +69,7 @@ const name = () => text({ max: MAX_NAME });
 /** Optional fields. `from` is an address or `Name <address>`. */
 const extras = {
   description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))),
-  from: optional(nullable(sender())),
+  from: optional(nullable(senderAddress())),
   fromName: optional(nullable(line({ min: 0, max: 255 }))),
   replyTo: optional(nullable(email())),
 };

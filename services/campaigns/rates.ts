@@ -22,7 +22,7 @@ const read = statement<{ campaign_id: string; per_second: number | null; slowed_
   'select campaign_id, per_second, slowed_domains from campaign_rates where campaign_id = any ($1::uuid[])',
 );
 
-export async function ratesOf(db: Db, ids: string[]): Promise<Map<string, CampaignRate>> {
+export async function campaignRatesOf(db: Db, ids: string[]): Promise<Map<string, CampaignRate>> {
   const rows = ids.length > 0 ? await read(db, [ids]) : [];
   return new Map(
     rows.map(({ campaign_id, per_second: perSecond, slowed_domains: slowedDomains }) => [

@@ -3,7 +3,7 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { type CampaignCounts, noCampaignCounts, readCampaignCounts } from '../../db/models/campaign-counts.ts';
 import { countAudience } from './audience.ts';
 import { findCampaign } from './find.ts';
-import { type CampaignRate, ratesOf, type SlowedDomain, secondsLeft } from './rates.ts';
+import { type CampaignRate, campaignRatesOf, type SlowedDomain, secondsLeft } from './rates.ts';
 
 /** A campaign with the counts of its recipients by state. The six counts add up to the total. */
 export interface CampaignView {
@@ -20,7 +20,7 @@ export async function viewCampaigns(db: Db, campaigns: Campaign[]): Promise<Camp
   const ids = campaigns.map(({ id }) => id);
   const counts = await readCampaignCounts(db, ids);
   const sending = campaigns.filter(({ status }) => status === 'SENDING').map(({ id }) => id);
-  const rates = await ratesOf(db, sending);
+  const rates = await campaignRatesOf(db, sending);
   return campaigns.map((campaign) => view(campaign, counts.get(campaign.id), rates.get(campaign.id)));
 }
 
@@ -33,7 +33,7 @@ async function countsAndRateOf(
   { id, status }: Campaign,
 ): Promise<[CampaignCounts | undefined, CampaignRate | undefined]> {
   const counts = await readCampaignCounts(db, [id]);
-  const rates = await ratesOf(db, status === 'SENDING' ? [id] : []);
+  const rates = await campaignRatesOf(db, status === 'SENDING' ? [id] : []);
   return [counts.get(id), rates.get(id)];
 }
 

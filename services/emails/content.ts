@@ -12,7 +12,7 @@ import { variablesOf } from '../templates/variables.ts';
 import { bulkHeaders } from './bulk-headers.ts';
 
 /** A mail as it was sent, as far as that is known. */
-export interface MailContent {
+export interface ShownContent {
   subject: string;
   html: string;
   text: string;
@@ -82,7 +82,7 @@ export interface ContentDeps {
 }
 
 /** Returns the content of a mail, without tracking and without links that act for its recipient. */
-export async function contentOf({ db, renderer, settings }: ContentDeps, projectId: string, id: string) {
+export async function readMailContent({ db, renderer, settings }: ContentDeps, projectId: string, id: string) {
   const stored = await storedContentOf(db, projectId, id);
   const item = itemOf(stored, settings.baseUrl);
   const { subject, html } = stored;
@@ -91,7 +91,7 @@ export async function contentOf({ db, renderer, settings }: ContentDeps, project
     ? rendered
     : { ...plainMail({ subject, html: html + (item.footer ?? '') }, item), text: '' };
   const shown = stored.rendered_subject ?? mail.subject;
-  const content: MailContent = {
+  const content: ShownContent = {
     subject: shown,
     html: mail.html,
     text: mail.text,

@@ -19,5 +19,3 @@ export const policies = {
   WORKFLOW: { sourceType: 'WORKFLOW', priority: 1, beginsAhead: false, retriesUnknownOutcome: true },
   CAMPAIGN: { sourceType: 'CAMPAIGN', priority: 2, beginsAhead: true, retriesUnknownOutcome: false },
 } as const satisfies Record<Email['sourceType'], SendingPolicy>;
-
-export const CAMPAIGN_PRIORITY = policies.CAMPAIGN.priority;

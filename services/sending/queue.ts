@@ -41,7 +41,7 @@ const RETRY_MS = 1_000;
 
 type Line = 'urgent' | 'campaign';
 
-export interface QueueOptions {
+export interface MailQueueOptions {
   db: Db;
   senderId: string;
   relays: Relays;
@@ -75,7 +75,7 @@ interface Waiter {
 }
 
 export class MailQueue {
-  private readonly options: QueueOptions;
+  private readonly options: MailQueueOptions;
   /** By priority: transactional, workflow, campaign. */
   private readonly ready = [new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>()];
   private readonly preparing: Record<Line, number> = { urgent: 0, campaign: 0 };
@@ -95,7 +95,7 @@ export class MailQueue {
   private retryTimer: NodeJS.Timeout | undefined;
   private retryAt = 0;
 
-  constructor(options: QueueOptions) {
+  constructor(options: MailQueueOptions) {
     this.options = options;
     this.slowDomains = new SlowDomains(options.pace);
     options.stopping.addEventListener('abort', () => this.stop(), { once: true });

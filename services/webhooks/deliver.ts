@@ -3,7 +3,13 @@ import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { type OutboundResponse, type PinnedTarget, pinTarget } from '../../platform/http/outbound-http.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
-import { type DueDelivery, dueDeliveries, nextDueDelivery, type StoredResult, writeResults } from './delivery-store.ts';
+import {
+  type DueDelivery,
+  dueDeliveries,
+  nextDueDelivery,
+  type StoredCallResult,
+  writeResults,
+} from './delivery-store.ts';
 import {
   DISABLE_AFTER_MS,
   disableEndpoint,
@@ -12,8 +18,8 @@ import {
   MAIL_AFTER_MS,
   mailAboutFailing,
 } from './failing.ts';
-import { bodyOf, requestHeaders, resultOf, retryDelayMs } from './request.ts';
-import { openHeaders, signingSecrets } from './sealed-secrets.ts';
+import { bodyOf, callResultOf, requestHeaders, retryDelayMs } from './request.ts';
+import { openEndpointHeaders, signingSecrets } from './sealed-secrets.ts';
 
 export interface DeliverDeps extends FailingDeps {
   resolver: Pick<Resolver, 'lookup'>;
@@ -126,7 +132,7 @@ class Slice {
   private last: DueDelivery | undefined;
   private fetching: Promise<void> | undefined;
   private exhausted = false;
-  private unwritten: StoredResult[] = [];
+  private unwritten: StoredCallResult[] = [];
   private writing: Promise<void> = Promise.resolve();
   private writtenAt = performance.now();
   private nextCallAt = 0;
@@ -142,7 +148,7 @@ class Slice {
     this.endpoint = endpoint;
     this.control = control;
     this.secrets = signingSecrets(deps.keys, endpoint, deps.now());
-    this.headers = openHeaders(deps.keys, endpoint.id, endpoint.sealedHeaders);
+    this.headers = openEndpointHeaders(deps.keys, endpoint.id, endpoint.sealedHeaders);
     this.failingSince = endpoint.failingSince;
   }
 
@@ -240,7 +246,7 @@ class Slice {
   private record(delivery: DueDelivery, response: OutboundResponse, startedAt: Date, durationMs: number): void {
     this.calls++;
     const now = this.deps.now();
-    const { delivered, gone, statusCode, error, answer, retryAfterMs } = resultOf(response, now);
+    const { delivered, gone, statusCode, error, answer, retryAfterMs } = callResultOf(response, now);
     const { id, createdAt, attempts, attemptsBefore } = delivery;
     const delayMs = delivered ? undefined : retryDelayMs(attempts + 1 - attemptsBefore, retryAfterMs);
     const retried = delayMs !== undefined;

@@ -14,7 +14,7 @@ import { TEST_TYPE } from './types.ts';
 export const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED', 'DISCARDED'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-export interface Attempt {
+export interface WebhookAttempt {
   number: number;
   startedAt: string;
   durationMs: number;
@@ -40,7 +40,7 @@ export interface Delivery {
 
 export interface DeliveryWithPayload extends Delivery {
   payload: { type: string; timestamp: string; data: Record<string, unknown>; truncated?: true };
-  attemptLog: Attempt[];
+  attemptLog: WebhookAttempt[];
 }
 
 export interface DeliveriesQuery {
@@ -102,7 +102,7 @@ const filterByStatus: Record<DeliveryStatus, string> = {
 interface PayloadRow extends Delivery {
   happenedAt: string;
   data: Record<string, unknown>;
-  attemptLog: Attempt[];
+  attemptLog: WebhookAttempt[];
 }
 
 export async function findDelivery(db: Db, projectId: string, id: string): Promise<DeliveryWithPayload> {

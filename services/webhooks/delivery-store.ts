@@ -66,7 +66,7 @@ export async function dueDeliveries(
 }
 
 /** The result of an attempt, as it is written. */
-export interface StoredResult {
+export interface StoredCallResult {
   id: string;
   created_at: string;
   /** Of the delivery before this attempt: a result that was overtaken is dropped. */
@@ -96,7 +96,7 @@ const write = statement(
      and d.id = r.id and d.created_at = r.created_at and d.attempts = r.attempts and d.status = 'PENDING'`,
 );
 
-export async function writeResults(db: Db, results: StoredResult[]): Promise<void> {
+export async function writeResults(db: Db, results: StoredCallResult[]): Promise<void> {
   const times = results.map(({ created_at }) => created_at).sort();
   await write(db, [JSON.stringify(results), results.map(({ id }) => id), times[0], times.at(-1)]);
 }

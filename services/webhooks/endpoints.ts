@@ -12,7 +12,13 @@ import { requireBelowLimit } from '../access/resource-limit.ts';
 import { writing } from '../access/write-transaction.ts';
 import { type Changes, changesOf, recordAudit } from '../audit/record.ts';
 import { cancelWebhookEndpointWorkflow, startWebhookEndpointWorkflow } from '../outbox/webhook-endpoint-run.ts';
-import { endpointSecretContext, type Headers, openHeaders, sealHeaders, sealSecret } from './sealed-secrets.ts';
+import {
+  endpointSecretContext,
+  type Headers,
+  openEndpointHeaders,
+  sealEndpointHeaders,
+  sealSecret,
+} from './sealed-secrets.ts';
 
 export type EndpointSettings = Pick<Settings, 'secretKeys' | 'webhookAllowedHosts' | 'limits'>;
 
@@ -204,13 +210,13 @@ function requireCallable(url: string, { webhookAllowedHosts }: EndpointSettings)
 const distinct = (types: string[]): string[] => [...new Set(types)];
 
 const storedHeaders = (keys: SigningKeys, id: string, headers: Headers) => ({
-  sealedHeaders: sealHeaders(keys, id, headers),
+  sealedHeaders: sealEndpointHeaders(keys, id, headers),
   headerNames: Object.keys(headers),
 });
 
 function keepHidden(keys: SigningKeys, { id, sealedHeaders }: WebhookEndpoint, headers: Headers): Headers {
   if (!Object.values(headers).includes(HIDDEN_VALUE)) return headers;
-  const stored = openHeaders(keys, id, sealedHeaders);
+  const stored = openEndpointHeaders(keys, id, sealedHeaders);
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value === HIDDEN_VALUE ? (stored[name] ?? value) : value]),
   );

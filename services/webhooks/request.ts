@@ -29,7 +29,7 @@ export const requestHeaders = (
   ...signatureHeaders(secrets, { id: eventId, sentAt, body }),
 });
 
-export interface AttemptResult {
+export interface WebhookCallResult {
   delivered: boolean;
   /** The receiver asks never to be called again (410). */
   gone: boolean;
@@ -42,7 +42,7 @@ export interface AttemptResult {
 const MAX_ANSWER = 1_000;
 
 /** Only a 2xx counts. A redirect is a failure: it could lead anywhere. */
-export function resultOf(response: OutboundResponse, now: Date): AttemptResult {
+export function callResultOf(response: OutboundResponse, now: Date): WebhookCallResult {
   const failed = { delivered: false, gone: false, statusCode: null, answer: null, retryAfterMs: undefined };
   if (response.kind === 'refused') return { ...failed, error: `The request was not made: ${response.reason}.` };
   if (response.kind === 'unreachable') return { ...failed, error: `There was no answer: ${response.reason}.` };

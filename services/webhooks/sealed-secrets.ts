@@ -11,10 +11,10 @@ export type Headers = Record<string, string>;
 export const sealSecret = (keys: SigningKeys, endpointId: string, secret: string): string =>
   seal(keys, endpointSecretContext(endpointId), secret);
 
-export const sealHeaders = (keys: SigningKeys, endpointId: string, headers: Headers): string | null =>
+export const sealEndpointHeaders = (keys: SigningKeys, endpointId: string, headers: Headers): string | null =>
   Object.keys(headers).length > 0 ? seal(keys, endpointHeadersContext(endpointId), JSON.stringify(headers)) : null;
 
-export const openHeaders = (keys: SigningKeys, endpointId: string, sealed: string | null): Headers =>
+export const openEndpointHeaders = (keys: SigningKeys, endpointId: string, sealed: string | null): Headers =>
   sealed === null ? {} : (JSON.parse(unseal(keys, endpointHeadersContext(endpointId), sealed)) as Headers);
 
 interface SealedSecrets {

@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { stringify } from 'csv-stringify/sync';
 import type joi from 'joi';
-import { recipients, sender } from '../../api/http/addresses.ts';
+import { recipients, senderAddress } from '../../api/http/addresses.ts';
 import { attachments } from '../../api/http/attachments.ts';
 import { findRefusedParts } from '../../api/http/clean.ts';
 import { mailHeaders } from '../../api/http/mail-headers.ts';
@@ -202,7 +202,7 @@ export const textPaths: Record<string, TextPath> = {
   'addresses: mailbox with text behind': (text) => readMailbox(`<ann@example.com>${text}`),
   'addresses: quoted mailbox name': (text) => readMailbox(`"${text}" <ann@example.com>`),
   'addresses: recipients': (text) => [validate(recipients(), text), validate(recipients(), [text, { email: text }])],
-  'addresses: sender': (text) => validate(sender(), text),
+  'addresses: sender': (text) => validate(senderAddress(), text),
   'addresses: domain of a sender': (text) => senderDomain(`a@${text}`),
   'domains: name': readDomainName,
   'domains: DKIM record': (text) => [
