@@ -46,7 +46,7 @@ export interface AppParts {
   isClosing(): boolean;
 }
 
-/** Who has called, as far as the route's access tells. */
+/** The caller. Which parts are known depends on the access of the route. */
 export interface Caller {
   project?: ProjectAccess;
   role?: Role;

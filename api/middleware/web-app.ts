@@ -53,7 +53,7 @@ const wantsPage = (ctx: Context): boolean => /\btext\/html\b/i.test(ctx.get('Acc
 const isFileName = (name: string): boolean => name.startsWith('assets/');
 
 /**
- * Tells the application that the browser has no session, so that it asks for a log-in at once. The application itself
+ * Marks the page for a browser without a session, so that the application asks for a log-in at once. The application itself
  * cannot see the cookie, and would have to find out by a request that fails.
  */
 function withoutSession(file: WebAppFile): WebAppFile {

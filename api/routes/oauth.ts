@@ -164,7 +164,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
   ]);
 }
 
-/** Shows browsers a form, and tells other clients what is missing. */
+/** Shows browsers a form, and returns to other clients an error that says what is missing. */
 function askForCode({ request }: HandlerContext, error: ApiError, headers: Record<string, string> = {}): Answer {
   if (!request.headers.accept?.includes('text/html'))
     throw new ApiError(error.status, error.code, error.message, {

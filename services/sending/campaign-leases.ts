@@ -40,8 +40,7 @@ interface SendingCampaign {
   id: string;
   projectId: string;
   ratePerMinute: number | null;
-  /** The most mails of one lease, by the size of the body. */
-  maxLease: number;
+  bodyBytes: number;
   /** Where the last lease ended: finished mails need not be passed again. */
   position: Position;
   /** Reserved and not used. */
@@ -53,6 +52,7 @@ interface SendingCampaign {
 export interface LeasedCampaignMails {
   campaignId: string;
   projectId: string;
+  bodyBytes: number;
   mails: { id: string; recipient: string | null }[];
 }
 
@@ -89,8 +89,10 @@ export class CampaignLeases {
       const campaign = this.campaigns.shift();
       if (!campaign) return undefined;
       this.campaigns.push(campaign);
-      const mails = await this.leaseOf(campaign, Math.min(limit, campaign.maxLease));
-      if (mails.length > 0) return { campaignId: campaign.id, projectId: campaign.projectId, mails };
+      const { bodyBytes } = campaign;
+      const fitting = Math.max(1, Math.floor(MAX_LEASED_BYTES / bodyBytes));
+      const mails = await this.leaseOf(campaign, Math.min(limit, fitting));
+      if (mails.length > 0) return { campaignId: campaign.id, projectId: campaign.projectId, bodyBytes, mails };
     }
     return undefined;
   }
@@ -111,8 +113,7 @@ export class CampaignLeases {
     });
     const added = [...listed.values()].map(
       ({ id, project_id: projectId, rate_per_minute: ratePerMinute, body_bytes: bodyBytes }) => {
-        const maxLease = Math.max(1, Math.floor(MAX_LEASED_BYTES / bodyBytes));
-        return { id, projectId, ratePerMinute, maxLease, position: BEGINNING, tokens: 0, notBefore: 0 };
+        return { id, projectId, ratePerMinute, bodyBytes, position: BEGINNING, tokens: 0, notBefore: 0 };
       },
     );
     this.campaigns = [...known, ...added];

@@ -31,7 +31,7 @@ const lease = statement<LeasedRow>('sending-lease', 'select * from lease_mails($
 const GROUP = { urgent: 50, campaign: 100 } as const;
 /** Leased ahead of the connections: enough that none waits, few enough for memory and for fair shares. */
 const AHEAD = { urgent: 150, campaign: 300 } as const;
-/** The composed mail that waits for a connection; beyond it nothing is leased. */
+/** The mail of a line that is being prepared or waits for connections; beyond it no more of that line is leased. */
 const AHEAD_BYTES = 24 * 1024 * 1024;
 /** Larger bodies are prepared one by one, within a budget of bytes, and keep their part of it until they are sent. */
 const LARGE_BYTES = 64 * 1024;
@@ -89,7 +89,10 @@ export class MailQueue {
   private readonly largeMails = new ByteBudget(LARGE_BUDGET);
   /** Called when a large mail leaves the queue. */
   private readonly onTaken = new Map<string, () => void>();
-  private readyBytes = 0;
+  /** By line, so that large campaign mail never keeps other mail from being leased. */
+  private readonly readyBytes: Record<Line, number> = { urgent: 0, campaign: 0 };
+  /** Estimated by the size of the body. */
+  private readonly preparingBytes: Record<Line, number> = { urgent: 0, campaign: 0 };
   private readonly preparations = new Set<Promise<void>>();
   private readonly done: Promise<unknown>;
   private retryTimer: NodeJS.Timeout | undefined;
@@ -165,7 +168,7 @@ export class MailQueue {
   giveBack(mail: QueuedMail): void {
     this.options.pace.leave(mail.domain);
     this.slowDomains.add(mail.domain);
-    this.readyBytes += bytesOf(mail);
+    this.readyBytes[lineOf(mail)] += bytesOf(mail);
     this.queueOf(mail).putFirst(groupOf(mail), mail);
     this.dispatch();
   }
@@ -267,7 +270,8 @@ export class MailQueue {
 
   private room(line: Line): number {
     const waiting = line === 'urgent' ? this.urgentCount : (this.ready[policies.CAMPAIGN.priority]?.size ?? 0);
-    return this.readyBytes > AHEAD_BYTES ? 0 : AHEAD[line] - waiting - this.preparing[line];
+    const bytes = this.readyBytes[line] + this.preparingBytes[line];
+    return bytes > AHEAD_BYTES ? 0 : AHEAD[line] - waiting - this.preparing[line];
   }
 
   private async pause(line: Line, ms: number): Promise<void> {
@@ -320,7 +324,7 @@ export class MailQueue {
     this.hasBacklog.campaign = leased?.mails.length === limit;
     if (!leased) return 0;
     faultPoint('mail-leased');
-    const { campaignId, projectId, mails } = leased;
+    const { campaignId, projectId, bodyBytes, mails } = leased;
     const sendable = mails.filter(
       ({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? ''), campaignId),
     );
@@ -329,6 +333,7 @@ export class MailQueue {
       'campaign',
       sendable.map(({ id }) => ({ id, policy, projectId, campaignId, relay: undefined })),
       (ids, ready) => preparation.prepareCampaign(campaignId, ids, ready),
+      bodyBytes,
     );
     return mails.length;
   }
@@ -355,15 +360,22 @@ export class MailQueue {
   }
 
   /** Not awaited: the next mails are leased meanwhile. */
-  private prepare(line: Line, mails: LeasedMail[], work: (ids: string[], ready: OnReady) => Promise<void>): void {
+  private prepare(
+    line: Line,
+    mails: LeasedMail[],
+    work: (ids: string[], ready: OnReady) => Promise<void>,
+    bodyBytes = 0,
+  ): void {
     if (mails.length === 0) return;
     const byId = new Map(mails.map((mail) => [mail.id, mail]));
     this.preparing[line] += mails.length;
+    this.preparingBytes[line] += mails.length * bodyBytes;
     const ready: OnReady = (prepared) => {
       const mail = byId.get(prepared.id);
       if (!mail) return undefined;
       byId.delete(prepared.id);
       this.preparing[line]--;
+      this.preparingBytes[line] -= bodyBytes;
       faultPoint('mail-prepared');
       return this.add({ ...mail, prepared, domain: recipientDomain(prepared.to ?? '') });
     };
@@ -376,6 +388,7 @@ export class MailQueue {
         this.preparations.delete(preparation);
         // Not prepared because the database failed, or because the mail is gone: leased again later, if it is still there.
         this.preparing[line] -= byId.size;
+        this.preparingBytes[line] -= byId.size * bodyBytes;
         for (const id of byId.keys()) this.options.ledger.release({ id }).catch(this.options.onError);
         this.wakeUp(line);
       });
@@ -400,13 +413,13 @@ export class MailQueue {
 
   private put(mail: QueuedMail): void {
     this.slowDomains.add(mail.domain);
-    this.readyBytes += bytesOf(mail);
+    this.readyBytes[lineOf(mail)] += bytesOf(mail);
     this.queueOf(mail).put(groupOf(mail), mail);
   }
 
   private removed(mail: QueuedMail): void {
     this.slowDomains.remove(mail.domain);
-    this.readyBytes -= bytesOf(mail);
+    this.readyBytes[lineOf(mail)] -= bytesOf(mail);
     this.onTaken.get(mail.id)?.();
     this.onTaken.delete(mail.id);
   }

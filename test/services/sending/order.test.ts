@@ -75,6 +75,29 @@ describe('the order of mail', () => {
     expect(last, 'ten of a small project are among the first mails of a backlog').to.be.below(40);
   });
 
+  it('bounds the large mail of a campaign in memory, and leases transactional mail meanwhile', async () => {
+    const recipients = 40;
+    await addContacts(db, project, recipients, { prefix: 'campaign' });
+    const { id } = await startCampaign(db, project, { body: `<p>${'large '.repeat(200_000)}</p>` });
+    const worker = campaignWorker(database, smtp.url);
+    senders.push(worker);
+    await worker.advance(id);
+    for (let n = 0; n < recipients; n++)
+      smtp.misbehave({ at: 'recipient', do: 'hang', to: `campaign${n}@example.com` });
+    const stop = new AbortController();
+    // One domain never gets all of five connections.
+    const sending = sender(5).send({ stop: stop.signal });
+    await eventually(async () => (await db('outgoing_mails').where({ campaignId: id })).length >= 25, {
+      what: 'more than 24 MB of the campaign in memory',
+    });
+    await add(project, 1, 'urgent', { to: 'urgent@other.example' });
+    await smtp.received(1, { to: 'urgent@other.example' });
+    expect((await db('outgoing_mails').where({ campaignId: id })).length).to.be.below(recipients);
+    stop.abort();
+    smtp.behave();
+    await sending;
+  });
+
   it('sends transactional mail first, workflow mail second and campaigns third', async () => {
     const campaign = await startedCampaign(project, 20);
     await add(project, 20, 'workflow', { sourceType: 'WORKFLOW', priority: 1 });
