@@ -56,7 +56,7 @@ const readSources = (): Map<string, string> =>
     folders
       .flatMap((folder) =>
         readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-          .filter((name) => name.endsWith('.ts'))
+          .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
           .map((name) => join(folder, name)),
       )
       .filter((file) => !excluded.some((pattern) => pattern.test(file)))
