@@ -24,9 +24,14 @@ export interface TestPartOutcome {
  */
 const WAITING_FOLDERS = ['browser', 'cli', 'dev', 'e2e', 'worker'];
 
-export function testFiles(root: string): string[] {
+/** The endings of test files. Those of the matrix look at every page; only CI runs them. */
+const TESTS = /\.test\.ts$/;
+const TESTS_AND_MATRIX = /\.(test|matrix)\.ts$/;
+
+export function testFiles(root: string, { matrix = false } = {}): string[] {
+  const ending = matrix ? TESTS_AND_MATRIX : TESTS;
   return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => ending.test(name))
     .map((name) => `test/${name.replaceAll('\\', '/')}`)
     .sort();
 }

@@ -7,7 +7,7 @@ import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { rangeQuery } from '../http/range.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { cursorPage, oneOf, optional, uuid } from '../http/schemas.ts';
+import { cursorPage, flag, oneOf, optional, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import {
   emailContentSchema,
@@ -32,6 +32,7 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
         ...cursorPage(),
         ...rangeQuery(),
         status: optional(oneOf(...emailStatuses)),
+        blocked: optional(flag()),
         contactId: optional(uuid()),
         campaignId: optional(uuid()),
         templateId: optional(uuid()),

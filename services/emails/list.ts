@@ -10,6 +10,8 @@ export interface EmailsQuery extends RangeQuery {
   limit: number;
   cursor?: string | undefined;
   status?: EmailStatus | undefined;
+  /** Only mail that policy keeps from being sent, or only other mail. */
+  blocked?: boolean | undefined;
   contactId?: string | undefined;
   campaignId?: string | undefined;
   templateId?: string | undefined;
@@ -69,6 +71,7 @@ function filtersOf(projectId: string, query: EmailsQuery): Condition[] {
   const { from, to } = readRange(query);
   const conditions: Condition[] = [['e.project_id = ?', projectId]];
   if (query.status) conditions.push(hasStatus(query.status));
+  if (query.blocked !== undefined) conditions.push([query.blocked ? BLOCKED : `not (${BLOCKED})`]);
   if (query.contactId) conditions.push(['e.contact_id = ?', query.contactId]);
   if (query.campaignId) conditions.push(['e.campaign_id = ?', query.campaignId]);
   if (query.templateId) conditions.push(['e.template_id = ?', query.templateId]);
@@ -80,6 +83,8 @@ function filtersOf(projectId: string, query: EmailsQuery): Condition[] {
   return conditions;
 }
 
+/** As the index `emails_blocked` has it. */
+const BLOCKED = `e.blocked_domain is not null and e.status = 'PENDING'`;
 const MAX_CLOCK_SKEW = "interval '1 day'";
 
 /** Filters by the shown status: pending mail of a cancelled campaign is CANCELLED. */

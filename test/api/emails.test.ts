@@ -22,7 +22,8 @@ describe('e-mail records', () => {
     expect(answer).to.have.status(200);
     return answer.body.data.emails[0];
   };
-  const become = (id: string, state: Partial<Email>) => api.db('emails').where({ id }).update(state);
+  const become = (id: string, state: Partial<Email> & { blockedDomain?: string }) =>
+    api.db('emails').where({ id }).update(state);
   const get = async (path: string) => {
     const answer = await project.server.get(path);
     expect(answer).to.have.status(200);
@@ -223,6 +224,16 @@ describe('e-mail records', () => {
         expect(await found({ status: 'CANCELLED' })).to.deep.equal(of(3));
         expect(await found({ status: 'PENDING' })).to.deep.equal(of(2, 0));
         expect(await found({ status: 'OPENED' })).to.deep.equal([]);
+      });
+
+      it('filters blocked mail, and counts it', async () => {
+        await become(mails[0].email, { blockedDomain: 'lost.example', reason: 'domain not verified' });
+        await become(mails[2].email, { blockedDomain: '', reason: 'project disabled' });
+        await become(mails[3].email, { blockedDomain: 'lost.example', status: 'CANCELLED' });
+        expect(await found({ blocked: 'true' })).to.deep.equal(of(2, 0));
+        expect(await found({ blocked: 'false' })).to.deep.equal(of(3, 1));
+        expect(await found({ blocked: 'false', status: 'PENDING' })).to.deep.equal(of(1));
+        expect(await project.server.get('/emails?blocked=maybe')).to.have.status(400);
       });
 
       it('filters by contact, template, campaign and workflow', async () => {

@@ -1,128 +1,178 @@
 // Every page at two widths, light and dark: axe finds nothing, nothing scrolls sideways, one h1 and one main, and the
-// keyboard reaches everything. Not part of `npm test`: `npm test -- test/browser/pages.matrix.ts`.
+// keyboard reaches everything. Not part of `npm test`, but of `npm test -- --matrix`, which CI runs.
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { fillSample } from '../../dev/stack/sample.ts';
+import { systemMails } from '../support/accounts.ts';
 import { type ApiProject, createProjectWithClients } from '../support/api.ts';
-import { axeFindings, type Visit, visit, webAppEnv } from '../support/browser.ts';
+import { type Visit, visit, webAppEnv } from '../support/browser.ts';
+import { testLinks } from '../support/links.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
+import { keyboardFaults, lookFaults, settled } from './page-checks.ts';
+import { addressesOf, emptyAddressOf, PAGES } from './page-table.ts';
 
-const TABS = 12;
+const WIDTHS = [375, 1280];
+/** The browser logs the status of a page. */
+const EXPECTED = /status of 400 .*\/reset-password\//;
+/** Nothing listens there, so that an endpoint fails. */
+const CLOSED_PORT = '127.0.0.1:9';
+const INVITED = 'invited@people.example';
+
+interface World {
+  stack: Stack;
+  shop: ApiProject;
+  empty: ApiProject;
+}
 
 describe('every page', function () {
   this.timeout(120_000);
-  let [temporal, stack, project, empty]: [OwnNamespace?, Stack?, ApiProject?, ApiProject?] = [];
-  let paths: Record<string, string> = {};
+  let [temporal, world]: [OwnNamespace?, World?] = [];
+  const browsers = new Map<string, Promise<Visit>>();
 
   before(async function () {
     this.timeout(300_000);
     temporal = await ownNamespace();
-    stack = await startStack(temporal, { ...(await webAppEnv()), RATE_LIMIT_PER_MINUTE: '0' });
+    const stack = await startStack(temporal, {
+      ...(await webAppEnv()),
+      RATE_LIMIT_PER_MINUTE: '0',
+      WEBHOOK_ALLOWED_HOSTS: CLOSED_PORT,
+    });
     await stack.startWorker();
     const { database, api } = stack;
-    project = await createProjectWithClients(database.db, api.url);
-    empty = await createProjectWithClients(database.db, api.url);
-    await fillSample(api.url, project, project.senderDomain);
-    const { server } = project;
-    await server.post('/domains', { domain: 'pending.example' });
-    await eventually(async () => (await server.get('/campaigns?status=SENT')).body.total === 1, { timeoutMs: 120_000 });
-    paths = await pathsOf(project, empty);
+    const [shop, empty] = [
+      await createProjectWithClients(database.db, api.url),
+      await createProjectWithClients(database.db, api.url),
+    ];
+    world = { stack, shop, empty };
+    await fillSample(api.url, shop, shop.senderDomain);
+    await shop.server.post('/domains', { domain: 'pending.example' });
+    const endpoint = await shop.server.post('/webhook-endpoints', { url: `http://${CLOSED_PORT}/`, types: ['*'] });
+    await shop.server.post(`/webhook-endpoints/${endpoint.body.id}/test`, {});
+    const sent = async () => (await shop.server.get('/campaigns?status=SENT')).body.total === 1;
+    await eventually(sent, { timeoutMs: 120_000 });
   });
 
   after(async () => {
-    await stack?.end();
+    await Promise.all([...browsers.values()].map(async (opened) => (await opened).close()));
+    await world?.stack.end();
     await temporal?.close();
   });
 
-  const open = async (width: number, colorScheme: 'light' | 'dark', cookie: string): Promise<Visit> =>
-    visit({ url: stack?.api.url ?? '', cookie, width, colorScheme });
+  const theWorld = (): World => {
+    if (!world) throw new Error('the stack did not start');
+    return world;
+  };
 
-  for (const width of [375, 1280])
-    for (const colorScheme of ['light', 'dark'] as const)
-      it(`passes axe at ${width} px, ${colorScheme}`, async function () {
-        this.timeout(300_000);
-        const faults: string[] = [];
-        for (const [path, cookie] of Object.entries(paths)) {
-          const { page, complaints, close } = await open(width, colorScheme, cookie);
-          await page.goto((stack?.api.url ?? '') + path);
-          await page.getByRole('heading', { level: 1 }).waitFor();
-          await page.waitForLoadState('networkidle');
-          const found = [...complaints, ...(await layoutFaults(page)), ...(await axeFindings(page))];
-          faults.push(...found.map((fault) => `${path}: ${fault}`));
-          await close();
-        }
-        // Mocha cuts long differences; an error's text is shown whole.
-        if (faults.length > 0) throw new Error(faults.join('\n'));
-      });
+  /** One page per width and session, so that the files of the application are loaded once. */
+  const browserOf = (width: number, cookie: string): Promise<Visit> => {
+    const key = `${width} ${cookie}`;
+    const opened = browsers.get(key) ?? visit({ url: theWorld().stack.api.url, width, cookie, expected: EXPECTED });
+    browsers.set(key, opened);
+    return opened;
+  };
 
-  it('is reachable by keyboard, with a visible focus', async () => {
-    const { page, close, complaints } = await open(1280, 'light', project?.cookie ?? '');
-    await page.goto(`${stack?.api.url}/app/p/${project?.id}/contacts`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.keyboard.press('Tab');
-    expect(await focused(page)).to.equal('Skip to content');
-    await page.keyboard.press('Enter');
-    const reached = new Set<string>();
-    for (let n = 0; n < TABS; n++) {
-      await page.keyboard.press('Tab');
-      reached.add(await focused(page));
-      expect(await page.evaluate('document.activeElement.matches(":focus-visible")')).to.equal(true);
+  async function faultsAt(address: string, cookie: string, width: number, keyboard: boolean): Promise<string[]> {
+    const { page, complaints } = await browserOf(width, cookie);
+    complaints.length = 0;
+    await page.goto(theWorld().stack.api.url + address);
+    await settled(page);
+    const faults = [...(await lookFaults(page)), ...(keyboard ? await keyboardFaults(page) : []), ...complaints];
+    return faults.map((fault) => `${address} at ${width} px: ${fault}`);
+  }
+
+  /** Both widths side by side; the keyboard on the first view of a page, where everything is visible. */
+  async function check(addresses: string[], cookie: string): Promise<void> {
+    const faults: string[] = [];
+    for (const [n, address] of addresses.entries()) {
+      const found = await Promise.all(
+        WIDTHS.map((width) => faultsAt(address, cookie, width, n === 0 && width === 1280)),
+      );
+      faults.push(...found.flat());
     }
-    expect([...reached]).to.include.members(['Export CSV', 'Import', 'Add contact', 'Search by e-mail', 'Columns']);
+    // Mocha cuts long differences; an error's text is shown whole.
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+  }
 
+  it('is in the table of pages', async () => {
+    const { page } = await browserOf(1280, '');
+    await page.goto(`${theWorld().stack.api.url}/app/sign-in`);
+    await settled(page);
+    const routes = await page.evaluate<string[]>('Object.keys(self.__TSR_ROUTER__.routesByPath)');
+    expect(Object.keys(PAGES)).to.have.members(routes);
+  });
+
+  for (const [route, { signedOut }] of Object.entries(PAGES)) {
+    it(`${route} is accessible`, async () => {
+      const { shop } = theWorld();
+      const read = async (path: string) => {
+        const { body } = await shop.owner.get(path);
+        return body.data ?? body;
+      };
+      await check(await addressesOf(route, shop.id, read), signedOut ? '' : shop.cookie);
+    });
+    if (emptyAddressOf(route, ''))
+      it(`${route} is accessible in an empty project`, async () => {
+        const { empty } = theWorld();
+        await check([emptyAddressOf(route, empty.id) ?? ''], empty.cookie);
+      });
+  }
+
+  /** Pages that the API itself serves, to people without a session. */
+  const hosted: Record<string, () => Promise<string>> = {
+    'of an address verification': async () => {
+      const { stack } = theWorld();
+      await stack.server.post('/auth/signup', { email: 'new@people.example', password: 'correct horse' });
+      return linkTo('new@people.example');
+    },
+    'of a password reset': async () => {
+      await theWorld().stack.server.post('/auth/request-password-reset', { email: 'new@people.example' });
+      return linkTo('new@people.example');
+    },
+    'of an invitation': async () => {
+      const { shop } = theWorld();
+      await shop.owner.post(`/projects/${shop.id}/members`, { email: INVITED, role: 'MEMBER' });
+      return linkTo(INVITED);
+    },
+    'of a link that is no longer valid': async () => '/reset-password/unknown',
+    'of a subscription': async () => {
+      const { shop } = theWorld();
+      const { id: emailId, contactId } = (await shop.server.get('/emails')).body.data[0];
+      const { manageUrl } = testLinks.contactLinks({ contactId, emailId });
+      return new URL(manageUrl).pathname;
+    },
+  };
+  const linkTo = async (email: string): Promise<string> => {
+    const mails = await systemMails(theWorld().stack.database.db, email);
+    const url = mails.findLast(({ link }) => link)?.link?.url;
+    if (!url) throw new Error(`there is no mail with a link to ${email}`);
+    return new URL(url).pathname;
+  };
+  for (const [name, address] of Object.entries(hosted))
+    it(`the page ${name} is accessible`, async () => check([await address()], ''));
+
+  it('shows on the home page what needs attention', async () => {
+    const { stack, shop } = theWorld();
+    const failing = async () => (await shop.server.get('/webhook-endpoints')).body[0].failingSince !== null;
+    await eventually(failing, { timeoutMs: 60_000 });
+    const { page } = await browserOf(1280, shop.cookie);
+    await page.goto(`${stack.api.url}/app/p/${shop.id}`);
+    await page.getByRole('link', { name: `The webhook endpoint at ${CLOSED_PORT} is failing` }).waitFor();
+    await page.getByRole('link', { name: 'pending.example is not verified yet' }).waitFor();
+  });
+
+  it('is reached from the command palette without a mouse', async () => {
+    const { stack, shop } = theWorld();
+    const { page, complaints } = await browserOf(1280, shop.cookie);
+    complaints.length = 0;
+    await page.goto(`${stack.api.url}/app/p/${shop.id}/contacts`);
+    await settled(page);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal('Skip to content');
     await page.keyboard.press('Control+K');
     await page.getByPlaceholder('Search or jump to').fill('Templates');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor();
     expect(complaints).to.deep.equal([]);
-    await close();
   });
 });
-
-async function pathsOf(shop: ApiProject, bare: ApiProject): Promise<Record<string, string>> {
-  const { server, id, cookie } = shop;
-  const first = async (path: string): Promise<string> => {
-    const { body } = await server.get(path);
-    return (body.data ?? body)[0].id;
-  };
-  const lists = ['', '/contacts', '/contacts/import', '/segments', '/segments/new', '/templates', '/templates/new'];
-  const more = ['/campaigns', '/campaigns/new', '/emails', '/domains'];
-  const contact = await first('/contacts?search=ada.abel');
-  const campaign = await first('/campaigns?status=SENT');
-  const draft = await first('/campaigns?status=DRAFT');
-  const details = [
-    ...['timeline', 'mails', 'segments', 'executions'].map((tab) => `/contacts/${contact}?tab=${tab}`),
-    ...['conditions', 'members', 'usage'].map((tab) => `/segments/${'SEGMENT'}?tab=${tab}`),
-    `/templates/${await first('/templates')}`,
-    ...['recipients', 'domains', 'links', 'content'].map((tab) => `/campaigns/${campaign}?tab=${tab}`),
-    ...[0, 1, 2, 3].map((step) => `/campaigns/${draft}/edit?step=${step}`),
-    `/emails/${await first('/emails')}`,
-  ];
-  const segments = (await server.get('/segments')).body as { id: string; type: string }[];
-  const dynamic = segments.find(({ type }) => type === 'DYNAMIC')?.id ?? '';
-  const own = [...lists, ...more, ...details].map((path) => `/app/p/${id}${path.replace('SEGMENT', dynamic)}`);
-  const empties = [...lists, ...more].map((path) => `/app/p/${bare.id}${path}`);
-  return Object.fromEntries([
-    ...['/app/sign-in', '/app/sign-up', '/app/forgot-password'].map((path) => [path, '']),
-    ...['/app/new-project', ...own].map((path) => [path, cookie]),
-    ...empties.map((path) => [path, bare.cookie]),
-  ]);
-}
-
-async function layoutFaults(page: Page): Promise<string[]> {
-  const [width, mains, headings] = await page.evaluate<[number, number, number]>(
-    `[document.documentElement.scrollWidth - innerWidth, document.querySelectorAll('main').length, document.querySelectorAll('h1').length]`,
-  );
-  return [
-    ...(width > 0 ? [`scrolls sideways by ${width} px`] : []),
-    ...(mains === 1 ? [] : [`has ${mains} main elements`]),
-    ...(headings === 1 ? [] : [`has ${headings} h1 elements`]),
-  ];
-}
-
-const focused = (page: Page): Promise<string> =>
-  page.evaluate<string>(
-    `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()`,
-  );

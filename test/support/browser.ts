@@ -114,15 +114,21 @@ interface AxeResults {
 }
 
 // The tests are compiled without the types of a browser, so its scripts are texts. Mail in frames is not ours.
-const RUN_AXE = `axe.run({ exclude: [['iframe']] }, {
-  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-})`;
+const axeRun = (runOnly: object): string =>
+  `axe.run({ exclude: [['iframe']] }, ${JSON.stringify({ runOnly, resultTypes: ['violations'] })})`;
+const AA = axeRun(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']);
+const COLORS = axeRun({ type: 'rule', values: ['color-contrast', 'link-in-text-block'] });
 
 /** Returns the findings of axe against WCAG 2.2 AA, each with the elements that it is about. */
-export async function axeFindings(page: Page): Promise<string[]> {
+export const axeFindings = (page: Page): Promise<string[]> => findings(page, AA);
+
+/** Returns only what depends on colours. */
+export const axeColorFindings = (page: Page): Promise<string[]> => findings(page, COLORS);
+
+async function findings(page: Page, script: string): Promise<string[]> {
   axeSource ??= readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
   await page.evaluate(axeSource);
-  const { violations } = await page.evaluate<AxeResults>(RUN_AXE);
+  const { violations } = await page.evaluate<AxeResults>(script);
   return violations.map(({ id, help, nodes }) => {
     const places = nodes
       .slice(0, 4)

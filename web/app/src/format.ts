@@ -19,6 +19,13 @@ export const percent = (share: number): string => percentFormat.format(share);
 export const date = (text: string): string => dateFormat.format(new Date(text));
 /** A calendar day of the API, which counts days in UTC. */
 export const day = (text: string): string => dayFormat.format(new Date(`${text.slice(0, 10)}T12:00:00`));
+/** A day of the user's own calendar as YYYY-MM-DD, so many days ago. */
+export function localDay(daysAgo: number): string {
+  const now = new Date();
+  const then = new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo, 12);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())}`;
+}
 export const dateTime = (text: string): string => dateTimeFormat.format(new Date(text));
 export const exactTime = (text: string): string => exactFormat.format(new Date(text));
 export const joinList = (items: string[]): string => listFormat.format(items);

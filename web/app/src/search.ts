@@ -103,8 +103,12 @@ export const emailStatuses = [
   'UNKNOWN',
 ] as const satisfies EmailStatus[];
 
+/** `BLOCKED` is waiting mail that policy keeps from being sent. */
+export type EmailFilter = EmailStatus | 'BLOCKED';
+export const emailFilters = [...emailStatuses, 'BLOCKED'] as const satisfies EmailFilter[];
+
 export interface EmailsSearch {
-  status?: EmailStatus | undefined;
+  status?: EmailFilter | undefined;
   contactId?: string | undefined;
   campaignId?: string | undefined;
   templateId?: string | undefined;
@@ -116,7 +120,7 @@ export interface EmailsSearch {
 
 export const emails = (raw: Raw): EmailsSearch =>
   compact({
-    status: oneOf(raw.status, ...emailStatuses),
+    status: oneOf(raw.status, ...emailFilters),
     contactId: textOf(raw.contactId),
     campaignId: textOf(raw.campaignId),
     templateId: textOf(raw.templateId),

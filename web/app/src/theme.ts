@@ -50,7 +50,11 @@ export const theme = createTheme({
     TagsInput: lists,
     Paper: { defaultProps: { radius: 'lg' } },
     Modal: { defaultProps: { radius: 'lg', centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
-    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
+    Badge: {
+      defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 },
+      // A status is never cut.
+      styles: { root: { flex: 'none', minWidth: 'max-content' } },
+    },
     Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
   },
 });

@@ -6411,6 +6411,7 @@ export interface operations {
                 startDate?: string;
                 endDate?: string;
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "CANCELLED" | "UNKNOWN";
+                blocked?: boolean;
                 contactId?: string;
                 campaignId?: string;
                 templateId?: string;

@@ -81,7 +81,7 @@ export function DataEditor({ contact }: { contact: Contact }) {
                 value={entry.name}
                 readOnly={!write || entry.stored !== undefined}
                 onChange={(event) => update(entry, { name: event.currentTarget.value })}
-                flex="1 1 35%"
+                flex="1 1 42%"
                 variant={entry.stored === undefined ? 'default' : 'filled'}
               />
               <TextInput
@@ -89,7 +89,7 @@ export function DataEditor({ contact }: { contact: Contact }) {
                 value={entry.value}
                 readOnly={!write}
                 onChange={(event) => update(entry, { value: event.currentTarget.value })}
-                flex="1 1 65%"
+                flex="1 1 58%"
               />
               {write && (
                 <ActionIcon

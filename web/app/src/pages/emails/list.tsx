@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList } from '../../api/hooks.ts';
 import type { Email } from '../../api/types.ts';
-import { type EmailsSearch, emailStatuses } from '../../search.ts';
+import { type EmailsSearch, emailFilters } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
@@ -18,13 +18,14 @@ export function EmailsPage() {
   const search = useSearch({ from: '/signed-in/p/$projectId/emails' });
   const navigate = useNavigate({ from: '/p/$projectId/emails' });
   const change = (next: EmailsSearch) => void navigate({ search: { ...search, ...next }, replace: true });
-  const { from, to, ...filters } = search;
+  const { from, to, status, ...filters } = search;
   const list = useCursorList<Email>(key('emails', search), (cursor) =>
     unwrap(
       client.GET('/emails', {
         params: {
           query: {
             ...filters,
+            ...(status === 'BLOCKED' ? { blocked: true } : { status }),
             // Days of the user's own calendar.
             ...(from && { startDate: new Date(`${from}T00:00:00`).toISOString() }),
             ...(to && { endDate: new Date(`${to}T23:59:59.999`).toISOString() }),
@@ -44,11 +45,14 @@ export function EmailsPage() {
             label={t.common.status}
             visibleLabel
             w={200}
-            value={search.status ?? 'any'}
+            value={status ?? 'any'}
             onChange={(value) => change({ status: value === 'any' ? undefined : value })}
             data={[
               { value: 'any', label: t.emails.anyStatus },
-              ...emailStatuses.map((value) => ({ value, label: t.emails.statuses[value] })),
+              ...emailFilters.map((value) => ({
+                value,
+                label: value === 'BLOCKED' ? t.emails.blocked : t.emails.statuses[value],
+              })),
             ]}
           />
           <TextInput

@@ -3,7 +3,8 @@ import { IconAlertTriangle, IconMoodSmile } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
-import { type ProjectApi, useApi } from '../../api/hooks.ts';
+import { type ProjectApi, useApi, useRights } from '../../api/hooks.ts';
+import { localDay } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Loaded, Panel } from '../../ui/page.tsx';
 
@@ -13,27 +14,41 @@ interface Notice {
   search?: Record<string, string>;
 }
 
-const WEEK_MS = 7 * 86_400_000;
+const DAYS = 7;
+
+const hostOf = (url: string): string => new URL(url).host;
 
 /** Everything that waits for a person: each line leads to where it can be settled. */
-async function readNotices({ client, projectId }: ProjectApi): Promise<Notice[]> {
+async function readNotices({ client, projectId }: ProjectApi, admin: boolean): Promise<Notice[]> {
   const emails = (query: object) => unwrap(client.GET('/emails', { params: { query } }));
-  const startDate = new Date(Date.now() - WEEK_MS).toISOString();
-  const [unknown, failed, pending, executions, campaigns, domains] = await Promise.all([
+  // A day of the user's own calendar, so that the list behind the number has as many lines.
+  const firstDay = localDay(DAYS - 1);
+  const startDate = new Date(`${firstDay}T00:00:00`).toISOString();
+  const [unknown, failed, blocked, executions, campaigns, domains, endpoints] = await Promise.all([
     emails({ status: 'UNKNOWN', limit: 1 }),
     emails({ status: 'FAILED', limit: 1, startDate }),
-    emails({ status: 'PENDING', limit: 100 }),
+    emails({ blocked: true, limit: 1 }),
     unwrap(client.GET('/executions', { params: { query: { status: 'FAILED', limit: 1 } } })),
     unwrap(client.GET('/campaigns', { params: { query: { status: 'SENDING', pageSize: 20 } } })),
     unwrap(client.GET('/domains/project/{projectId}', { params: { path: { projectId } } })),
+    // Only those who may change endpoints may see them.
+    admin ? unwrap(client.GET('/webhook-endpoints')) : [],
   ]);
-  // Mail that may not leave waits with the reason why.
-  const blocked = pending.data.filter(({ reason, attemptCount }) => reason !== null && attemptCount === 0).length;
   const lines: (Notice | false)[] = [
     unknown.total > 0 && { text: t.home.unknown(unknown.total), path: 'emails', search: { status: 'UNKNOWN' } },
-    blocked > 0 && { text: t.home.blocked(blocked), path: 'emails', search: { status: 'PENDING' } },
-    failed.total > 0 && { text: t.home.failed(failed.total), path: 'emails', search: { status: 'FAILED' } },
+    blocked.total > 0 && { text: t.home.blocked(blocked.total), path: 'emails', search: { status: 'BLOCKED' } },
+    failed.total > 0 && {
+      text: t.home.failed(failed.total),
+      path: 'emails',
+      search: { status: 'FAILED', from: firstDay },
+    },
     executions.total > 0 && { text: t.home.failedExecutions(executions.total), path: 'contacts' },
+    ...endpoints
+      .filter(({ failingSince, disabledReason }) => failingSince !== null || disabledReason !== null)
+      .map(({ id, url, enabled }) => ({
+        text: enabled ? t.home.failingWebhook(hostOf(url)) : t.home.disabledWebhook(hostOf(url)),
+        path: `webhooks/${id}`,
+      })),
     ...campaigns.data
       .filter(({ paused }) => paused)
       .map(({ id, name }) => ({ text: t.home.pausedCampaign(name), path: `campaigns/${id}` })),
@@ -46,9 +61,10 @@ async function readNotices({ client, projectId }: ProjectApi): Promise<Notice[]>
 
 export function AttentionPanel() {
   const api = useApi();
+  const { admin } = useRights();
   const notices = useQuery({
-    queryKey: api.key('attention'),
-    queryFn: () => readNotices(api),
+    queryKey: api.key('attention', admin),
+    queryFn: () => readNotices(api, admin),
     refetchInterval: 30_000,
   });
   return (

@@ -22,6 +22,7 @@ export const emails = {
     CANCELLED: 'Cancelled',
     UNKNOWN: 'Unknown outcome',
   },
+  blocked: 'Blocked',
   anyStatus: 'Any status',
   fromDay: 'From day',
   toDay: 'To day',

@@ -42,8 +42,8 @@ export const home = {
   failed: (count: number) => `${plural(count, { one: 'mail', other: 'mails' })} failed in the last 7 days`,
   failedExecutions: (count: number) =>
     `${plural(count, { one: 'workflow run has', other: 'workflow runs have' })} failed`,
-  failingWebhooks: (count: number) =>
-    `${plural(count, { one: 'webhook endpoint is', other: 'webhook endpoints are' })} failing`,
+  failingWebhook: (host: string) => `The webhook endpoint at ${host} is failing`,
+  disabledWebhook: (host: string) => `The webhook endpoint at ${host} was disabled after failures`,
   pausedCampaign: (name: string) => `The campaign ${name} is paused`,
   pendingDomain: (domain: string) => `${domain} is not verified yet`,
   show: 'Show',

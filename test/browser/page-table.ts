@@ -1,0 +1,76 @@
+// Every route of the web application, and how the tests of `pages.matrix.ts` visit it. A route without an entry fails.
+
+export interface PageVisit {
+  /** Nobody is signed in; otherwise a member of the sample shop is. */
+  signedOut?: true;
+  /** For each parameter of the route, a list of the API, which may contain earlier parameters. */
+  ids?: Record<string, string | { list: string; where: Record<string, unknown> }>;
+  /** Query strings, one visit each; without any by default. */
+  searches?: string[];
+}
+
+const tabs = (...names: string[]): string[] => names.map((name) => `?tab=${name}`);
+
+/** Routes without parameters of their own are visited in an empty project too. */
+export const PAGES: Record<string, PageVisit> = {
+  '/sign-in': { signedOut: true },
+  '/sign-up': { signedOut: true },
+  '/forgot-password': { signedOut: true },
+  '/verify-email': {},
+  '/': {},
+  '/new-project': {},
+  '/p/$projectId': {},
+  '/p/$projectId/contacts': {},
+  '/p/$projectId/contacts/import': {},
+  '/p/$projectId/contacts/$id': {
+    ids: { id: '/contacts?search=ada.abel' },
+    searches: tabs('timeline', 'mails', 'segments', 'executions'),
+  },
+  '/p/$projectId/segments': {},
+  '/p/$projectId/segments/new': {},
+  '/p/$projectId/segments/$id': {
+    ids: { id: { list: '/segments', where: { type: 'DYNAMIC' } } },
+    searches: tabs('conditions', 'members', 'usage'),
+  },
+  '/p/$projectId/templates': {},
+  '/p/$projectId/templates/new': {},
+  '/p/$projectId/templates/$id': { ids: { id: '/templates' } },
+  '/p/$projectId/campaigns': {},
+  '/p/$projectId/campaigns/new': {},
+  '/p/$projectId/campaigns/$id': {
+    ids: { id: '/campaigns?status=SENT' },
+    searches: tabs('recipients', 'domains', 'links', 'content'),
+  },
+  '/p/$projectId/campaigns/$id/edit': {
+    ids: { id: '/campaigns?status=DRAFT' },
+    searches: ['?step=0', '?step=1', '?step=2', '?step=3', '?step=4'],
+  },
+  '/p/$projectId/emails': {},
+  '/p/$projectId/emails/$id': { ids: { id: '/emails' } },
+  '/p/$projectId/domains': {},
+};
+
+type ReadList = (path: string) => Promise<({ id: string } & Record<string, unknown>)[]>;
+
+/** Returns the addresses of a route in the sample shop. A parameter is the id of the first item that matches. */
+export async function addressesOf(route: string, projectId: string, read: ReadList): Promise<string[]> {
+  const { ids = {}, searches = [''] } = PAGES[route] ?? {};
+  const values: Record<string, string> = { projectId };
+  for (const [name, source] of Object.entries(ids)) {
+    const { list, where } = typeof source === 'string' ? { list: source, where: {} } : source;
+    const items = await read(withValues(list, values));
+    const first = items.find((item) => Object.entries(where).every(([key, value]) => item[key] === value));
+    if (!first) throw new Error(`${list} has nothing to visit ${route} with`);
+    values[name] = first.id;
+  }
+  return searches.map((search) => `/app${withValues(route, values)}${search}`);
+}
+
+/** Returns the address of the route in a project without anything, where it has one. */
+export const emptyAddressOf = (route: string, projectId: string): string | undefined => {
+  const address = withValues(route, { projectId });
+  return route.includes('$projectId') && !address.includes('$') ? `/app${address}` : undefined;
+};
+
+const withValues = (path: string, values: Record<string, string>): string =>
+  path.replace(/\$(\w+)/g, (whole, name: string) => values[name] ?? whole);
