@@ -19,6 +19,12 @@ describe('the two parts of the tests', () => {
       .and.to.have.length(files.length);
   });
 
+  it('contain the matrix of pages only on request', () => {
+    const root = resolve(import.meta.dirname, '../..');
+    expect(testFiles(root)).not.to.include('test/browser/pages.matrix.ts');
+    expect(testFiles(root, { matrix: true })).to.include('test/browser/pages.matrix.ts');
+  });
+
   it('are named after their folders', () => {
     const parts = inTwoParts([
       'test/api/a.test.ts',

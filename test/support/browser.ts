@@ -12,26 +12,11 @@ import {
   type Page,
   type Request,
 } from 'playwright-core';
+import { CHROMIUM_ARGS, findChromium } from '../../dev/chromium.ts';
 import { toStderr } from '../../dev/report.ts';
-import { isExecutable, onPath } from '../../dev/run.ts';
 import { webAppDir } from '../../dev/web-app.ts';
 import { atEnd } from './cleanup.ts';
 import type { Env } from './processes.ts';
-
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
-/** Returns the path of the machine's Chromium, or throws with instructions. */
-export function findChromium(env: NodeJS.ProcessEnv = process.env): string {
-  const { CHROMIUM_PATH: given } = env;
-  if (given && isExecutable(given)) return given;
-  const found = given ? undefined : NAMES.map(onPath).find((path) => path !== undefined);
-  if (found) return found;
-  throw new Error(
-    given
-      ? `CHROMIUM_PATH is ${given}, where no program is.`
-      : `The tests of the web application need Chromium, and none of ${NAMES.join(', ')} is on the PATH. Install it (Debian: "apt-get install chromium", macOS: "brew install --cask chromium"), or set CHROMIUM_PATH.`,
-  );
-}
 
 /** The settings that let an API serve the built application. */
 export const webAppEnv = async (): Promise<Env> => ({ WEB_APP_DIR: await webAppDir(toStderr) });
@@ -40,12 +25,10 @@ let browser: Promise<Browser> | undefined;
 
 /** One browser for all tests; each test has its own context, with its own cookies. */
 function sharedBrowser(): Promise<Browser> {
-  browser ??= chromium
-    .launch({ executablePath: findChromium(), args: ['--no-sandbox', '--disable-dev-shm-usage'] })
-    .then((launched) => {
-      atEnd(() => launched.close());
-      return launched;
-    });
+  browser ??= chromium.launch({ executablePath: findChromium(), args: CHROMIUM_ARGS }).then((launched) => {
+    atEnd(() => launched.close());
+    return launched;
+  });
   return browser;
 }
 
