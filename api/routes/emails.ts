@@ -7,7 +7,7 @@ import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { rangeQuery } from '../http/range.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { cursorPage, flag, oneOf, optional, uuid } from '../http/schemas.ts';
+import { cursorPage, email, flag, oneOf, optional, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import {
   emailContentSchema,
@@ -33,6 +33,7 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
         ...rangeQuery(),
         status: optional(oneOf(...emailStatuses)),
         blocked: optional(flag()),
+        email: optional(email()),
         contactId: optional(uuid()),
         campaignId: optional(uuid()),
         templateId: optional(uuid()),

@@ -12,6 +12,8 @@ export interface EmailsQuery extends RangeQuery {
   status?: EmailStatus | undefined;
   /** Only mail that policy keeps from being sent, or only other mail. */
   blocked?: boolean | undefined;
+  /** The address of a contact, in lower case. */
+  email?: string | undefined;
   contactId?: string | undefined;
   campaignId?: string | undefined;
   templateId?: string | undefined;
@@ -72,6 +74,12 @@ function filtersOf(projectId: string, query: EmailsQuery): Condition[] {
   const conditions: Condition[] = [['e.project_id = ?', projectId]];
   if (query.status) conditions.push(hasStatus(query.status));
   if (query.blocked !== undefined) conditions.push([query.blocked ? BLOCKED : `not (${BLOCKED})`]);
+  if (query.email)
+    conditions.push([
+      'e.contact_id = (select c.id from contacts c where c.project_id = ? and c.email = ?)',
+      projectId,
+      query.email,
+    ]);
   if (query.contactId) conditions.push(['e.contact_id = ?', query.contactId]);
   if (query.campaignId) conditions.push(['e.campaign_id = ?', query.campaignId]);
   if (query.templateId) conditions.push(['e.template_id = ?', query.templateId]);

@@ -236,6 +236,13 @@ describe('e-mail records', () => {
         expect(await project.server.get('/emails?blocked=maybe')).to.have.status(400);
       });
 
+      it('filters by the address of the contact, in any case', async () => {
+        expect(await found({ email: 'One@Example.com' })).to.deep.equal(of(2, 0));
+        expect(await found({ email: 'one@example.com', status: 'SENT' })).to.deep.equal([]);
+        expect(await found({ email: 'nobody@example.com' })).to.deep.equal([]);
+        expect(await project.server.get('/emails?email=one')).to.have.status(400);
+      });
+
       it('filters by contact, template, campaign and workflow', async () => {
         const [templateId, campaignId, workflowId] = [newId(), newId(), newId()];
         await become(mails[0].email, { templateId });

@@ -109,6 +109,8 @@ export const emailFilters = [...emailStatuses, 'BLOCKED'] as const satisfies Ema
 
 export interface EmailsSearch {
   status?: EmailFilter | undefined;
+  /** The recipient's address. */
+  email?: string | undefined;
   contactId?: string | undefined;
   campaignId?: string | undefined;
   templateId?: string | undefined;
@@ -121,6 +123,7 @@ export interface EmailsSearch {
 export const emails = (raw: Raw): EmailsSearch =>
   compact({
     status: oneOf(raw.status, ...emailFilters),
+    email: textOf(raw.email),
     contactId: textOf(raw.contactId),
     campaignId: textOf(raw.campaignId),
     templateId: textOf(raw.templateId),

@@ -6412,6 +6412,7 @@ export interface operations {
                 endDate?: string;
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "CANCELLED" | "UNKNOWN";
                 blocked?: boolean;
+                email?: string;
                 contactId?: string;
                 campaignId?: string;
                 templateId?: string;

@@ -1,6 +1,7 @@
 import { Anchor, Badge, Box, Button, CloseButton, Group, Text, TextInput } from '@mantine/core';
 import { IconMailFast, IconSearchOff } from '@tabler/icons-react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList } from '../../api/hooks.ts';
 import type { Email } from '../../api/types.ts';
@@ -55,6 +56,7 @@ export function EmailsPage() {
               })),
             ]}
           />
+          <RecipientField value={search.email} onChange={(email) => change({ email })} />
           <TextInput
             label={t.emails.fromDay}
             type="date"
@@ -128,5 +130,32 @@ export function EmailsPage() {
         />
       </Panel>
     </Page>
+  );
+}
+
+interface RecipientFieldProps {
+  value: string | undefined;
+  onChange(email: string | undefined): void;
+}
+
+/** Takes a whole address, with Enter or on leaving the field: half of one would be refused. */
+function RecipientField({ value = '', onChange }: RecipientFieldProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const apply = (event?: FormEvent) => {
+    event?.preventDefault();
+    if (text.trim() !== value) onChange(text.trim() || undefined);
+  };
+  return (
+    <form onSubmit={apply}>
+      <TextInput
+        label={t.emails.recipient}
+        type="email"
+        placeholder={t.emails.recipientHint}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={(event) => event.currentTarget.checkValidity() && apply()}
+      />
+    </form>
   );
 }

@@ -24,6 +24,8 @@ export const emails = {
   },
   blocked: 'Blocked',
   anyStatus: 'Any status',
+  recipient: 'Recipient',
+  recipientHint: 'Whole address',
   fromDay: 'From day',
   toDay: 'To day',
   contact: 'Contact',
