@@ -47,19 +47,20 @@ async function signIn({ apiUrl, user }: StackInfo): Promise<string> {
 async function startCampaign(shop: Shop, page: Page): Promise<string> {
   const { data: campaigns } = await call<{ data: Named[] }>(shop, '/campaigns?status=SENT');
   const sample = campaigns.find(({ name }) => name === SAMPLE_CAMPAIGN);
-  const { data } = await call<{ data: Named }>(shop, `/campaigns/${sample?.id}/duplicate`, {});
-  await call(shop, `/campaigns/${data.id}`, { ratePerMinute: MAILS_PER_MINUTE }, 'PATCH');
-  await call(shop, `/campaigns/${data.id}/send`, {});
+  const { id } = await call<Named>(shop, `/campaigns/${sample?.id}/duplicate`, {});
+  await call(shop, `/campaigns/${id}`, { ratePerMinute: MAILS_PER_MINUTE }, 'PATCH');
+  await call(shop, `/campaigns/${id}/send`, {});
   for (;;) {
-    const { data: state } = await call<{ data: { sentCount: number } }>(shop, `/campaigns/${data.id}`);
-    if (state.sentCount >= SHOWN_AT) return data.id;
+    const { sentCount } = await call<{ sentCount: number }>(shop, `/campaigns/${id}`);
+    if (sentCount >= SHOWN_AT) return id;
     await page.waitForTimeout(500);
   }
 }
 
-async function take(page: Page, name: string, address: string): Promise<void> {
+async function take(page: Page, name: string, address: string, last = 'h1'): Promise<void> {
   await page.goto(address);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  // The part of the page that appears last.
+  await page.locator(last).first().waitFor();
   await page.waitForLoadState('networkidle');
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
   const session = await page.context().newCDPSession(page);
@@ -87,8 +88,13 @@ async function main(): Promise<void> {
     await context.addCookies([{ name, value, url: shop.url }]);
     const page = await context.newPage();
     const base = `${stack.appUrl}p/${projectId}`;
-    await take(page, 'home', base);
-    await take(page, 'segment', `${base}/segments/${segments.find(({ type }) => type === 'DYNAMIC')?.id}`);
+    await take(page, 'home', base, '.plot');
+    await take(
+      page,
+      'segment',
+      `${base}/segments/${segments.find(({ type }) => type === 'DYNAMIC')?.id}`,
+      'main a[href*="/contacts/"]',
+    );
     await take(page, 'mail', `${base}/emails/${mails[0]?.id}`);
     const campaign = await startCampaign(shop, page);
     await take(page, 'campaign', `${base}/campaigns/${campaign}`);

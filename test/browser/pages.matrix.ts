@@ -25,7 +25,7 @@ interface World {
 }
 
 describe('every page', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let [temporal, world]: [OwnNamespace?, World?] = [];
   const browsers = new Map<string, Promise<Visit>>();
 
