@@ -82,7 +82,7 @@ async function main(): Promise<void> {
   mkdirSync(target, { recursive: true });
   const browser = await chromium.launch({ executablePath: findChromium(), args: CHROMIUM_ARGS });
   try {
-    const options = { viewport: { width: 1200, height: 760 }, locale: 'en-US', reducedMotion: 'reduce' } as const;
+    const options = { viewport: { width: 1200, height: 860 }, locale: 'en-US', reducedMotion: 'reduce' } as const;
     const context = await browser.newContext(options);
     const [name = '', value = ''] = shop.cookie.split('=');
     await context.addCookies([{ name, value, url: shop.url }]);

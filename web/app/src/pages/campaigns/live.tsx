@@ -237,8 +237,8 @@ function ProgressPanel({ campaign }: { campaign: Campaign }) {
       </Progress.Root>
       <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }} mt="md" spacing="sm">
         {outcomes.map(({ field, color }) => (
-          <Box key={field}>
-            <Group gap={6} wrap="nowrap">
+          <Box key={field} className="figure">
+            <Group gap={6} wrap="nowrap" align="baseline">
               <Box className="dot" bg={field === 'pendingCount' ? 'gray.3' : color} aria-hidden />
               <Text size="sm" c="dimmed">
                 {t.campaigns.outcomes[field]}
@@ -262,8 +262,8 @@ function Reactions({ campaign }: { campaign: Campaign }) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
       {reactions.map((field) => (
-        <Paper key={field} withBorder p="md">
-          <Text size="sm" c="dimmed">
+        <Paper key={field} withBorder p="md" className="figure">
+          <Text size="sm" c="dimmed" mb="auto">
             {t.campaigns.reactions[field]}
           </Text>
           <Text fw={650} size="xl" className="number" data-reaction={field}>
