@@ -176,7 +176,7 @@ export class SendingLedger {
       this.rest();
       return;
     }
-    const enough = this.options.hasBacklog() ? Math.min(this.options.connections, MOST_AWAITED) : 1;
+    const enough = this.options.hasBacklog() ? Math.min(2 * this.options.connections, MOST_AWAITED) : 1;
     if (waiting >= enough) void this.writeAll();
     else this.lingerTimer ??= setTimeout(() => void this.writeAll(), LINGER_MS);
   }
