@@ -24,14 +24,10 @@ export interface TestPartOutcome {
  */
 const WAITING_FOLDERS = ['browser', 'cli', 'dev', 'e2e', 'worker'];
 
-/** The endings of test files. Those of the matrix look at every page; only CI runs them. */
-const TESTS = /\.test\.ts$/;
-const TESTS_AND_MATRIX = /\.(test|matrix)\.ts$/;
-
-export function testFiles(root: string, { matrix = false } = {}): string[] {
-  const ending = matrix ? TESTS_AND_MATRIX : TESTS;
+/** With `all`, also those that are too slow for every run: `*.matrix.ts`. */
+export function testFiles(root: string, { all = false } = {}): string[] {
   return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => ending.test(name))
+    .filter((name) => name.endsWith('.test.ts') || (all && name.endsWith('.matrix.ts')))
     .map((name) => `test/${name.replaceAll('\\', '/')}`)
     .sort();
 }

@@ -1,5 +1,5 @@
 // Every page at two widths, light and dark: axe finds nothing, nothing scrolls sideways, one h1 and one main, and the
-// keyboard reaches everything. Not part of `npm test`, but of `npm test -- --matrix`, which CI runs.
+// keyboard reaches everything. Not part of `npm test`, but of `npm test -- --all`, which CI runs.
 import { expect } from 'chai';
 import { fillSample } from '../../dev/stack/sample.ts';
 import { systemMails } from '../support/accounts.ts';

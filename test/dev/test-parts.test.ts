@@ -22,7 +22,7 @@ describe('the two parts of the tests', () => {
   it('contain the matrix of pages only on request', () => {
     const root = resolve(import.meta.dirname, '../..');
     expect(testFiles(root)).not.to.include('test/browser/pages.matrix.ts');
-    expect(testFiles(root, { matrix: true })).to.include('test/browser/pages.matrix.ts');
+    expect(testFiles(root, { all: true })).to.include('test/browser/pages.matrix.ts');
   });
 
   it('are named after their folders', () => {
