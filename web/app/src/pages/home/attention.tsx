@@ -33,7 +33,11 @@ async function readNotices({ client, projectId }: ProjectApi): Promise<Notice[]>
     unknown.total > 0 && { text: t.home.unknown(unknown.total), path: 'emails', search: { status: 'UNKNOWN' } },
     blocked > 0 && { text: t.home.blocked(blocked), path: 'emails', search: { status: 'PENDING' } },
     failed.total > 0 && { text: t.home.failed(failed.total), path: 'emails', search: { status: 'FAILED' } },
-    executions.total > 0 && { text: t.home.failedExecutions(executions.total), path: 'contacts' },
+    executions.total > 0 && {
+      text: t.home.failedExecutions(executions.total),
+      path: 'executions',
+      search: { status: 'FAILED' },
+    },
     ...campaigns.data
       .filter(({ paused }) => paused)
       .map(({ id, name }) => ({ text: t.home.pausedCampaign(name), path: `campaigns/${id}` })),
