@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { totpCode } from '../../platform/crypto/totp.ts';
 import { newId } from '../../platform/ids.ts';
+import { createSession } from '../../services/sessions/sessions.ts';
 import { type Person, person } from '../support/accounts.ts';
 import { type ApiProject, createProjectWithClients } from '../support/api.ts';
 import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
@@ -132,7 +133,11 @@ describe('administration in the web application', function () {
       .db('sessions')
       .where({ userId: owner.id })
       .update({ provenAt: new Date(Date.now() - 3_600_000) });
+    await createSession(database.db, owner.id, { userAgent: 'curl/8.5.0' });
     const page = await open('/security', { cookie: owner.cookie, expected: /403 \(Forbidden\)/ });
+    await page.getByRole('button', { name: 'End the session of curl' }).click();
+    await page.getByText('The session has ended.').waitFor();
+    expect((await owner.get('/users/@me/sessions')).body).to.have.length(1);
     await page.getByRole('button', { name: 'Set up' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Your password').fill(owner.password);

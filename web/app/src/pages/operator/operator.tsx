@@ -187,7 +187,9 @@ function EndpointsPanel({ overview: { failingEndpoints } }: { overview: Overview
               id: 'state',
               header: t.operator.state,
               cell: ({ enabled }) => (
-                <Badge color={enabled ? 'yellow' : 'gray'}>{enabled ? t.operator.enabled : t.operator.disabled}</Badge>
+                <Badge color={enabled ? 'yellow' : 'gray'} miw="max-content">
+                  {enabled ? t.operator.enabled : t.operator.disabled}
+                </Badge>
               ),
             },
             { id: 'since', header: t.operator.since, cell: ({ failingSince }) => <Time at={failingSince} /> },

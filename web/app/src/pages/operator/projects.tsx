@@ -54,11 +54,13 @@ export function ProjectsPanel() {
             header: t.operator.state,
             cell: ({ disabled, disabledReason }) =>
               disabled ? (
-                <Badge color="red" title={disabledReason ?? undefined}>
+                <Badge color="red" miw="max-content" title={disabledReason ?? undefined}>
                   {t.operator.disabled}
                 </Badge>
               ) : (
-                <Badge color="teal">{t.operator.enabled}</Badge>
+                <Badge color="teal" miw="max-content">
+                  {t.operator.enabled}
+                </Badge>
               ),
           },
           {

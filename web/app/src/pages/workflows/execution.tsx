@@ -175,7 +175,7 @@ function StepItem({ step }: { step: ExecutionStep }) {
         </Text>
       )}
       {step.error && (
-        <Text size="sm" c="red" className="breakable">
+        <Text size="sm" className="breakable error-text">
           {step.error}
         </Text>
       )}

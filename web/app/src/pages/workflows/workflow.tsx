@@ -183,7 +183,7 @@ function Exits({ workflow, step, numbers }: ExitsProps) {
       </Text>
     );
   return (
-    <Stack gap={2} mt={4}>
+    <Stack gap="xs" mt={4}>
       {exits.map(({ id, branch, toStepId }) => (
         <Group key={id} gap={6} wrap="nowrap">
           <Text size="sm" c="dimmed">

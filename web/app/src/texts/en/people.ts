@@ -1,4 +1,4 @@
-import { plural } from '../../format.ts';
+import { number, plural } from '../../format.ts';
 
 /** Texts of the pages about members, the project, billing, security, the audit log and the installation. */
 export const members = {
@@ -18,8 +18,6 @@ export const members = {
   invited: (email: string) => `A mail with the invitation goes to ${email}.`,
   since: 'Since',
   you: 'You',
-  pending: 'Invited',
-  active: 'Active',
   changeRole: (email: string) => `Role of ${email}`,
   roleChanged: (email: string, role: string) => `${email} is now ${role}.`,
   remove: 'Remove',
@@ -63,7 +61,6 @@ export const project = {
   sent: 'Sent',
   bounced: 'Bounced',
   complained: 'Complaints',
-  level: 'Level',
   levels: { healthy: 'Healthy', warning: 'Warning', critical: 'Critical' },
   limits: (warning: string, critical: string) => `Warning from ${warning}, critical from ${critical}`,
   suspensions: 'Suspensions',
@@ -201,7 +198,7 @@ export const operator = {
   unknown: 'Unknown outcomes',
   parked: 'Parked messages to Temporal',
   parkedEmpty: 'No message is parked.',
-  parkedMore: (shown: number, all: number) => `The first ${shown} of ${all} are shown.`,
+  parkedMore: (shown: number, all: number) => `The first ${number(shown)} of ${number(all)} are shown.`,
   message: 'Message',
   attempts: 'Attempts',
   lastError: 'Last error',
@@ -216,7 +213,6 @@ export const operator = {
   kind: 'Kind',
   kinds: { api: 'API', worker: 'Worker' },
   version: 'Version',
-  running: 'Running',
   host: 'Host',
   lastSeen: 'Last seen',
   temporal: 'Temporal',

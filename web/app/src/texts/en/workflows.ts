@@ -59,7 +59,6 @@ export const workflows = {
       ? `${plural(retried, { one: 'execution goes', other: 'executions go' })} on from the failed step, ${number(left)} were left alone.`
       : `${plural(retried, { one: 'execution goes', other: 'executions go' })} on from the failed step.`,
   execution: 'Execution',
-  executionOf: (person: string) => person,
   timeline: 'What happened',
   noSteps: 'It has not taken a step yet.',
   attempt: (number: number) => `attempt ${number}`,
@@ -67,7 +66,6 @@ export const workflows = {
   because: (reason: string) => `because ${reason}`,
   waitsUntil: 'Waits until',
   waitsForEvent: 'Waits for an event',
-  output: 'Result',
   version: 'Version',
   context: 'Context',
   exitReason: 'Reason of the end',
@@ -85,11 +83,6 @@ export const workflows = {
   cancelTitle: 'Cancel this execution?',
   cancelText: 'It takes no further step. It cannot be undone.',
   cancelledOne: 'The execution is cancelled.',
-  cancelAll: 'Cancel all on their way',
-  cancelAllTitle: (name: string) => `Cancel all executions of ${name}?`,
-  cancelAllText: (count: number) =>
-    `${plural(count, { one: 'person takes', other: 'people take' })} no further step. It cannot be undone.`,
-  cancelledAll: (count: number) => `${plural(count, { one: 'execution is', other: 'executions are' })} cancelled.`,
   stepStatuses: {
     RUNNING: 'Running',
     WAITING: 'Waiting',
@@ -119,7 +112,6 @@ export const workflows = {
   onBranch: (branch: string) => `If ${branch}`,
   endsHere: 'Ends here',
   unreachable: 'Nothing leads to this step',
-  settings: 'Settings',
   faults: 'It cannot be enabled yet',
   allowReentry: 'A person can enter again',
   oncePerContact: 'Each person enters once',
