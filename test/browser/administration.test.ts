@@ -8,6 +8,7 @@ import { type Person, person } from '../support/accounts.ts';
 import { type ApiProject, createProjectWithClients } from '../support/api.ts';
 import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type StripeStandIn, startStripe } from '../support/stripe.ts';
 import { eventually } from '../support/waiting.ts';
 import { type Built, build, enable } from '../support/workflow-building.ts';
 
@@ -27,7 +28,7 @@ const CHANGES = [
 
 describe('administration in the web application', function () {
   this.timeout(120_000);
-  let [temporal, stack, project]: [OwnNamespace?, Stack?, ApiProject?] = [];
+  let [temporal, stripe, stack, project]: [OwnNamespace?, StripeStandIn?, Stack?, ApiProject?] = [];
   let visits: Visit[] = [];
 
   const running = (): Stack & { project: ApiProject } => {
@@ -52,11 +53,13 @@ describe('administration in the web application', function () {
 
   before(async function () {
     this.timeout(300_000);
-    temporal = await ownNamespace();
+    [temporal, stripe] = await Promise.all([ownNamespace(), startStripe()]);
     stack = await startStack(temporal, {
       ...(await webAppEnv()),
       RATE_LIMIT_PER_MINUTE: '0',
       TEMPORAL_UI_URL: 'http://temporal.example',
+      STRIPE_SECRET_KEY: 'sk_test_1',
+      STRIPE_API_BASE: stripe.url,
     });
     await stack.startWorker();
     project = await createProjectWithClients(stack.database.db, stack.api.url);
@@ -65,6 +68,7 @@ describe('administration in the web application', function () {
   after(async () => {
     await stack?.end();
     await temporal?.close();
+    await stripe?.close();
   });
 
   afterEach(async function () {
@@ -178,6 +182,14 @@ describe('administration in the web application', function () {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The settings are saved.').waitFor();
     expect((await owner.get(`/projects/${project.id}`)).body).to.include({ name: 'Bakery', tracking: 'DISABLED' });
+
+    await goTo(page, 'Billing');
+    await page.getByLabel('Campaigns').fill('5000');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const usage = page.getByRole('table', { name: 'Usage of this period' });
+    await usage.getByRole('row', { name: 'Campaigns 0 5,000 5,000' }).waitFor();
+    const limits = (await owner.get(`/users/@me/projects/${project.id}/billing-limits`)).body;
+    expect(limits).to.deep.equal({ transactional: null, campaigns: 5000, workflows: null });
 
     await goTo(page, 'Audit log');
     await page.getByLabel('Action').selectOption('member.role_changed');
