@@ -11,8 +11,8 @@ import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
 import { ConfirmButton, Dialog } from '../../ui/dialog.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
-import { useReauthentication } from '../../ui/reauthenticate.tsx';
 import { DataTable } from '../../ui/table.tsx';
+import { useReauthentication } from '../security/reauthenticate.tsx';
 
 const roles = ['OWNER', 'ADMIN', 'MEMBER', 'VIEWER'] as const;
 type Role = (typeof roles)[number];

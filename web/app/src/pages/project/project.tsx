@@ -12,8 +12,8 @@ import { t } from '../../texts/index.ts';
 import { Choice, Copyable, Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Loaded, Page, Panel, Placeholder } from '../../ui/page.tsx';
-import { useReauthentication } from '../../ui/reauthenticate.tsx';
 import { DataTable } from '../../ui/table.tsx';
+import { useReauthentication } from '../security/reauthenticate.tsx';
 
 export function ProjectPage() {
   const project = useProject();

@@ -10,8 +10,8 @@ import { t } from '../../texts/index.ts';
 import { Copyable, CopyButton } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { useReauthentication } from '../../ui/reauthenticate.tsx';
 import { qrCode } from './qr.ts';
+import { useReauthentication } from './reauthenticate.tsx';
 
 const changes = [['me'], ['sessions'], ['own-audit']];
 

@@ -1,10 +1,10 @@
 import { Alert, Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactElement, useRef, useState } from 'react';
-import { accountApi, unwrap } from '../api/client.ts';
-import { useAction, useMe } from '../api/hooks.ts';
-import { ApiProblem, messageOf } from '../api/problem.ts';
-import { t } from '../texts/index.ts';
-import { Dialog } from './dialog.tsx';
+import { accountApi, unwrap } from '../../api/client.ts';
+import { useAction, useMe } from '../../api/hooks.ts';
+import { ApiProblem, messageOf } from '../../api/problem.ts';
+import { t } from '../../texts/index.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 
 const isWanted = (error: unknown): boolean =>
   error instanceof ApiProblem && error.details.confirmationRequired === true;
