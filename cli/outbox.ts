@@ -1,5 +1,7 @@
+import type { Db } from '../db/connect.ts';
+import { ApiError } from '../platform/errors.ts';
+import { retryAllParkedMessages, retryParkedMessage } from '../services/operators/outbox.ts';
 import { listParkedMessages, type ParkedMessage } from '../services/outbox/parked.ts';
-import { unparkOutboxMessages } from '../services/outbox/resolve.ts';
 import { withDb } from './environment.ts';
 import type { CommandResult } from './output.ts';
 
@@ -24,11 +26,17 @@ export async function outboxRetry(id: string | undefined, { all = false }: { all
   if ((id === undefined) === !all) throw new Error('Name the id of one message, or --all.');
   if (id !== undefined && !/^[0-9]{1,18}$/.test(id)) throw new Error(`"${id}" is no id of a message.`);
   return withDb(async (db) => {
-    const retried = await unparkOutboxMessages(db, id === undefined ? undefined : [id]);
-    if (id !== undefined && retried === 0) throw new Error(`No message ${id} is parked.`);
+    const retried = id === undefined ? await retryAllParkedMessages(db) : await retryOne(db, id);
     return {
       lines: [`${retried} ${retried === 1 ? 'message is' : 'messages are'} retried now`],
       json: { retried },
     };
   });
+}
+
+async function retryOne(db: Db, id: string): Promise<number> {
+  await retryParkedMessage(db, id).catch((error: unknown) => {
+    throw error instanceof ApiError && error.status === 404 ? new Error(`No message ${id} is parked.`) : error;
+  });
+  return 1;
 }

@@ -70,6 +70,7 @@ export const settingsSchema = {
   TEMPORAL_TLS_CERT: optionalText(),
   TEMPORAL_TLS_KEY: optionalText(),
   TEMPORAL_TLS_SERVER_NAME: optionalText(),
+  TEMPORAL_UI_URL: url('http', 'https'),
   TEMPORAL_CLI_PATH: optionalText(),
   TEMPORAL_TEST_SERVER_PATH: optionalText(),
   SMTP_URL: relays(),
@@ -259,6 +260,8 @@ export interface TemporalSettings {
   address: string | undefined;
   namespace: string;
   apiKey: string | undefined;
+  /** The address of Temporal's Web UI, without a slash at its end. */
+  uiUrl?: string | undefined;
   /** Paths of PEM files, and the name to expect in the server's certificate. */
   tls: Partial<Record<'ca' | 'cert' | 'key' | 'serverName', string | undefined>> | undefined;
 }
@@ -323,6 +326,7 @@ function toSettings(value: Values): Settings {
       address: value.TEMPORAL_ADDRESS,
       namespace: value.TEMPORAL_NAMESPACE,
       apiKey: value.TEMPORAL_API_KEY,
+      uiUrl: value.TEMPORAL_UI_URL?.replace(/\/+$/, ''),
       tls: tlsOf(value),
     },
     smtpUrl: value.SMTP_URL?.text,

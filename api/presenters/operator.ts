@@ -1,5 +1,6 @@
 import joi from 'joi';
 import type { PartStatus } from '../../platform/probes.ts';
+import type { TemporalSettings } from '../../platform/settings.ts';
 import type { Overview } from '../../services/operators/overview.ts';
 import type { OperatorProject } from '../../services/operators/projects.ts';
 import { dateTime, flag, list, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
@@ -38,14 +39,18 @@ export const overviewSchema = object({
   ),
   processes: list(seenProcess),
   versions: list(object({ kind: oneOf('api', 'worker'), version: text(), processes: wholeNumber({ min: 1 }) })),
-  temporal: object({ status: oneOf('ok', 'degraded', 'down') }),
+  /** `uiUrl` is the namespace in Temporal's Web UI; a workflow is at `<uiUrl>/workflows/<id>`. Null when it is not known. */
+  temporal: object({ status: oneOf('ok', 'degraded', 'down'), uiUrl: nullable(text()) }),
 });
 
-export const presentOverview = (overview: Overview, temporal: PartStatus) => ({
+export const presentOverview = (overview: Overview, status: PartStatus, temporal: TemporalSettings) => ({
   ...overview,
   versions: versionsOf(overview.processes),
-  temporal: { status: temporal },
+  temporal: { status, uiUrl: temporalUiUrl(temporal) },
 });
+
+const temporalUiUrl = ({ uiUrl, namespace }: TemporalSettings): string | null =>
+  uiUrl ? `${uiUrl}/namespaces/${encodeURIComponent(namespace)}` : null;
 
 /** A process that has not been seen for this long has probably ended. */
 const ALIVE_MS = 2 * 60_000;

@@ -1,17 +1,21 @@
 import { validationError } from '../../platform/errors.ts';
+import { createRetryJob } from '../../services/jobs/retry-executions.ts';
 import { cancelAllExecutions, cancelExecution } from '../../services/workflows/executions/cancel.ts';
+import { listFailureCauses } from '../../services/workflows/executions/failures.ts';
 import { executionStatuses, findExecution, listExecutions } from '../../services/workflows/executions/find.ts';
 import { listProjectExecutions } from '../../services/workflows/executions/list.ts';
 import { migrateExecutions } from '../../services/workflows/executions/migrate.ts';
 import { retryExecution } from '../../services/workflows/executions/retry.ts';
 import { skipExecution } from '../../services/workflows/executions/skip.ts';
 import { startExecution } from '../../services/workflows/executions/start.ts';
-import { answer, created, failure, missing, ok } from '../http/answers.ts';
+import { accepted, answer, created, failure, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
 import {
   cursorPage,
+  dateTime,
   email,
+  flag,
   list,
   object,
   offsetPage,
@@ -38,6 +42,7 @@ const one = answer('The execution.', executionSchema);
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
 const noExecution = missing('execution');
 const count = () => wholeNumber({ min: 0 });
+const MAX_ERROR = 10_000;
 
 interface Who {
   contactId?: string | undefined;
@@ -74,6 +79,38 @@ export const executions = routes('Executions', [
           presentListedExecution,
         ),
       ),
+  }),
+  route({
+    method: 'GET',
+    path: '/executions/failures',
+    heavy: 'read',
+    summary: 'List why executions have failed: FAILED executions by workflow and error, the most frequent first',
+    access: 'secretKey',
+    scope: 'workflows:read',
+    query: { workflowId: optional(uuid()) },
+    answers: {
+      200: answer(
+        'The causes, at most a hundred, of the newest ten thousand FAILED executions.',
+        object({
+          data: list(
+            object({
+              workflowId: uuid(),
+              workflowName: text({ min: 0 }),
+              error: text({ min: 0 }),
+              count: wholeNumber({ min: 1 }),
+              lastFailedAt: dateTime(),
+            }),
+          ),
+          /** There is more than was read. */
+          truncated: flag(),
+        }),
+      ),
+    },
+    handle: async ({ db, project, query }) => {
+      const { causes, truncated } = await listFailureCauses(db, project.projectId, query.workflowId);
+      const data = causes.map((cause) => ({ ...cause, lastFailedAt: cause.lastFailedAt.toISOString() }));
+      return ok({ data, truncated });
+    },
   }),
   route({
     method: 'POST',
@@ -135,6 +172,22 @@ export const executions = routes('Executions', [
     params: ofWorkflow,
     answers: { 200: answer('The number of cancelled executions.', object({ cancelled: count() })), 404: noWorkflow },
     handle: async ({ db, project, params }) => ok({ cancelled: await cancelAllExecutions(db, project, params.id) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/workflows/:id/executions/retry-failed',
+    summary: 'Retry the FAILED executions of a workflow from their failed step: all, or those with this error',
+    access: 'secretKey',
+    scope: 'workflows:write',
+    params: ofWorkflow,
+    body: { error: optional(text({ max: MAX_ERROR })) },
+    answers: {
+      202: answer('The job is queued.', object({ jobId: uuid() })),
+      404: noWorkflow,
+      409: failure('The project has the maximum number of open jobs.', 'CONFLICT'),
+    },
+    handle: async ({ db, project, settings, params, body }) =>
+      accepted({ jobId: await createRetryJob(db, project, params.id, body.error, settings.limits) }),
   }),
   route({
     method: 'POST',

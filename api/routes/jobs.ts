@@ -10,9 +10,9 @@ export const jobs = routes('Jobs', [
   route({
     method: 'GET',
     path: '/jobs',
-    summary: 'List imports and bulk jobs, newest first, each with its first errors',
+    summary: 'List imports, bulk jobs and retries of executions, newest first, each with its first errors',
     access: 'secretKey',
-    scope: ['contacts:read', 'send:read'],
+    scope: ['contacts:read', 'send:read', 'workflows:read'],
     query: { ...cursorPage(), type: optional(oneOf(...jobTypes)), status: optional(oneOf(...jobStatuses)) },
     answers: { 200: answer('A page of jobs.', cursorListSchema(jobSchema)) },
     handle: async ({ db, project, settings, query }) =>
@@ -23,7 +23,7 @@ export const jobs = routes('Jobs', [
     path: '/jobs/:jobId',
     summary: 'Get the progress of a job of any type',
     access: 'secretKey',
-    scope: ['contacts:read', 'send:read'],
+    scope: ['contacts:read', 'send:read', 'workflows:read'],
     params: { jobId: uuid() },
     answers: { 200: answer('The job.', jobSchema), 404: missing('job') },
     handle: async ({ db, project, params }) =>

@@ -33,9 +33,9 @@ export function operators({ ready }: AppParts): RouteGroup {
       summary: 'Get queues, overdue mail, parked messages, failing endpoints, processes, and the state of Temporal',
       access: 'operator',
       answers: { 200: answer('The state of the installation.', overviewSchema) },
-      handle: async ({ db }) => {
+      handle: async ({ db, settings }) => {
         const { parts } = await ready();
-        return ok(presentOverview(await readOverview(db), parts.temporal ?? 'down'));
+        return ok(presentOverview(await readOverview(db), parts.temporal ?? 'down', settings.temporal));
       },
     }),
     route({

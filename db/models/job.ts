@@ -4,7 +4,9 @@ export const bulkTypes = ['BULK_SUBSCRIBE', 'BULK_UNSUBSCRIBE', 'BULK_DELETE'] a
 export type BulkType = (typeof bulkTypes)[number];
 export const importTypes = ['IMPORT', 'SUPPRESSION_IMPORT'] as const;
 export type ImportType = (typeof importTypes)[number];
-export type JobType = ImportType | BulkType;
+/** Of a workflow. */
+export const retryTypes = ['RETRY_EXECUTIONS'] as const;
+export type JobType = ImportType | BulkType | (typeof retryTypes)[number];
 export const jobStatuses = ['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
 export type JobStatus = (typeof jobStatuses)[number];
 
@@ -27,7 +29,7 @@ export interface BulkResult {
   errors: { contactId: string; error: string }[];
 }
 
-/** Background work on many contacts, which a client polls. */
+/** Background work on many contacts or executions, which a client polls. */
 export class Job extends BaseModel {
   static override tableName = 'jobs';
 

@@ -40,6 +40,7 @@ export async function startStack(
     baseUrl,
     databaseUrl: database.url,
     temporal: temporal.address,
+    temporalUi: temporal.uiUrl ?? settings.temporal.uiUrl,
     smtp: mail.smtpUrl,
     webApp: webAppFiles,
   });
@@ -115,13 +116,14 @@ interface Addresses {
   baseUrl: string;
   databaseUrl: string;
   temporal: string;
+  temporalUi: string | undefined;
   smtp: string;
   webApp: string;
 }
 
 function environment(
   { home, ports }: StackContext,
-  { baseUrl, databaseUrl, temporal, smtp, webApp }: Addresses,
+  { baseUrl, databaseUrl, temporal, temporalUi, smtp, webApp }: Addresses,
 ): NodeJS.ProcessEnv {
   return {
     ...process.env,
@@ -131,6 +133,7 @@ function environment(
     BASE_URL: baseUrl,
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporal,
+    TEMPORAL_UI_URL: temporalUi,
     SMTP_URL: smtp,
     WEB_APP_DIR: webApp,
   };

@@ -9,7 +9,7 @@ export interface FilterResult {
   decisive: boolean;
 }
 
-interface Explanation {
+export interface Explanation {
   holds: boolean;
   filters: FilterResult[];
 }

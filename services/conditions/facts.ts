@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { type ContactRow, contactRecord } from '../../db/models/contact.ts';
 import { statement } from '../../db/statement.ts';
 import type { Data } from '../contacts/data.ts';
-import { decides } from './evaluate.ts';
+import { type Explanation, explain } from './explain.ts';
 import { type ResolvedCondition, staticSegmentsOf } from './resolve.ts';
 import type { Subject, Uses } from './types.ts';
 
@@ -67,15 +67,23 @@ export interface ContactEvaluation {
   context?: Data;
 }
 
-/** Whether one stored contact matches. A contact that does not exist does not match. */
-export async function evaluateForContact(
+/** Evaluates a condition for one stored contact. A contact that does not exist does not match. */
+export async function explainForContact(
   db: Db,
   resolved: ResolvedCondition,
   evaluation: ContactEvaluation,
-): Promise<boolean> {
-  const { projectId, contactId, now, context = {} } = evaluation;
-  const { condition, uses, segments } = resolved;
+): Promise<Explanation> {
+  const subject = await subjectOf(db, resolved, evaluation);
+  return subject ? explain(resolved.condition, subject) : { holds: false, filters: [] };
+}
+
+async function subjectOf(
+  db: Db,
+  resolved: ResolvedCondition,
+  { projectId, contactId, now, context = {} }: ContactEvaluation,
+): Promise<Subject | undefined> {
+  const { uses, segments } = resolved;
   const wanted = { projectId, contactIds: [contactId], uses, segmentIds: staticSegmentsOf(resolved) };
   const facts = (await loadFacts(db, wanted)).get(contactId);
-  return facts !== undefined && decides(condition, { ...facts, segments, context, now });
+  return facts && { ...facts, segments, context, now };
 }

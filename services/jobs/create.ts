@@ -13,7 +13,7 @@ import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import type { AuditAction } from '../audit/actions.ts';
-import { changesOf, recordAudit } from '../audit/record.ts';
+import { type Act, changesOf, recordAudit } from '../audit/record.ts';
 import { bytesOfFile, type ImportFile, storeFile } from './chunks.ts';
 import { type CsvMapping, openCsv } from './csv.ts';
 import { admitWaiting, requireRoomForJob } from './slots.ts';
@@ -42,6 +42,7 @@ const actions: Record<JobType, AuditAction> = {
   BULK_SUBSCRIBE: 'contacts.bulk_subscribed',
   BULK_UNSUBSCRIBE: 'contacts.bulk_unsubscribed',
   BULK_DELETE: 'contacts.bulk_deleted',
+  RETRY_EXECUTIONS: 'workflow.executions_retried',
 };
 
 /** Stores the file in parts. Rejects only what the header shows, and what is not text. */
@@ -114,6 +115,7 @@ export async function insertJob(
   id: string,
   job: NewJob,
   limits: Limits,
+  audited: Pick<Act, 'target' | 'changes'> = {},
 ): Promise<string> {
   const { projectId } = project;
   await requireRoomForJob(trx, projectId, limits);
@@ -123,6 +125,7 @@ export async function insertJob(
     action: actions[job.type],
     target: { type: 'job', id },
     changes: 'requested' in job.result ? changesOf({}, { contacts: job.total }) : {},
+    ...audited,
   });
   return id;
 }

@@ -12,6 +12,7 @@ import { type CsvFile, type CsvPosition, openCsv } from './csv.ts';
 import { storeErrors } from './errors.ts';
 import { type FileChunk, MAX_ERRORS } from './file-chunk.ts';
 import { ImportChunk } from './import-chunk.ts';
+import { type RetryOptions, retryChunk } from './retry-executions.ts';
 import { admitWaiting } from './slots.ts';
 import { SuppressionChunk } from './suppression-chunk.ts';
 
@@ -41,9 +42,9 @@ export async function runSlice(
   if (!job) return { ended: true, processed: 0, total: 0 };
   try {
     const { type } = job;
-    return type === 'IMPORT' || type === 'SUPPRESSION_IMPORT'
-      ? await importSlice(db, job, isOver, limits)
-      : await bulkSlice(db, job, type, isOver, limits);
+    if (type === 'IMPORT' || type === 'SUPPRESSION_IMPORT') return await importSlice(db, job, isOver, limits);
+    if (type === 'RETRY_EXECUTIONS') return await retrySlice(db, job, isOver, limits);
+    return await bulkSlice(db, job, type, isOver, limits);
   } catch (error) {
     if (error instanceof Superseded) return progressOf(await Job.query(db).findById(jobId).throwIfNotFound());
     throw error;
@@ -73,16 +74,16 @@ async function importSlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Pr
   const newChunk = await chunkMaker(db, job, file, input.options, limits);
   const after = { position: Number(input.position), row: input.row };
   for await (const chunk of chunksOf(file, after, newChunk)) {
-    current = await applyChunk(db, current, chunk.size, limits, async (trx, { id, projectId, result }) => {
+    current = await applyChunk(db, current, limits, async (trx, { id, projectId, result }) => {
       const before = result as ImportResult;
       const updated = await chunk.apply(trx, projectId, before);
       await storeErrors(trx, { id, projectId }, chunk.errors, before.failed);
       await trx('jobInputs').where({ jobId: id }).update(chunk.end);
-      return updated;
+      return { result: updated, size: chunk.size };
     });
     if (isOver()) return progressOf(current);
   }
-  return progressOf(await applyChunk(db, current, 0, limits, async (_, { result }) => result));
+  return progressOf(await applyChunk(db, current, limits, async (_, { result }) => ({ result, size: 0 })));
 }
 
 interface JobInput {
@@ -142,9 +143,10 @@ async function bulkSlice(db: Db, job: Job, type: BulkType, isOver: IsOver, limit
     // A job without contacts has no part.
     const contactIds = chunk?.contactIds ?? [];
     if (!chunk && current.processed < current.total) throw new Superseded();
-    current = await applyChunk(db, current, contactIds.length, limits, async (trx, { projectId, result }) =>
-      mergeResults(result as BulkResult, await applyBulk(trx, projectId, type, contactIds)),
-    );
+    current = await applyChunk(db, current, limits, async (trx, { projectId, result }) => ({
+      result: mergeResults(result as BulkResult, await applyBulk(trx, projectId, type, contactIds)),
+      size: contactIds.length,
+    }));
     const progress = progressOf(current);
     if (progress.ended || isOver()) return progress;
   }
@@ -158,23 +160,42 @@ const mergeResults = (before: BulkResult, chunk: BulkResult): BulkResult => ({
   errors: [...before.errors, ...chunk.errors].slice(0, MAX_ERRORS),
 });
 
+/** Retries failed executions until none of those that had failed when the job was ordered is left. */
+async function retrySlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Promise<JobProgress> {
+  for (let current = job; ; ) {
+    current = await applyChunk(db, current, limits, async (trx, locked) => {
+      const input = await trx('jobInputs').where({ jobId: job.id }).first<{ options: RetryOptions } | undefined>();
+      if (!input) throw new Superseded();
+      return retryChunk(trx, locked, input.options);
+    });
+    const progress = progressOf(current);
+    if (progress.ended || isOver()) return progress;
+  }
+}
+
+interface AppliedChunk {
+  result: ImportResult | BulkResult;
+  size: number;
+  /** Nothing follows, however much was processed. Unset: the job is done when everything is processed. */
+  isLast?: boolean;
+}
+
 /** Applies a chunk and raises `processed` in one transaction. */
 async function applyChunk(
   db: Db,
   { id, processed, total }: Job,
-  size: number,
   limits: Limits,
-  apply: (trx: Db, job: Job) => Promise<ImportResult | BulkResult>,
+  apply: (trx: Db, job: Job) => Promise<AppliedChunk>,
 ): Promise<Job> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const job = await Job.query(trx).findById(id).forUpdate();
       if (job?.status !== 'RUNNING' || job.processed !== processed) throw new Superseded();
-      const result = await apply(trx, job);
-      const isDone = processed + size >= total;
+      const { result, size, isLast } = await apply(trx, job);
+      const isDone = isLast ?? processed + size >= total;
       if (isDone) await trx('jobInputs').where({ jobId: id }).del();
       const updated = await job.$query(trx).patchAndFetch({
-        processed: processed + size,
+        processed: isLast ? total : Math.min(processed + size, total),
         result,
         ...(isDone ? { status: 'COMPLETED', completedAt: new Date() } : {}),
       });

@@ -1,12 +1,12 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { notFound } from '../../platform/errors.ts';
-import { type Actor, recordAudit } from '../audit/record.ts';
+import { type Actor, changesOf, recordAudit } from '../audit/record.ts';
 import { unparkOutboxMessages } from '../outbox/resolve.ts';
 
-const lock = statement<{ project_id: string }>(
+const lock = statement<{ id: string; project_id: string }>(
   'outbox-parked-lock',
-  'select project_id from outbox where id = $1 and parked_at is not null for update',
+  'select id, project_id from outbox where parked_at is not null and ($1::bigint is null or id = $1) order by id for update',
 );
 
 /** Gives a parked message all its attempts again. */
@@ -20,5 +20,26 @@ export async function retryParkedMessage(db: Db, id: string, actor?: Actor): Pro
       { projectId: message.project_id, actor },
       { action: 'outbox.retried', target: { type: 'outbox', id } },
     );
+  });
+}
+
+/** Gives all parked messages their attempts again. Returns how many; each project's log gets one entry with its number. */
+export async function retryAllParkedMessages(db: Db, actor?: Actor): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const parked = await lock(trx, [null]);
+    if (parked.length === 0) return 0;
+    await unparkOutboxMessages(
+      trx,
+      parked.map(({ id }) => id),
+    );
+    const counts = new Map<string, number>();
+    for (const { project_id } of parked) counts.set(project_id, (counts.get(project_id) ?? 0) + 1);
+    for (const [projectId, messages] of counts)
+      await recordAudit(
+        trx,
+        { projectId, actor },
+        { action: 'outbox.retried', target: { type: 'outbox', id: null }, changes: changesOf({}, { messages }) },
+      );
+    return parked.length;
   });
 }

@@ -47,6 +47,7 @@ const otherQueues = statement<{ name: string; depth: number; oldest: number }>(
   [
     { name: 'events', table: 'event_queue', at: 'event_created_at' },
     { name: 'notices', table: 'email_notices', at: 'created_at' },
+    { name: 'webhooks', table: 'webhook_queue', at: 'event_created_at' },
   ]
     .map(
       ({ name, table, at }) =>

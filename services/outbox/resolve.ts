@@ -56,10 +56,10 @@ const columnsOf = (rows: FailedMessage[]) => [
   rows.map(({ error }) => error.replaceAll('\0', '').slice(0, ERROR_LENGTH)),
 ];
 
-/** Makes parked rows due again with all their attempts. Without ids: all parked rows. */
-export async function unparkOutboxMessages(db: Db, ids?: string[]): Promise<number> {
+/** Makes parked rows due again with all their attempts. */
+export async function unparkOutboxMessages(db: Db, ids: string[]): Promise<number> {
   return db('outbox')
     .whereNotNull('parkedAt')
-    .modify((query) => ids && query.whereIn('id', ids))
+    .whereIn('id', ids)
     .update({ parkedAt: null, attempts: 0, dueAt: db.fn.now() });
 }

@@ -5,8 +5,8 @@ import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { Renderer } from '../../platform/templates/index.ts';
-import { decides } from '../conditions/evaluate.ts';
-import { evaluateForContact } from '../conditions/facts.ts';
+import { explain } from '../conditions/explain.ts';
+import { explainForContact } from '../conditions/facts.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import { dataKeysViolation, newFieldsViolation, roomFor } from '../contacts/limits.ts';
@@ -71,11 +71,11 @@ export function executionEnvironment(
     decide: async (parsed) => {
       const { condition, uses } = parsed;
       if (uses.events.size === 0 && uses.segments.size === 0)
-        return decides(condition, { ...NO_FACTS, contact, context, now: moment });
+        return explain(condition, { ...NO_FACTS, contact, context, now: moment });
       // Reading events consistently needs the contact's lock, under which they are written.
       if (rowVersions !== null) throw new StaleExecution();
       const resolved = await resolveCondition(db, projectId, parsed);
-      return evaluateForContact(db, resolved, { projectId, contactId, now: moment, context });
+      return explainForContact(db, resolved, { projectId, contactId, now: moment, context });
     },
     render: async (texts) => {
       const project = await Project.query(db).findById(projectId);

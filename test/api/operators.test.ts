@@ -44,6 +44,8 @@ describe('operators', () => {
       await api.db('outbox').del();
       await api.db('outbox').insert({ queue: 'starts', projectId: project.id, workflowId: 'job/1', action: 'start' });
       const parked = await park(project.id);
+      const queued = { projectId: project.id, eventId: newId(), eventCreatedAt: new Date(Date.now() - 60_000) };
+      await api.db('webhookQueue').insert(queued);
       await eventually(async () => (await api.db('processes')).length > 0, { what: 'the first heartbeat' });
       const { status, body } = await operator.get('/operator/overview');
       expect(status).to.equal(200);
@@ -53,6 +55,8 @@ describe('operators', () => {
       expect(queues['outbox/starts'].depth).to.equal(1);
       expect(queues['outbox/control']).to.deep.include({ depth: 0, oldestSeconds: 0 });
       expect(queues).to.include.keys('events', 'notices');
+      expect(queues.webhooks.depth).to.equal(1);
+      expect(queues.webhooks.oldestSeconds).to.be.within(59, 300);
       expect(body.oldestDueMail.ageSeconds).to.be.within(89, 300);
       expect(new Date(body.oldestDueMail.dueAt).getTime()).to.be.closeTo(dueAt.getTime(), 5_000);
       expect(body.unknownOutcomes).to.equal(1);
@@ -63,17 +67,19 @@ describe('operators', () => {
       expect(body.failingEndpoints).to.be.an('array');
       expect(body.versions).to.deep.equal([{ kind: 'api', version: productVersion, processes: 1 }]);
       expect(body.processes[0]).to.include({ kind: 'api', version: productVersion, pid: process.pid });
-      expect(body.temporal).to.deep.equal({ status: 'ok' });
+      expect(body.temporal).to.deep.equal({ status: 'ok', uiUrl: null });
     });
 
     it('shows a process until it stops, and not as a living version when it has not been seen', async () => {
       const database = { db: api.db, url: api.databaseUrl, close: async () => {} };
-      const other = await startTestApi({ database, checkTemporal: async () => false });
+      const env = { TEMPORAL_UI_URL: 'https://temporal.example/', TEMPORAL_NAMESPACE: 'shop mail' };
+      const other = await startTestApi({ database, env, checkTemporal: async () => false });
       await eventually(async () => (await api.db('processes')).length === 2, { what: 'the second heartbeat' });
       const lost = { id: newId(), kind: 'worker', version: '0.0.1', host: 'gone', pid: 1 };
       await api.db('processes').insert({ ...lost, seenAt: new Date(Date.now() - 10 * 60_000) });
       const { body } = await other.get('/operator/overview', { cookie: operator.cookie });
-      expect(body.temporal).to.deep.equal({ status: 'degraded' });
+      const uiUrl = 'https://temporal.example/namespaces/shop%20mail';
+      expect(body.temporal).to.deep.equal({ status: 'degraded', uiUrl });
       expect(body.versions).to.deep.equal([{ kind: 'api', version: productVersion, processes: 2 }]);
       expect(body.processes.map(({ version }: { version: string }) => version)).to.include('0.0.1');
       await other.stop();

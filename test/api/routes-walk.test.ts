@@ -92,6 +92,7 @@ const bodies: Record<string, (own: { project: ApiProject; things: ProjectResourc
   'PATCH /workflows/{id}/steps/{stepId}': () => ({ name: 'x' }),
   'POST /workflows/{id}/transitions': ({ things }) => ({ fromStepId: things.stepId, toStepId: things.stepId }),
   'POST /workflows/{id}/executions': ({ things }) => ({ contactId: things.contactId }),
+  'POST /workflows/{id}/executions/retry-failed': () => ({}),
   'POST /workflows/{id}/simulate': ({ things }) => ({ contactId: things.contactId }),
   'PATCH /users/@me/projects/{id}': () => ({ name: 'x' }),
   'PUT /users/@me/projects/{id}/billing-limits': () => ({ transactional: 1 }),

@@ -209,14 +209,16 @@ describe('npx everpost', function () {
   });
 
   describe('outbox', () => {
-    const park = async (workflowId: string, lastError: string): Promise<string> => {
-      const message = { queue: 'control', projectId: newId(), workflowId, action: 'signal', attempts: 10 };
+    const park = async (workflowId: string, lastError: string, projectId = newId()): Promise<string> => {
+      const message = { queue: 'control', projectId, workflowId, action: 'signal', attempts: 10 };
       const [row] = await database
         .db('outbox')
         .insert({ ...message, lastError, parkedAt: new Date('2026-01-02T03:04:05Z') })
         .returning('id');
       return String(row.id);
     };
+    const audited = (projectId: string) =>
+      database.db('auditLog').where({ projectId }).select('action', 'actorType', 'targetId', 'changes');
     beforeEach(() => database.db('outbox').del());
 
     it('lists parked messages with their last error', async () => {
@@ -247,18 +249,26 @@ describe('npx everpost', function () {
     });
 
     it('retries one parked message and leaves the others parked', async () => {
-      const [first, second] = [await park('campaign/1', 'broken'), await park('campaign/2', 'broken')];
+      const projectId = newId();
+      const [first, second] = [await park('campaign/1', 'broken', projectId), await park('campaign/2', 'broken')];
       const retried = await everpost(['outbox', 'retry', first, '--json'], env);
       expect(retried.json, retried.out).to.deep.equal({ ok: true, retried: 1 });
       expect(await database.db('outbox').where({ id: first }).first()).to.include({ parkedAt: null, attempts: 0 });
       expect((await everpost(['outbox', 'parked', '--json'], env)).json.messages[0].id).to.equal(second);
+      expect(await audited(projectId)).to.deep.equal([
+        { action: 'outbox.retried', actorType: 'SYSTEM', targetId: first, changes: {} },
+      ]);
     });
 
     it('retries all parked messages with --all', async () => {
-      await park('campaign/1', 'broken');
-      await park('campaign/2', 'broken');
-      expect((await everpost(['outbox', 'retry', '--all'], env)).out).to.equal('2 messages are retried now');
+      const projectId = newId();
+      for (const id of [projectId, projectId, newId()]) await park('campaign/1', 'broken', id);
+      expect((await everpost(['outbox', 'retry', '--all'], env)).out).to.equal('3 messages are retried now');
       expect(await database.db('outbox').whereNotNull('parkedAt')).to.deep.equal([]);
+      const changes = { messages: { from: null, to: 2 } };
+      expect(await audited(projectId)).to.deep.equal([
+        { action: 'outbox.retried', actorType: 'SYSTEM', targetId: null, changes },
+      ]);
     });
 
     it('exits with 1 when retry gets no id, an id with --all, or an id that is not parked', async () => {

@@ -72,6 +72,7 @@ export const allowedStatements: AllowedStatement[] = [
     'insert into "job_chunks" ("contact_ids", "job_id", "number") values ($n)',
     'insert into "job_chunks" ("content", "job_id", "number") values ($n)',
     'insert into "job_inputs" ("job_id") values ($n)',
+    'insert into "job_inputs" ("job_id", "options") values ($n)',
     'insert into "job_inputs" ("bytes", "job_id", "options") values ($n)',
   ),
   ...allow(
@@ -97,7 +98,7 @@ export const allowedStatements: AllowedStatement[] = [
   ),
   ...allow(
     'Operators see the queues of the installation, and retry what is parked.',
-    ['emails', 'email_notices', 'event_queue', 'outbox', 'outgoing_mails', 'webhook_endpoints'],
+    ['emails', 'email_notices', 'event_queue', 'outbox', 'outgoing_mails', 'webhook_endpoints', 'webhook_queue'],
     'operator-unknown',
     'operator-failing-endpoints',
     'operator-queues',

@@ -2,7 +2,7 @@ import type { Db } from '../../../db/connect.ts';
 import { Project } from '../../../db/models/project.ts';
 import type { Limits } from '../../../platform/limits.ts';
 import { plainMail, type Renderer } from '../../../platform/templates/index.ts';
-import { explain, type FilterResult } from '../../conditions/explain.ts';
+import { type Explanation, explain, type FilterResult } from '../../conditions/explain.ts';
 import { loadFacts } from '../../conditions/facts.ts';
 import { resolveCondition, staticSegmentsOf } from '../../conditions/resolve.ts';
 import type { ParsedCondition } from '../../conditions/types.ts';
@@ -101,14 +101,14 @@ export class Recorder {
     return { emailId: 'simulated' };
   }
 
-  private async decide(parsed: ParsedCondition): Promise<boolean> {
+  private async decide(parsed: ParsedCondition): Promise<Explanation> {
     const { db, projectId, isReal } = this.environment;
     const { now, contact, context, recorded } = this.state;
     const resolved = await resolveCondition(db, projectId, parsed);
     const wanted = { projectId, contactIds: [contact.id], uses: resolved.uses, segmentIds: staticSegmentsOf(resolved) };
     const known = isReal ? (await loadFacts(db, wanted)).get(contact.id) : undefined;
     const past = (known?.events ?? []).filter(({ createdAt }) => createdAt <= now);
-    const { holds, filters } = explain(resolved.condition, {
+    const explanation = explain(resolved.condition, {
       contact,
       context,
       now,
@@ -116,8 +116,8 @@ export class Recorder {
       staticSegments: known?.staticSegments ?? new Set(),
       events: [...past, ...recorded],
     });
-    this.filters = filters;
-    return holds;
+    this.filters = explanation.filters;
+    return explanation;
   }
 
   private async variables(sources: { passing?: { event: unknown }; event?: unknown }) {

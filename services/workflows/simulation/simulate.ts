@@ -1,11 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { targetRefusal } from '../../../platform/http/outbound-http.ts';
+import { conditionReason, explainFilters } from '../explained.ts';
 import type { Graph, Step, StepExit } from '../graph.ts';
 import { stepTypeOf } from '../steps/index.ts';
 import type { StepOutcome } from '../steps/step-type.ts';
 import { entriesOf, leave } from '../walk.ts';
 import { LIMITS, mb, SimulationBudget, type SimulationLimits, type Truncation } from './budget.ts';
-import { conditionReason, explainFilters } from './explained.ts';
 import { Recorder, type SimulationEnvironment } from './recorder.ts';
 import type { SimulatedStep } from './simulated-step.ts';
 import type { SimulationState } from './state.ts';

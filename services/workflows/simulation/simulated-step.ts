@@ -1,7 +1,7 @@
 import type { Data } from '../../contacts/data.ts';
+import type { ExplainedFilter } from '../explained.ts';
 import type { Branch, Step } from '../graph.ts';
 import type { WebhookRequest } from '../webhook-call.ts';
-import type { ExplainedFilter } from './explained.ts';
 import type { SimulatedEmail } from './recorder.ts';
 
 /** A visit of a step with its result and the reason for it. */

@@ -5,10 +5,14 @@ import { parseCondition } from '../../conditions/parse.ts';
 import type { ParseResult } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
 import { referenceViolations } from '../../segments/graph.ts';
+import { conditionReason, explainFilters } from '../explained.ts';
 import { failStep, leaveBy, type StepType } from './step-type.ts';
 
 /** A condition tree, or one filter. */
 export type ConditionConfig = Data;
+
+/** Characters of the reason that an execution keeps for a branch. */
+const MAX_REASON = 1_000;
 
 /** Path of the only filter of a config without groups. */
 const FLAT = 'groups.0.filters.0';
@@ -47,7 +51,10 @@ export const conditionStep: StepType<ConditionConfig> = {
   run: async ({ config }, env) => {
     const { parsed } = parseConditionConfig(config);
     if (!parsed) return failStep('the condition of the step cannot be read');
-    return leaveBy((await env.decide(parsed)) ? 'yes' : 'no');
+    const { holds, filters } = await env.decide(parsed);
+    const reason = conditionReason(explainFilters(config, filters));
+    // Names the filters of the condition, never values of the contact.
+    return leaveBy(holds ? 'yes' : 'no', reason === null ? undefined : { reason: reason.slice(0, MAX_REASON) });
   },
 };
 

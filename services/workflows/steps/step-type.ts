@@ -3,6 +3,7 @@ import type { Db } from '../../../db/connect.ts';
 import type { ContactRecord } from '../../../db/models/contact.ts';
 import type { Template } from '../../../db/models/template.ts';
 import type { Violation } from '../../../platform/errors.ts';
+import type { Explanation } from '../../conditions/explain.ts';
 import type { ParsedCondition } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
 import type { WebhookRequest } from '../webhook-call.ts';
@@ -75,7 +76,7 @@ export interface StepEnvironment {
   sendEmail(mail: StepMail): Promise<MailResult>;
   /** Returns the reason when the change is refused. */
   updateContact(change: { data: Data; subscribed: boolean | undefined }): Promise<{ refused?: string }>;
-  decide(condition: ParsedCondition): Promise<boolean>;
+  decide(condition: ParsedCondition): Promise<Explanation>;
   /** Fills in variables as plain text: nothing is escaped. */
   render(texts: string[]): Promise<string[]>;
 }

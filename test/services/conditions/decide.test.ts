@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { evaluateForContact } from '../../../services/conditions/facts.ts';
+import { explainForContact } from '../../../services/conditions/facts.ts';
 import { requireCondition } from '../../../services/conditions/parse.ts';
 import { resolveCondition } from '../../../services/conditions/resolve.ts';
 import type { Data } from '../../../services/contacts/data.ts';
@@ -33,7 +33,7 @@ describe('evaluating a condition for one stored contact', () => {
       projectId,
       requireCondition(tree(filter), { inExecution: true }),
     );
-    return evaluateForContact(database.db, resolved, { projectId, contactId, now: NOW, context });
+    return (await explainForContact(database.db, resolved, { projectId, contactId, now: NOW, context })).holds;
   }
 
   it('evaluates contact data and the context of the execution', async () => {
@@ -78,9 +78,8 @@ describe('evaluating a condition for one stored contact', () => {
       projectId,
       requireCondition(tree({ field: 'data.x', operator: 'notExists' })),
     );
-    expect(await evaluateForContact(database.db, resolved, { projectId, contactId, now: NOW })).to.equal(true);
-    expect(await evaluateForContact(database.db, resolved, { projectId: newId(), contactId, now: NOW })).to.equal(
-      false,
-    );
+    const asked = { contactId, now: NOW };
+    expect((await explainForContact(database.db, resolved, { ...asked, projectId })).holds).to.equal(true);
+    expect((await explainForContact(database.db, resolved, { ...asked, projectId: newId() })).holds).to.equal(false);
   });
 });

@@ -140,6 +140,26 @@ describe('advancing an execution', () => {
       expect(await answer(tree, { plan: 'team' })).to.equal('yes');
     });
 
+    it('records which filters decided the branch, without values of the contact', async () => {
+      const flat = { field: 'data.plan', operator: 'equals', value: 'pro' };
+      const never = { field: 'event.never', operator: 'triggered' };
+      const reasons: [config: object, reason: string][] = [
+        [flat, 'data.plan equals "pro" does not hold'],
+        [{ ...flat, operator: 'notEquals' }, 'data.plan notEquals "pro" holds'],
+        [
+          { logic: 'AND', groups: [{ filters: [{ ...flat, operator: 'notEquals' }, never] }] },
+          'event.never triggered does not hold',
+        ],
+      ];
+      for (const [config, reason] of reasons) {
+        const email = newEmail();
+        await driver.contact(email, { plan: 'secret' });
+        const id = await begin(asking(config), email);
+        await driver.advance(id);
+        expect((await driver.steps(id))[0]?.output).to.deep.equal({ reason });
+      }
+    });
+
     it('reads `event.<key>` from the context', async () => {
       const config = { field: 'event.amount', operator: 'greaterThan', value: 10 };
       expect(await answer(config, {}, { amount: 11 })).to.equal('yes');

@@ -63,3 +63,9 @@ export function duration(totalSeconds: number): string {
 /** Shows any value of contact data as text. */
 export const valueText = (value: unknown): string =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
+
+/** An amount in the smallest unit of its currency, as billing providers give it. */
+export function money(amount: number, currency: string): string {
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency });
+  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+}

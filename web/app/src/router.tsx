@@ -180,6 +180,61 @@ const domains = createRoute({
   path: '/domains',
   component: lazyRouteComponent(() => import('./pages/domains/list.tsx'), 'DomainsPage'),
 });
+const workflows = createRoute({
+  getParentRoute: () => project,
+  path: '/workflows',
+  validateSearch: search.workflows,
+  component: lazyRouteComponent(() => import('./pages/workflows/list.tsx'), 'WorkflowsPage'),
+});
+const workflow = createRoute({
+  getParentRoute: () => project,
+  path: '/workflows/$id',
+  component: lazyRouteComponent(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
+});
+const executions = createRoute({
+  getParentRoute: () => project,
+  path: '/executions',
+  validateSearch: search.executions,
+  component: lazyRouteComponent(() => import('./pages/workflows/executions.tsx'), 'ExecutionsPage'),
+});
+const execution = createRoute({
+  getParentRoute: () => project,
+  path: '/workflows/$id/executions/$executionId',
+  component: lazyRouteComponent(() => import('./pages/workflows/execution.tsx'), 'ExecutionPage'),
+});
+const members = createRoute({
+  getParentRoute: () => project,
+  path: '/members',
+  validateSearch: search.members,
+  component: lazyRouteComponent(() => import('./pages/members/members.tsx'), 'MembersPage'),
+});
+const projectSettings = createRoute({
+  getParentRoute: () => project,
+  path: '/project',
+  component: lazyRouteComponent(() => import('./pages/project/project.tsx'), 'ProjectPage'),
+});
+const billing = createRoute({
+  getParentRoute: () => project,
+  path: '/billing',
+  component: lazyRouteComponent(() => import('./pages/billing/billing.tsx'), 'BillingPage'),
+});
+const security = createRoute({
+  getParentRoute: () => project,
+  path: '/security',
+  component: lazyRouteComponent(() => import('./pages/security/security.tsx'), 'SecurityPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => project,
+  path: '/audit',
+  validateSearch: search.audit,
+  component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
+});
+const operator = createRoute({
+  getParentRoute: () => project,
+  path: '/operator',
+  validateSearch: search.text,
+  component: lazyRouteComponent(() => import('./pages/operator/operator.tsx'), 'OperatorPage'),
+});
 
 const routeTree = rootRoute.addChildren([
   signIn,
@@ -207,6 +262,16 @@ const routeTree = rootRoute.addChildren([
       emails,
       email,
       domains,
+      workflows,
+      workflow,
+      executions,
+      execution,
+      members,
+      projectSettings,
+      billing,
+      security,
+      audit,
+      operator,
     ]),
   ]),
 ]);

@@ -1,5 +1,5 @@
 // The filters that pages keep in their address. Whatever an address has, a page gets only values that it knows.
-import type { CampaignStatus, EmailStatus, RecipientStatus, Template } from './api/types.ts';
+import type { CampaignStatus, EmailStatus, Execution, RecipientStatus, Template } from './api/types.ts';
 
 type Raw = Record<string, unknown>;
 
@@ -134,3 +134,56 @@ export const emails = (raw: Raw): EmailsSearch =>
 
 const dayOf = (value: unknown): string | undefined =>
   typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : undefined;
+
+export interface WorkflowsSearch {
+  search?: string | undefined;
+  status?: 'active' | 'disabled' | undefined;
+}
+
+export const workflows = (raw: Raw): WorkflowsSearch =>
+  compact({ search: textOf(raw.search), status: oneOf(raw.status, 'active', 'disabled') });
+
+export const executionStatuses = [
+  'RUNNING',
+  'WAITING',
+  'COMPLETED',
+  'EXITED',
+  'FAILED',
+  'CANCELLED',
+] as const satisfies Execution['status'][];
+
+export interface ExecutionsSearch {
+  status?: Execution['status'] | undefined;
+  workflowId?: string | undefined;
+  contactId?: string | undefined;
+  stepId?: string | undefined;
+}
+
+export const executions = (raw: Raw): ExecutionsSearch =>
+  compact({
+    status: oneOf(raw.status, ...executionStatuses),
+    workflowId: textOf(raw.workflowId),
+    contactId: textOf(raw.contactId),
+    stepId: textOf(raw.stepId),
+  });
+
+export const members = (raw: Raw): { invite?: boolean | undefined } => compact({ invite: flagOf(raw.invite) });
+
+export interface AuditSearch {
+  /** USER, KEY, SYSTEM, or the id of a user or key. */
+  actor?: string | undefined;
+  action?: string | undefined;
+  target?: string | undefined;
+  /** Days, as YYYY-MM-DD. */
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+export const audit = (raw: Raw): AuditSearch =>
+  compact({
+    actor: textOf(raw.actor),
+    action: textOf(raw.action),
+    target: textOf(raw.target),
+    from: dayOf(raw.from),
+    to: dayOf(raw.to),
+  });

@@ -779,7 +779,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List imports and bulk jobs, newest first, each with its first errors */
+        /** List imports, bulk jobs and retries of executions, newest first, each with its first errors */
         get: operations["getJobs"];
         put?: never;
         post?: never;
@@ -2670,6 +2670,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/executions/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List why executions have failed: FAILED executions by workflow and error, the most frequent first */
+        get: operations["getExecutionsFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/{id}/executions": {
         parameters: {
             query?: never;
@@ -2717,6 +2734,23 @@ export interface paths {
         put?: never;
         /** Cancel every active execution of a workflow */
         post: operations["postWorkflowsIdExecutionsCancelAll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/executions/retry-failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Retry the FAILED executions of a workflow from their failed step: all, or those with this error */
+        post: operations["postWorkflowsIdExecutionsRetryFailed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5717,7 +5751,7 @@ export interface webhooks {
                             /** Format: uuid */
                             id: string;
                             /** @enum {string} */
-                            type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                            type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
                             /** @enum {string} */
                             status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                             progress: number;
@@ -5816,7 +5850,7 @@ export interface webhooks {
                             /** Format: uuid */
                             id: string;
                             /** @enum {string} */
-                            type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                            type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
                             /** @enum {string} */
                             status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                             progress: number;
@@ -8191,7 +8225,7 @@ export interface operations {
                         /** Format: uuid */
                         id: string;
                         /** @enum {string} */
-                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
                         /** @enum {string} */
                         status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                         progress: number;
@@ -8434,7 +8468,7 @@ export interface operations {
                         /** Format: uuid */
                         id: string;
                         /** @enum {string} */
-                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
                         /** @enum {string} */
                         status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                         progress: number;
@@ -8483,7 +8517,7 @@ export interface operations {
                         /** Format: uuid */
                         id: string;
                         /** @enum {string} */
-                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
                         /** @enum {string} */
                         status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                         progress: number;
@@ -8672,7 +8706,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                type?: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                type?: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
                 status?: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
             };
             header?: never;
@@ -8692,7 +8726,7 @@ export interface operations {
                             /** Format: uuid */
                             id: string;
                             /** @enum {string} */
-                            type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                            type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
                             /** @enum {string} */
                             status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                             progress: number;
@@ -8745,7 +8779,7 @@ export interface operations {
                         /** Format: uuid */
                         id: string;
                         /** @enum {string} */
-                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
                         /** @enum {string} */
                         status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                         progress: number;
@@ -13850,6 +13884,7 @@ export interface operations {
                         temporal: {
                             /** @enum {string} */
                             status: "ok" | "degraded" | "down";
+                            uiUrl: string | null;
                         };
                     };
                 };
@@ -15623,6 +15658,48 @@ export interface operations {
             };
         };
     };
+    getExecutionsFailures: {
+        parameters: {
+            query?: {
+                workflowId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The causes, at most a hundred, of the newest ten thousand FAILED executions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            workflowId: string;
+                            workflowName: string;
+                            error: string;
+                            count: number;
+                            /** Format: date-time */
+                            lastFailedAt: string;
+                        }[];
+                        truncated: boolean;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getWorkflowsIdExecutions: {
         parameters: {
             query?: {
@@ -15932,6 +16009,46 @@ export interface operations {
                 content: {
                     "application/json": {
                         cancelled: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWorkflowsIdExecutionsRetryFailed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    error?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        jobId: string;
                     };
                 };
             };

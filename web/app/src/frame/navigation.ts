@@ -1,10 +1,18 @@
 import {
   IconAddressBook,
+  IconBuildingBroadcastTower,
+  IconCreditCard,
   IconFilter,
+  IconHistory,
   IconHome,
+  IconListDetails,
   IconMailFast,
+  IconRoute,
   IconSend,
+  IconSettings,
+  IconShieldLock,
   IconTemplate,
+  IconUsers,
   IconWorldCheck,
 } from '@tabler/icons-react';
 import { t } from '../texts/index.ts';
@@ -14,6 +22,10 @@ export interface NavItem {
   to: string;
   label: string;
   icon: typeof IconHome;
+  /** Offered to admins of the project only. */
+  admin?: true;
+  /** Offered to operators of the installation only. */
+  operator?: true;
 }
 
 export const navigation: { title?: string; items: NavItem[] }[] = [
@@ -33,7 +45,28 @@ export const navigation: { title?: string; items: NavItem[] }[] = [
       { to: 'emails', label: t.nav.emails, icon: IconMailFast },
     ],
   },
+  {
+    title: t.nav.automation,
+    items: [
+      { to: 'workflows', label: t.nav.workflows, icon: IconRoute },
+      { to: 'executions', label: t.nav.executions, icon: IconListDetails },
+    ],
+  },
   { title: t.nav.sending, items: [{ to: 'domains', label: t.nav.domains, icon: IconWorldCheck }] },
+  {
+    title: t.nav.administration,
+    items: [
+      { to: 'members', label: t.nav.members, icon: IconUsers },
+      { to: 'project', label: t.nav.project, icon: IconSettings },
+      { to: 'billing', label: t.nav.billing, icon: IconCreditCard, admin: true },
+      { to: 'audit', label: t.nav.audit, icon: IconHistory, admin: true },
+      { to: 'security', label: t.nav.security, icon: IconShieldLock },
+    ],
+  },
+  {
+    title: t.nav.installation,
+    items: [{ to: 'operator', label: t.nav.operator, icon: IconBuildingBroadcastTower, operator: true }],
+  },
 ];
 
 export const navItems: NavItem[] = navigation.flatMap(({ items }) => items);

@@ -6,12 +6,12 @@ import {
   type SpotlightActionData,
   type SpotlightActionGroupData,
 } from '@mantine/spotlight';
-import { IconAddressBook, IconBuilding, IconPlus, IconSearch, IconSend } from '@tabler/icons-react';
+import { IconAddressBook, IconAlertTriangle, IconBuilding, IconPlus, IconSearch, IconSend } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { unwrap } from '../api/client.ts';
-import { useApi, useProjects, useRights } from '../api/hooks.ts';
+import { useApi, useMe, useProjects, useRights } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
 import { navItems } from './navigation.ts';
 
@@ -21,14 +21,18 @@ const [store, palette] = createSpotlight();
 export function Palette({ opening }: { opening: number }) {
   const { projectId, client, key } = useApi();
   const { data: projects = [] } = useProjects();
-  const { write } = useRights();
+  const { write, admin } = useRights();
+  const { data: me } = useMe();
   const navigate = useNavigate();
   const [query, setQuery] = useState('');
   const [search] = useDebouncedValue(query.trim(), 200);
   // Every request opens it.
   useEffect(palette.open, [opening]);
 
-  const go = (path: string) => () => void navigate({ to: `/p/${projectId}/${path}` });
+  const go =
+    (path: string, search: object = {}) =>
+    () =>
+      void navigate({ to: `/p/${projectId}/${path}`, search: search as never });
   const contacts = useQuery({
     queryKey: key('contacts', 'palette', search),
     queryFn: () => unwrap(client.GET('/contacts', { params: { query: { search, limit: 5 } } })),
@@ -42,12 +46,20 @@ export function Palette({ opening }: { opening: number }) {
   const matches = ({ label = '' }: SpotlightActionData) => label.toLowerCase().includes(query.trim().toLowerCase());
   const icon = (Icon: typeof IconPlus) => <Icon size={18} aria-hidden />;
   const pages = [
-    ...navItems.map(({ to, label, icon: Icon }) => ({
-      id: `page:${to}`,
-      label,
-      leftSection: icon(Icon),
-      onClick: go(to),
-    })),
+    ...navItems
+      .filter((item) => (admin || !item.admin) && (me?.operator || !item.operator))
+      .map(({ to, label, icon: Icon }) => ({
+        id: `page:${to}`,
+        label,
+        leftSection: icon(Icon),
+        onClick: go(to),
+      })),
+    {
+      id: 'page:failed',
+      label: t.nav.failedExecutions,
+      leftSection: icon(IconAlertTriangle),
+      onClick: go('executions', { status: 'FAILED' }),
+    },
     { id: 'page:import', label: t.nav.import, leftSection: icon(IconAddressBook), onClick: go('contacts/import') },
   ].filter(matches);
   const create = [
@@ -55,6 +67,7 @@ export function Palette({ opening }: { opening: number }) {
     { id: 'new:template', label: t.frame.newTemplate, onClick: go('templates/new') },
     { id: 'new:segment', label: t.frame.newSegment, onClick: go('segments/new') },
     { id: 'new:domain', label: t.frame.addDomain, onClick: go('domains') },
+    ...(admin ? [{ id: 'new:member', label: t.frame.inviteMember, onClick: go('members', { invite: true }) }] : []),
   ]
     .map((action) => ({ ...action, leftSection: icon(IconPlus) }))
     .filter(matches);

@@ -6,6 +6,7 @@ import {
   IconMenu2,
   IconMoon,
   IconSearch,
+  IconShieldLock,
   IconSun,
   IconUserCircle,
   IconX,
@@ -14,7 +15,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { accountApi, unwrap } from '../api/client.ts';
-import { useApi, useMe, useProject, useProjects } from '../api/hooks.ts';
+import { useApi, useMe, useProject, useProjects, useRights } from '../api/hooks.ts';
 import { session } from '../query-client.ts';
 import { t } from '../texts/index.ts';
 import { MenuButton } from '../ui/menu-button.tsx';
@@ -34,12 +35,18 @@ export function Shell() {
   const projects = useProjects();
   const project = useProject();
   const { pathname } = useLocation();
+  const { admin } = useRights();
+  const { data: me } = useMe();
+  const isOffered = (item: NavItem) => (admin || !item.admin) && (me?.operator || !item.operator);
   useHotkeys([['mod+K', openPalette]], []);
   useEffect(() => {
     if (project) localStorage.setItem('everpost.project', project.id);
   }, [project]);
   // A new page closes the navigation of narrow screens.
   useEffect(close, [pathname]);
+  const offeredGroups = navigation
+    .map(({ title, items }) => ({ title, items: items.filter(isOffered) }))
+    .filter(({ items }) => items.length > 0);
   if (projects.data && !project) return <NotFoundPage />;
   return (
     <div className="shell" data-nav={opened || undefined}>
@@ -73,7 +80,7 @@ export function Shell() {
       <nav className="shell-nav" id="navigation" aria-label={t.nav.label}>
         <div className="nav-content">
           <ProjectSwitcher />
-          {navigation.map(({ title, items }) => (
+          {offeredGroups.map(({ title, items }) => (
             <div key={title ?? 'start'}>
               {title && <div className="nav-title">{title}</div>}
               {items.map((item) => (
@@ -143,6 +150,7 @@ function AppearanceMenu() {
 
 function AccountMenu() {
   const { data: user } = useMe();
+  const { projectId } = useApi();
   const navigate = useNavigate();
   const cache = useQueryClient();
   const signOut = async () => {
@@ -156,6 +164,12 @@ function AccountMenu() {
       width={240}
       items={[
         { kind: 'label', key: 'email', label: user?.email ?? '' },
+        {
+          key: 'security',
+          label: t.nav.security,
+          icon: <IconShieldLock size={16} />,
+          onClick: () => void navigate({ to: '/p/$projectId/security', params: { projectId } }),
+        },
         {
           key: 'sign-out',
           label: t.frame.signOut,

@@ -311,7 +311,7 @@ function SegmentsTab({ contactId: id }: { contactId: string }) {
 }
 
 function ExecutionsTab({ contactId: id }: { contactId: string }) {
-  const { client, key } = useApi();
+  const { client, key, projectId } = useApi();
   const list = useCursorList(key('contact', id, 'executions'), (cursor) =>
     unwrap(client.GET('/contacts/{id}/executions', { params: { path: { id }, query: { cursor } } })),
   );
@@ -322,7 +322,21 @@ function ExecutionsTab({ contactId: id }: { contactId: string }) {
       rowId={(execution) => execution.id}
       empty={<Empty icon={<IconRoute size={28} />} title={t.contacts.executionsEmpty} />}
       columns={[
-        { id: 'workflow', header: t.contacts.workflow, main: true, cell: ({ workflowName }) => workflowName ?? '—' },
+        {
+          id: 'workflow',
+          header: t.contacts.workflow,
+          main: true,
+          cell: ({ id: executionId, workflowId, workflowName }) => (
+            <Anchor
+              component={Link}
+              to={`/p/${projectId}/workflows/${workflowId}/executions/${executionId}`}
+              fw={600}
+              inherit
+            >
+              {workflowName || '—'}
+            </Anchor>
+          ),
+        },
         {
           id: 'status',
           header: t.common.status,

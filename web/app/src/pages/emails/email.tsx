@@ -153,6 +153,7 @@ function FactsPanel({ email }: { email: EmailDetail }) {
     [t.emails.contact, link(`contacts/${email.contactId}`, t.emails.toContact)],
     [t.emails.campaign, email.campaignId && link(`campaigns/${email.campaignId}`, t.emails.toCampaign)],
     [t.emails.template, email.templateId && link(`templates/${email.templateId}`, t.emails.toTemplate)],
+    [t.emails.workflow, email.workflowId && link(`workflows/${email.workflowId}`, t.emails.toWorkflow)],
     [t.emails.messageId, email.messageId && <Copyable value={email.messageId} label={t.emails.messageId} />],
     ['ID', <Copyable key="id" value={email.id} label="ID" />],
   ];

@@ -42,7 +42,11 @@ async function readNotices({ client, projectId }: ProjectApi, admin: boolean): P
       path: 'emails',
       search: { status: 'FAILED', from: firstDay },
     },
-    executions.total > 0 && { text: t.home.failedExecutions(executions.total), path: 'contacts' },
+    executions.total > 0 && {
+      text: t.home.failedExecutions(executions.total),
+      path: 'executions',
+      search: { status: 'FAILED' },
+    },
     ...endpoints
       .filter(({ failingSince, disabledReason }) => failingSince !== null || disabledReason !== null)
       .map(({ id, url, enabled }) => ({

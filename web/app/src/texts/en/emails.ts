@@ -65,4 +65,5 @@ export const emails = {
   toCampaign: 'Open the campaign',
   toTemplate: 'Open the template',
   toContact: 'Open the contact',
+  toWorkflow: 'Open the workflow',
 };

@@ -6,8 +6,10 @@ import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { home } from './home.ts';
 import { imports } from './imports.ts';
+import { audit, billing, members, operator, project, security } from './people.ts';
 import { segments } from './segments.ts';
 import { templates } from './templates.ts';
+import { workflows } from './workflows.ts';
 
 export const en = {
   ...common,
@@ -20,4 +22,11 @@ export const en = {
   campaigns,
   domains,
   emails,
+  workflows,
+  members,
+  project,
+  billing,
+  security,
+  audit,
+  operator,
 };

@@ -1,5 +1,5 @@
-import type { FilterResult } from '../../conditions/explain.ts';
-import type { Data } from '../../contacts/data.ts';
+import type { FilterResult } from '../conditions/explain.ts';
+import type { Data } from '../contacts/data.ts';
 
 interface Filter {
   field: string | null;

@@ -1,0 +1,44 @@
+import type { Db } from '../../../db/connect.ts';
+import { statement } from '../../../db/statement.ts';
+
+/** FAILED executions of one workflow with the same error. */
+export interface FailureCause {
+  workflowId: string;
+  workflowName: string;
+  error: string;
+  count: number;
+  lastFailedAt: Date;
+}
+
+export interface FailureCauses {
+  causes: FailureCause[];
+  /** There are more FAILED executions, or more causes, than were read. */
+  truncated: boolean;
+}
+
+/** The newest so many FAILED executions are grouped, so that a project with a million is answered too. */
+const MAX_READ = 10_000;
+const MAX_CAUSES = 100;
+
+const list = statement<FailureCause & { read: number }>(
+  'executions-failure-causes',
+  `with failed as materialized (
+     select workflow_id, error, completed_at from executions
+     where project_id = $1 and status = 'FAILED' and ($2::uuid is null or workflow_id = $2)
+     order by id desc limit $3
+   )
+   select f.workflow_id as "workflowId", w.name as "workflowName", coalesce(f.error, '') as error,
+     count(*)::integer as count, max(f.completed_at) as "lastFailedAt", (select count(*)::integer from failed) as read
+   from failed f join workflows w on w.id = f.workflow_id and w.project_id = $1
+   group by f.workflow_id, w.name, f.error
+   order by count(*) desc, max(f.completed_at) desc limit $4`,
+);
+
+/** Lists why executions have failed, the most frequent cause first. */
+export async function listFailureCauses(db: Db, projectId: string, workflowId?: string): Promise<FailureCauses> {
+  const rows = await list(db, [projectId, workflowId ?? null, MAX_READ, MAX_CAUSES + 1]);
+  return {
+    causes: rows.slice(0, MAX_CAUSES).map(({ read: _read, ...cause }) => cause),
+    truncated: rows.length > MAX_CAUSES || (rows[0]?.read ?? 0) >= MAX_READ,
+  };
+}

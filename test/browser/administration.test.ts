@@ -1,0 +1,258 @@
+// Workflows, members, project, security, audit log and operator console, as people use them.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { totpCode } from '../../platform/crypto/totp.ts';
+import { newId } from '../../platform/ids.ts';
+import { createSession } from '../../services/sessions/sessions.ts';
+import { type Person, person } from '../support/accounts.ts';
+import { type ApiProject, createProjectWithClients } from '../support/api.ts';
+import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
+import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type StripeStandIn, startStripe } from '../support/stripe.ts';
+import { eventually } from '../support/waiting.ts';
+import { type Built, build, enable } from '../support/workflow-building.ts';
+
+const CAUSE = 'the contact has no date in data.trialEnd';
+/** Buttons that a VIEWER must not see. */
+const CHANGES = [
+  /Retry/,
+  'Enable',
+  'Disable',
+  'Duplicate',
+  'Invite',
+  'Remove',
+  'Save',
+  'Delete project',
+  'Erase all data',
+];
+
+describe('administration in the web application', function () {
+  this.timeout(120_000);
+  let [temporal, stripe, stack, project]: [OwnNamespace?, StripeStandIn?, Stack?, ApiProject?] = [];
+  let visits: Visit[] = [];
+
+  const running = (): Stack & { project: ApiProject } => {
+    if (!stack || !project) throw new Error('not started');
+    return { ...stack, project };
+  };
+  const open = async (path: string, options: Omit<VisitOptions, 'url'>): Promise<Page> => {
+    const { api, project } = running();
+    const opened = await visit({ url: api.url, ...options });
+    visits.push(opened);
+    await opened.page.goto(`${api.url}/app/p/${project.id}${path}`);
+    return opened.page;
+  };
+  const member = (role: 'OWNER' | 'VIEWER'): Promise<Person> => {
+    const { database, api, project } = running();
+    return person({ db: database.db, url: api.url }, { project: project.id, role });
+  };
+  const goTo = async (page: Page, name: string): Promise<void> => {
+    await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  };
+
+  before(async function () {
+    this.timeout(300_000);
+    [temporal, stripe] = await Promise.all([ownNamespace(), startStripe()]);
+    stack = await startStack(temporal, {
+      ...(await webAppEnv()),
+      RATE_LIMIT_PER_MINUTE: '0',
+      TEMPORAL_UI_URL: 'http://temporal.example',
+      STRIPE_SECRET_KEY: 'sk_test_1',
+      STRIPE_API_BASE: stripe.url,
+    });
+    await stack.startWorker();
+    project = await createProjectWithClients(stack.database.db, stack.api.url);
+  });
+
+  after(async () => {
+    await stack?.end();
+    await temporal?.close();
+    await stripe?.close();
+  });
+
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed')
+      for (const each of visits) console.log(`      ${await each.picture()}`, each.complaints);
+    const complaints = visits.flatMap((each) => each.complaints);
+    await Promise.all(visits.map((each) => each.close()));
+    visits = [];
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it('retries all failed executions of one cause, and shows why a branch was taken', async () => {
+    const { project } = running();
+    const { server, cookie } = project;
+    const built = await trialWorkflow(project);
+    const emails = ['ann@guest.example', 'bob@guest.example'];
+    for (const email of emails) {
+      await server.post('/contacts', { email, data: { plan: 'pro' } });
+      expect(await server.post(`/workflows/${built.id}/executions`, { email })).to.have.status(201);
+    }
+    const total = async (status: string) => (await server.get(`/executions?status=${status}`)).body.total;
+    await eventually(async () => (await total('FAILED')) === 2, { what: 'two failed executions' });
+
+    const page = await open('/executions?status=FAILED', { cookie });
+    const cause = page.getByRole('table', { name: 'Why executions failed' }).getByRole('row', { name: CAUSE });
+    await cause.getByText('2', { exact: true }).waitFor();
+    for (const email of emails) await server.post('/contacts', { email, data: { trialEnd: '2020-01-01' } });
+    await cause.getByRole('button', { name: 'Retry all' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry all' }).click();
+    await page.getByText('2 executions go on from the failed step.').waitFor();
+    await eventually(async () => (await total('EXITED')) === 2, { what: 'two ended executions' });
+
+    await page.getByLabel('Status').selectOption('Exited');
+    expect(new URL(page.url()).searchParams.get('status')).to.equal('EXITED');
+    await page.getByRole('link', { name: 'ann@guest.example' }).click();
+    await page.getByText('Took the branch “yes”').waitFor();
+    await page.getByText('because data.plan equals "pro" holds').waitFor();
+    await page.getByText('attempt 2').waitFor();
+    await page.getByRole('link', { name: 'Trial', exact: true }).click();
+    await page.getByText('If yes').waitFor();
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('Trial is disabled').waitFor();
+    expect((await server.get(`/workflows/${built.id}`)).body.enabled).to.equal(false);
+  });
+
+  it('offers a VIEWER no changes', async () => {
+    const { cookie } = await member('VIEWER');
+    const page = await open('/executions', { cookie });
+    for (const name of ['Executions', 'Workflows', 'Members', 'Project settings']) {
+      await goTo(page, name);
+      await page.waitForLoadState('networkidle');
+      for (const change of CHANGES)
+        expect(await page.getByRole('button', { name: change }).count(), `${name}: ${change}`).to.equal(0);
+    }
+    const links = await page.getByRole('navigation').getByRole('link').allTextContents();
+    expect(links.map((text) => text.trim()))
+      .to.include('Security')
+      .and.not.include.members(['Audit log', 'Billing']);
+    expect(links.join()).to.not.include('Operator console');
+  });
+
+  it('turns on two-factor authentication, and manages members and the project', async () => {
+    const { database, project } = running();
+    const owner = await member('OWNER');
+    await database
+      .db('sessions')
+      .where({ userId: owner.id })
+      .update({ provenAt: new Date(Date.now() - 3_600_000) });
+    await createSession(database.db, owner.id, { userAgent: 'curl/8.5.0' });
+    const page = await open('/security', { cookie: owner.cookie, expected: /403 \(Forbidden\)/ });
+    await page.getByRole('button', { name: 'End the session of curl' }).click();
+    await page.getByText('The session has ended.').waitFor();
+    expect((await owner.get('/users/@me/sessions')).body).to.have.length(1);
+    await page.getByRole('button', { name: 'Set up' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Your password').fill(owner.password);
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByRole('img', { name: 'QR code' }).waitFor();
+    const secret = (await dialog.getByText(/^[A-Z2-7]{16,}$/).textContent()) ?? '';
+    await dialog.getByLabel('Code of the app').fill(totpCode(secret, Date.now()));
+    await dialog.getByRole('button', { name: 'Turn on' }).click();
+    await dialog.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+    expect(await dialog.getByRole('listitem').count()).to.be.at.least(8);
+    await dialog.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('button', { name: 'Turn off' }).waitFor();
+    expect((await owner.get('/users/@me')).body.totpEnabled).to.equal(true);
+
+    await goTo(page, 'Members');
+    await page.getByRole('switch', { name: 'Require two-factor authentication' }).click();
+    await page.getByText('Members need two-factor authentication from now on.').waitFor();
+    expect(await database.db('projects').where({ id: project.id }).first()).to.include({ requireTwoFactor: true });
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await dialog.getByLabel('E-mail').fill('new@guest.example');
+    await dialog.getByLabel('Role').selectOption('Viewer');
+    await dialog.getByRole('button', { name: 'Invite' }).click();
+    await page.getByText('A mail with the invitation goes to new@guest.example.').waitFor();
+    const role = page.getByLabel('Role of new@guest.example');
+    await role.selectOption('Admin');
+    await page.getByText('new@guest.example is now Admin.').waitFor();
+    const members = async () => (await owner.get(`/projects/${project.id}/members`)).body as { email: string }[];
+    const invited = async () => (await members()).find(({ email }) => email === 'new@guest.example');
+    expect(await invited()).to.include({ role: 'ADMIN', status: 'PENDING' });
+    await page.getByRole('button', { name: 'Withdraw' }).click();
+    await dialog.getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByText('The invitation of new@guest.example is withdrawn.').waitFor();
+    expect(await invited()).to.equal(undefined);
+
+    await goTo(page, 'Project settings');
+    await page.getByLabel('Name').fill('Bakery');
+    await page.getByLabel('Tracking of opens and clicks').selectOption('Off');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The settings are saved.').waitFor();
+    expect((await owner.get(`/projects/${project.id}`)).body).to.include({ name: 'Bakery', tracking: 'DISABLED' });
+
+    await goTo(page, 'Billing');
+    await page.getByLabel('Campaigns').fill('5000');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const usage = page.getByRole('table', { name: 'Usage of this period' });
+    await usage.getByRole('row', { name: 'Campaigns 0 5,000 5,000' }).waitFor();
+    const limits = (await owner.get(`/users/@me/projects/${project.id}/billing-limits`)).body;
+    expect(limits).to.deep.equal({ transactional: null, campaigns: 5000, workflows: null });
+
+    await goTo(page, 'Audit log');
+    await page.getByLabel('Action').selectOption('member.role_changed');
+    const entry = page.getByRole('table', { name: 'Audit log' }).getByRole('row').nth(1);
+    await entry.getByText('VIEWER → ADMIN').waitFor();
+    await entry.getByText(owner.email).waitFor();
+  });
+
+  it('lets an operator retry a parked message, and disable and enable a project', async () => {
+    const { database, project } = running();
+    const { id: otherId } = await createProjectWithClients(database.db, running().api.url);
+    await database.db('users').where({ id: project.userId }).update({ operator: true });
+    await database.db('projects').where({ id: project.id }).update({ requireTwoFactor: false });
+    const message = { queue: 'control', projectId: otherId, workflowId: `campaign/${newId()}`, action: 'signal' };
+    const [parked] = await database
+      .db('outbox')
+      .insert({ ...message, attempts: 10, lastError: 'no such signal', parkedAt: new Date() })
+      .returning('id');
+    const page = await open('/operator', { cookie: project.cookie });
+    await page
+      .getByRole('table', { name: 'Queues' })
+      .getByRole('row', { name: /^webhooks/ })
+      .waitFor();
+    const link = await page.getByRole('link', { name: message.workflowId }).getAttribute('href');
+    expect(link).to.match(/^http:\/\/temporal\.example\/namespaces\/.+\/workflows\/campaign%2F/);
+    await page.getByRole('button', { name: `Retry message ${parked.id}` }).click();
+    await page.getByText(`Message ${parked.id} is retried.`).waitFor();
+    const acts = await database.db('auditLog').where({ projectId: otherId, action: 'outbox.retried' });
+    expect(acts).to.have.length(1);
+
+    await page.getByLabel('Search by name, ID or address of a member').fill(otherId);
+    await page.waitForURL(`**/operator?search=${otherId}`);
+    const row = page.getByRole('table', { name: 'Projects' }).getByRole('row', { name: otherId });
+    const isDisabled = async () => (await database.db('projects').where({ id: otherId }).first()).disabled;
+    await row.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('spam');
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await row.getByRole('button', { name: 'Enable' }).click();
+    expect(await isDisabled()).to.equal(true);
+    await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click();
+    await row.getByRole('button', { name: 'Disable' }).waitFor();
+    expect(await isDisabled()).to.equal(false);
+  });
+});
+
+/** Waits for a date of the contact that it does not have yet, behind a condition. */
+async function trialWorkflow(project: ApiProject): Promise<Built> {
+  const built = await build(
+    project,
+    {
+      steps: {
+        paying: { type: 'CONDITION', config: { field: 'data.plan', operator: 'equals', value: 'pro' } },
+        rest: { type: 'DELAY', config: { until: 'data.trialEnd' } },
+        out: { type: 'EXIT', config: { reason: 'trial over' } },
+      },
+      transitions: [
+        ['paying', 'rest', 'yes'],
+        ['paying', 'out', 'no'],
+        ['rest', 'out'],
+      ],
+    },
+    { name: 'Trial' },
+  );
+  await enable(project, built.id);
+  return built;
+}
