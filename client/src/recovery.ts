@@ -14,6 +14,8 @@ export function recoveredAnswer(error: Error, path: string, body: unknown): obje
   const { originalRequest, originalRequestAt: timestamp, originalResponse } = error.details;
   if (originalRequest !== `POST ${path}` || typeof originalResponse !== 'object' || !originalResponse) return undefined;
   const { emails, ...ids } = originalResponse as { emails?: StoredMail[] };
+  // Only answers under /v1 have an envelope.
+  if (!path.startsWith('/v1/')) return { ...ids, timestamp };
   if (!emails) return { success: true, data: { ...ids, timestamp } };
   const addresses = addressesOf(body as { to?: unknown });
   const mails = emails.map(({ contact, email }, index) => ({

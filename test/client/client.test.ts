@@ -68,6 +68,15 @@ describe('the TypeScript client', () => {
     expect(body.data[0]).to.include({ id: data.event, name: 'bought' });
   });
 
+  it('recovers the lost answer of POST /events/track, which has no envelope', async () => {
+    network.faults.push('lose');
+    const recovered = await everpost.post('/events/track', { body: { email: 'ann@example.com', event: 'bought' } });
+    const { body } = await project.server.get('/events');
+    expect(body.data).to.have.lengthOf(1);
+    expect(recovered).to.include({ event: body.data[0].id, contact: body.data[0].contactId });
+    expect(recovered).to.have.all.keys('contact', 'event', 'timestamp');
+  });
+
   it('refuses a key of the caller that was used before', async () => {
     await everpost.post('/v1/send', { body: mail(), idempotencyKey: 'order-17' });
     const error = await failure(everpost.post('/v1/send', { body: mail(), idempotencyKey: 'order-17' }));
