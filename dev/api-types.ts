@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AppParts } from '../api/http/context.ts';
-import { openApiOf } from '../api/http/openapi.ts';
+import { openApiOf, undescribedOpenApiOf } from '../api/http/openapi.ts';
 import { routeGroups } from '../api/routes/index.ts';
 import { readSettings } from '../platform/settings.ts';
 import { runCommand } from './run.ts';
@@ -14,6 +14,8 @@ const tool = join(root, 'dev/openapi-types');
 
 interface Target {
   file: string;
+  /** Whether fields have comments. */
+  described: boolean;
   /** Decides which operations its caller can use. */
   includes(path: string, operation: Operation): boolean;
 }
@@ -23,9 +25,14 @@ const KEYS = ['publicKey', 'secretKey', 'memberOrKey'];
 const targets: Target[] = [
   {
     file: 'web/app/src/api/schema.ts',
+    described: false,
     includes: (path) => !path.startsWith('/v1/') && !path.startsWith('/webhooks/'),
   },
-  { file: 'client/src/schema.ts', includes: (_path, operation) => KEYS.includes(operation['x-access']) },
+  {
+    file: 'client/src/schema.ts',
+    described: true,
+    includes: (_path, operation) => KEYS.includes(operation['x-access']),
+  },
 ];
 
 async function generate(target: Target): Promise<string> {
@@ -56,9 +63,10 @@ interface Operation {
  * Builds the document from the declarations; no handler runs. Leaves out what a target treats alike for all routes
  * (errors, headers) and routes that it cannot call, which makes the file a fifth of its size.
  */
-function documentFor({ includes }: Target): object {
+function documentFor({ includes, described }: Target): object {
   const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
-  const whole = openApiOf(routeGroups(parts, () => ({ openapi: '', paths: {} })));
+  const build = described ? openApiOf : undescribedOpenApiOf;
+  const whole = build(routeGroups(parts, () => ({ openapi: '', paths: {} })));
   const paths = Object.entries(whole.paths)
     .map(([path, operations]) => {
       const included = Object.entries(operations as Record<string, Operation>).filter(([, one]) => includes(path, one));
