@@ -10,7 +10,7 @@ import { mailBlocked } from './mail.ts';
 import { projectList, showQueues, userMakeOperator, userResetTwoFactor } from './operators.ts';
 import { outboxParked, outboxRetry } from './outbox.ts';
 import { type CommandResult, printError, printOutcome } from './output.ts';
-import { type ListenOptions, type WebhookCliOptions, webhooksListen, webhooksReplay } from './webhooks.ts';
+import { apiOf, type ListenOptions, type WebhookCliOptions, webhooksListen, webhooksReplay } from './webhooks.ts';
 
 interface Json {
   json?: boolean;
@@ -99,6 +99,16 @@ export function buildProgram(): Command {
       printOutcome(options.json, () => webhooksReplay(id, options)),
     );
 
+  everpost
+    .command('mcp')
+    .description('serve a project to an assistant, over standard input and output (Model Context Protocol)')
+    .option('--write', 'offer tools that change something or send mail')
+    .option('--api <url>', 'address of the API; by default BASE_URL')
+    .addHelpText('after', '\nThe key is that of EVERPOST_SECRET_KEY; use one with scopes.')
+    .action((options: { write?: boolean; api?: string }) =>
+      runMcp(options).catch((error: unknown) => printError(false, error)),
+    );
+
   command(everpost, 'migrate', 'bring the database up to date').action((options: Json) =>
     printOutcome(options.json, runMigrations),
   );
@@ -106,6 +116,13 @@ export function buildProgram(): Command {
     printOutcome(options.json, doctor),
   );
   return everpost;
+}
+
+/** Loads the server on demand: no other command needs its packages. */
+async function runMcp({ write = false, api }: { write?: boolean; api?: string }): Promise<void> {
+  const { url, key } = apiOf(api === undefined ? {} : { api });
+  const { serveMcp } = await import('./mcp/server.ts');
+  await serveMcp({ write, url, key });
 }
 
 async function runMigrations(): Promise<CommandResult> {

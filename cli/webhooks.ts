@@ -13,13 +13,15 @@ export interface WebhookCliOptions {
 
 interface Api {
   url: string;
+  key: string;
   headers: Record<string, string>;
 }
 
-function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: WebhookCliOptions): Api {
+/** Finds the API of a project. */
+export function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: WebhookCliOptions): Api {
   if (!key) throw new Error('Name the secret key of the project by --key or EVERPOST_SECRET_KEY.');
   const url = api ?? readSettings(environment()).baseUrl;
-  return { url: url.replace(/\/+$/, ''), headers: { authorization: `Bearer ${key}` } };
+  return { url: url.replace(/\/+$/, ''), key, headers: { authorization: `Bearer ${key}` } };
 }
 
 /** Delivers the event of a delivery once more. */

@@ -1,25 +1,47 @@
-// `npm run api-types`: writes the types of the API for the web application, from our own OpenAPI document.
-// `npm run api-types -- --check` fails when the committed file differs; CI runs it.
+// `npm run api-types`: writes the types of the API for the web application and for the client package, from our own
+// OpenAPI document. `npm run api-types -- --check` fails when a committed file differs; CI runs it.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AppParts } from '../api/http/context.ts';
-import { openApiOf } from '../api/http/openapi.ts';
+import { openApiOf, undescribedOpenApiOf } from '../api/http/openapi.ts';
 import { routeGroups } from '../api/routes/index.ts';
 import { readSettings } from '../platform/settings.ts';
 import { runCommand } from './run.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const tool = join(root, 'dev/openapi-types');
-const target = join(root, 'web/app/src/api/schema.ts');
 
-async function generate(): Promise<string> {
+interface Target {
+  file: string;
+  /** Whether fields have comments. */
+  described: boolean;
+  /** Decides which operations its caller can use. */
+  includes(path: string, operation: Operation): boolean;
+}
+
+const KEYS = ['publicKey', 'secretKey', 'memberOrKey'];
+
+const targets: Target[] = [
+  {
+    file: 'web/app/src/api/schema.ts',
+    described: false,
+    includes: (path) => !path.startsWith('/v1/') && !path.startsWith('/webhooks/'),
+  },
+  {
+    file: 'client/src/schema.ts',
+    described: true,
+    includes: (_path, operation) => KEYS.includes(operation['x-access']),
+  },
+];
+
+async function generate(target: Target): Promise<string> {
   if (!existsSync(join(tool, 'node_modules/openapi-typescript')))
     await runCommand('npm', ['ci', '--no-audit', '--no-fund'], { cwd: tool });
   const folder = mkdtempSync(join(tmpdir(), 'everpost-types-'));
   try {
     const [input, output] = [join(folder, 'openapi.json'), join(folder, 'schema.ts')];
-    writeFileSync(input, JSON.stringify(document()));
+    writeFileSync(input, JSON.stringify(documentFor(target)));
     const cli = join(tool, 'node_modules/openapi-typescript/bin/cli.js');
     await runCommand(
       process.execPath,
@@ -33,19 +55,24 @@ async function generate(): Promise<string> {
 }
 
 interface Operation {
+  'x-access': string;
   responses: Record<string, { description: string; content?: object }>;
 }
 
 /**
- * Builds the document from the declarations; no handler runs. Leaves out what the application treats alike for all
- * routes (errors, headers) and routes that it cannot call, which makes the file a fifth of its size.
+ * Builds the document from the declarations; no handler runs. Leaves out what a target treats alike for all routes
+ * (errors, headers) and routes that it cannot call, which makes the file a fifth of its size.
  */
-function document(): object {
+function documentFor({ includes, described }: Target): object {
   const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
-  const whole = openApiOf(routeGroups(parts, () => ({ openapi: '', paths: {} })));
+  const build = described ? openApiOf : undescribedOpenApiOf;
+  const whole = build(routeGroups(parts, () => ({ openapi: '', paths: {} })));
   const paths = Object.entries(whole.paths)
-    .filter(([path]) => !path.startsWith('/v1/') && !path.startsWith('/webhooks/'))
-    .map(([path, operations]) => [path, mapValues(operations as Record<string, Operation>, withoutErrors)] as const);
+    .map(([path, operations]) => {
+      const included = Object.entries(operations as Record<string, Operation>).filter(([, one]) => includes(path, one));
+      return [path, mapValues(Object.fromEntries(included), withoutErrors)] as const;
+    })
+    .filter(([, operations]) => Object.keys(operations).length > 0);
   return { ...whole, paths: Object.fromEntries(paths) };
 }
 
@@ -61,9 +88,12 @@ const ERROR = { $ref: '#/components/schemas/Error' };
 const mapValues = <V, W>(record: Record<string, V>, map: (value: V) => W): Record<string, W> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
-const generated = await generate();
-if (!process.argv.includes('--check')) writeFileSync(target, generated);
-else if (!existsSync(target) || readFileSync(target, 'utf8') !== generated) {
-  console.error('web/app/src/api/schema.ts is out of date: run "npm run api-types" and commit it.');
-  process.exitCode = 1;
+for (const target of targets) {
+  const generated = await generate(target);
+  const file = join(root, target.file);
+  if (!process.argv.includes('--check')) writeFileSync(file, generated);
+  else if (!existsSync(file) || readFileSync(file, 'utf8') !== generated) {
+    console.error(`${target.file} is out of date: run "npm run api-types" and commit it.`);
+    process.exitCode = 1;
+  }
 }

@@ -26,6 +26,12 @@ function simplify(value: unknown): unknown {
   // joi-to-json lists patterns as properties too.
   if (rest.patternProperties) plain.properties = withoutPatterns(rest.properties);
   if (condition !== undefined) plain.anyOf = choices([then, otherwise].filter((item) => item !== undefined));
+  // Beside alternatives, joi-to-json's type of a nullable value would allow nothing but null.
+  if (plain.type === 'null' && Array.isArray(plain.anyOf)) {
+    delete plain.type;
+    plain.anyOf = [...plain.anyOf, { type: 'null' }];
+  }
+  if (plain.exclusiveMinimum !== undefined) delete plain.minimum;
   return plain;
 }
 

@@ -1,6 +1,12 @@
 import { errorCodes, violationCodes } from '../../platform/errors.ts';
 import type { Route } from './route.ts';
 
+export interface OpenApiDocument {
+  openapi: string;
+  paths: Record<string, Record<string, object>>;
+  [key: string]: unknown;
+}
+
 export type Responses = Record<string, object>;
 
 const text = { type: 'string' };

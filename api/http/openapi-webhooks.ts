@@ -179,7 +179,9 @@ function operationOf({ type, description }: WebhookType): object {
   const example = { type: exampleOf(type), timestamp: TIME, data: described?.example };
   return {
     post: {
+      operationId: `webhook${type.replace(/[^a-z]+(\w?)/gi, (_all, letter: string) => letter.toUpperCase()).replace(/^\w/, (letter) => letter.toUpperCase())}`,
       summary: description,
+      security: [],
       tags: ['Webhooks'],
       parameters,
       requestBody: { required: true, content: { 'application/json': { schema, example } } },

@@ -1,10 +1,13 @@
 import joi from 'joi';
 import type { DeclaredAnswer } from './answers.ts';
+import { describeDocument } from './openapi-describe.ts';
+import { tagTexts } from './openapi-field-texts.ts';
 import { jsonSchemaOf } from './openapi-schema.ts';
 import {
   errorResponses,
   idempotencyKey,
   isOfProject,
+  type OpenApiDocument,
   type Responses,
   rateLimitHeaders,
   sharedComponents,
@@ -15,11 +18,7 @@ import { openApiWebhooks } from './openapi-webhooks.ts';
 import { neededRole, type Route, type RouteGroup } from './route.ts';
 import type { Shape } from './typed.ts';
 
-export interface OpenApiDocument {
-  openapi: string;
-  paths: Record<string, Record<string, object>>;
-  [key: string]: unknown;
-}
+export type { OpenApiDocument } from './openapi-shared.ts';
 
 const security = {
   publicKey: [{ publicKey: [] }],
@@ -35,7 +34,10 @@ const security = {
 const projectInQuery = joi.string().guid().description('The project of a session, instead of X-Project-Id.');
 
 /** Builds the OpenAPI document from the route declarations. */
-export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
+export const openApiOf = (groups: RouteGroup[]): OpenApiDocument => describeDocument(undescribedOpenApiOf(groups));
+
+/** Leaves out the descriptions and examples of fields. */
+export function undescribedOpenApiOf(groups: RouteGroup[]): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
   for (const { tag, routes } of groups)
     for (const route of routes) {
@@ -51,7 +53,10 @@ export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(groups.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(groups.map(({ tag }) => tag))].map((name) => ({
+      name,
+      description: tagTexts[name] ?? '',
+    })),
     paths,
     webhooks: openApiWebhooks(),
     components: sharedComponents,
@@ -110,13 +115,26 @@ function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined
 
 function responsesOf(route: Route): Responses {
   const headers = isOfProject(route) ? rateLimitHeaders : {};
-  const declared = Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer, headers)]);
+  const declared = Object.entries(route.answers).map(([status, answer]) => [
+    status,
+    responseOf(answer, headers, mayBeEnveloped(route, Number(status))),
+  ]);
   return { ...errorResponses(route, headers), ...Object.fromEntries(declared) };
 }
 
-function responseOf({ description, schema, contentType, code, plain }: DeclaredAnswer, headers: object): object {
+/** A body that is no JSON and a session without a project are refused before the route's own rules, in the envelope. */
+const mayBeEnveloped = (route: Route, status: number): boolean =>
+  status === 400 && (route.body !== undefined || takesSession(route));
+
+function responseOf(
+  { description, schema, contentType, code, plain }: DeclaredAnswer,
+  headers: object,
+  enveloped: boolean,
+): object {
   const content = plain
-    ? { $ref: '#/components/schemas/PlainError' }
+    ? enveloped
+      ? { anyOf: [{ $ref: '#/components/schemas/PlainError' }, { $ref: '#/components/schemas/Error' }] }
+      : { $ref: '#/components/schemas/PlainError' }
     : code
       ? { $ref: '#/components/schemas/Error' }
       : schema

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { ApiError } from '../../platform/errors.ts';
 import { heavyWork } from '../../services/access/heavy-work.ts';
 import type { RateCaller } from '../../services/access/rate-limiter.ts';
 import type { Actor } from '../../services/audit/record.ts';
 import { authenticatorOf, limitRate, refuseIfDisabled } from '../middleware/access.ts';
+import { presentRefusedForm } from '../presenters/account-page.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
 import type { AppParts, Caller, Context } from './context.ts';
@@ -10,6 +12,8 @@ import type { Route } from './route.ts';
 import { asDeclared, bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
 const none = Object.freeze({});
+/** Pages answer with a page, also when the form breaks rules. */
+const HTML_TYPE = 'text/html';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 export type Handler = (ctx: Context, params: Record<string, string>) => Promise<void>;
@@ -54,7 +58,9 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
           : route.handle(call);
       send(ctx, await answer);
     } catch (error) {
-      throw asDeclared(route, error);
+      if (!(error instanceof ApiError) || answers[error.status]?.contentType !== HTML_TYPE)
+        throw asDeclared(route, error);
+      send(ctx, presentRefusedForm(error));
     } finally {
       if (content?.release) await content.release();
     }

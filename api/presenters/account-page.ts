@@ -1,3 +1,4 @@
+import type { ApiError } from '../../platform/errors.ts';
 import { type AccountPage, accountPage, noticePage, pageHeaders } from '../../web/pages.ts';
 import type { Answer } from '../http/answers.ts';
 
@@ -17,6 +18,10 @@ export const presentNotice = (title: string, text: string, status = 200): Answer
   headers: pageHeaders,
   body: noticePage({ language: LANGUAGE, title, text, link: { href: '/app/', text: 'Go to Everpost' } }),
 });
+
+/** For a form whose fields break rules before any page reads them. */
+export const presentRefusedForm = ({ status, message, extras: { errors } }: ApiError): Answer =>
+  presentNotice('The form cannot be used', errors?.map((error) => `${error.message}.`).join(' ') ?? message, status);
 
 export const presentUselessLink = (): Answer =>
   presentNotice('This link does not work any more', 'It was used before, has expired, or was copied in part.', 400);

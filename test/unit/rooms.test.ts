@@ -14,7 +14,8 @@ const allowedImports: Record<string, string[]> = {
   activities: ['services', 'db', 'platform'],
   web: [],
   api: ['services', 'platform', 'web'],
-  cli: ['services', 'db', 'platform', 'temporal'],
+  client: [],
+  cli: ['services', 'db', 'platform', 'temporal', 'client'],
   worker: ['activities', 'services', 'db', 'platform', 'temporal', 'workflows'],
 };
 

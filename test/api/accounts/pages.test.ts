@@ -34,6 +34,11 @@ describe('pages of links in system mail', () => {
     expectPage(await api.post(path, '', form), 400, /does not work any more/);
   });
 
+  it('answers with a page when a field of the form breaks a rule', async () => {
+    for (const path of ['verify-email', 'reset-password', 'invitations'])
+      expectPage(await api.post(`/${path}/any`, `password=${'x'.repeat(2_000)}`, form), 422, /cannot be used/);
+  });
+
   it('GET /reset-password/:token asks for a password and its form sets it', async () => {
     const someone = await person(api);
     await api.post('/auth/request-password-reset', { email: someone.email });

@@ -1,0 +1,15 @@
+export { type ClientOptions, createClient, type EverpostClient } from './client.ts';
+export { EverpostConnectionError, EverpostError, isEverpostError } from './errors.ts';
+export { items, type ListPath, pages } from './pages.ts';
+export type { components, paths, webhooks } from './schema.ts';
+export type {
+  AnswerOf,
+  BodyOf,
+  CallOptions,
+  ErrorCode,
+  OperationOf,
+  PathOf,
+  Violation,
+  WebhookEvent,
+} from './types.ts';
+export { verifyWebhook, type WebhookRequest, WebhookVerificationError } from './webhooks.ts';

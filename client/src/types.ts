@@ -1,0 +1,85 @@
+// Reads paths, parameters, bodies and answers out of the generated types.
+import type { components, paths, webhooks } from './schema.ts';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** The paths that have a method. */
+export type PathOf<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<M, object> ? P : never;
+}[keyof paths];
+
+/** The declaration of a method of a path. */
+export type OperationOf<P extends keyof paths, M extends Method> = paths[P] extends Record<M, infer O> ? O : never;
+
+type ParameterOf<O, Place extends 'path' | 'query'> = O extends { parameters: infer All }
+  ? Place extends keyof All
+    ? NonNullable<All[Place]>
+    : never
+  : never;
+
+/** The JSON body, or a form where the route takes files. */
+export type BodyOf<O> = O extends { requestBody?: infer Body } ? ContentOf<NonNullable<Body>> : never;
+
+type ContentOf<Body> = [Body] extends [never]
+  ? never
+  : Body extends { content: { 'application/json': infer Json } }
+    ? Json
+    : FormData;
+
+/** An option that is required when it has required fields, and absent when the route does not take it. */
+type Option<Name extends string, Value> = [Value] extends [never]
+  ? { [N in Name]?: undefined }
+  : Partial<Record<never, never>> extends Value
+    ? { [N in Name]?: Value }
+    : { [N in Name]: Value };
+
+export interface CallOptions {
+  /** Aborts the call, its retries included. */
+  signal?: AbortSignal;
+  /** For routes that take one; generated when missing. */
+  idempotencyKey?: string;
+}
+
+export type OptionsOf<O> = CallOptions &
+  Option<'path', ParameterOf<O, 'path'>> &
+  Option<'query', ParameterOf<O, 'query'>> &
+  Option<'body', BodyOf<O>>;
+
+/** Makes the argument optional where no option is required. */
+export type Arguments<Options> = Partial<Record<never, never>> extends Options ? [options?: Options] : [Options];
+
+/** The body of a good answer: JSON, text of any other type, or nothing. */
+export type AnswerOf<O> = O extends { responses: infer All }
+  ? {
+      [Status in keyof All & (200 | 201 | 202 | 204)]: All[Status] extends { content: infer Content }
+        ? Content extends { 'application/json': infer Json }
+          ? Json
+          : string
+        : undefined;
+    }[keyof All & (200 | 201 | 202 | 204)]
+  : never;
+
+type ErrorBody = components['schemas']['Error']['error'];
+export type ErrorCode = ErrorBody['code'];
+/** A rule that the request broke. */
+export type Violation = components['schemas']['Violation'];
+
+/** `event.<name>` stands for every name. */
+type TypeOf<T extends string> = T extends `${infer Start}<${string}>${infer End}` ? `${Start}${string}${End}` : T;
+
+type DataOf<T extends keyof webhooks> = webhooks[T] extends {
+  post: { requestBody: { content: { 'application/json': { data: infer Data } } } };
+}
+  ? Data
+  : never;
+
+/** What an endpoint receives. `type` tells which `data` it has. */
+export type WebhookEvent = {
+  [T in keyof webhooks & string]: {
+    type: TypeOf<T>;
+    timestamp: string;
+    data: DataOf<T>;
+    /** The payload was over 20 kB: its largest values are empty. */
+    truncated?: boolean;
+  };
+}[keyof webhooks & string];
