@@ -1,10 +1,15 @@
 import {
   IconAddressBook,
+  IconBolt,
   IconFilter,
   IconHome,
+  IconKey,
+  IconListCheck,
   IconMailFast,
+  IconMailOff,
   IconSend,
   IconTemplate,
+  IconWebhook,
   IconWorldCheck,
 } from '@tabler/icons-react';
 import { t } from '../texts/index.ts';
@@ -14,6 +19,8 @@ export interface NavItem {
   to: string;
   label: string;
   icon: typeof IconHome;
+  /** Offered to admins of the project only. */
+  admin?: true;
 }
 
 export const navigation: { title?: string; items: NavItem[] }[] = [
@@ -23,6 +30,8 @@ export const navigation: { title?: string; items: NavItem[] }[] = [
     items: [
       { to: 'contacts', label: t.nav.contacts, icon: IconAddressBook },
       { to: 'segments', label: t.nav.segments, icon: IconFilter },
+      { to: 'events', label: t.nav.events, icon: IconBolt },
+      { to: 'jobs', label: t.nav.jobs, icon: IconListCheck },
     ],
   },
   {
@@ -33,7 +42,20 @@ export const navigation: { title?: string; items: NavItem[] }[] = [
       { to: 'emails', label: t.nav.emails, icon: IconMailFast },
     ],
   },
-  { title: t.nav.sending, items: [{ to: 'domains', label: t.nav.domains, icon: IconWorldCheck }] },
+  {
+    title: t.nav.sending,
+    items: [
+      { to: 'domains', label: t.nav.domains, icon: IconWorldCheck },
+      { to: 'suppressions', label: t.nav.suppressions, icon: IconMailOff },
+    ],
+  },
+  {
+    title: t.nav.developers,
+    items: [
+      { to: 'developers', label: t.nav.keys, icon: IconKey },
+      { to: 'webhooks', label: t.nav.webhooks, icon: IconWebhook, admin: true },
+    ],
+  },
 ];
 
 export const navItems: NavItem[] = navigation.flatMap(({ items }) => items);

@@ -21,14 +21,17 @@ const [store, palette] = createSpotlight();
 export function Palette({ opening }: { opening: number }) {
   const { projectId, client, key } = useApi();
   const { data: projects = [] } = useProjects();
-  const { write } = useRights();
+  const { write, admin } = useRights();
   const navigate = useNavigate();
   const [query, setQuery] = useState('');
   const [search] = useDebouncedValue(query.trim(), 200);
   // Every request opens it.
   useEffect(palette.open, [opening]);
 
-  const go = (path: string) => () => void navigate({ to: `/p/${projectId}/${path}` });
+  const go =
+    (path: string, search: object = {}) =>
+    () =>
+      void navigate({ to: `/p/${projectId}/${path}`, search: search as never });
   const contacts = useQuery({
     queryKey: key('contacts', 'palette', search),
     queryFn: () => unwrap(client.GET('/contacts', { params: { query: { search, limit: 5 } } })),
@@ -42,12 +45,14 @@ export function Palette({ opening }: { opening: number }) {
   const matches = ({ label = '' }: SpotlightActionData) => label.toLowerCase().includes(query.trim().toLowerCase());
   const icon = (Icon: typeof IconPlus) => <Icon size={18} aria-hidden />;
   const pages = [
-    ...navItems.map(({ to, label, icon: Icon }) => ({
-      id: `page:${to}`,
-      label,
-      leftSection: icon(Icon),
-      onClick: go(to),
-    })),
+    ...navItems
+      .filter((item) => admin || !item.admin)
+      .map(({ to, label, icon: Icon }) => ({
+        id: `page:${to}`,
+        label,
+        leftSection: icon(Icon),
+        onClick: go(to),
+      })),
     { id: 'page:import', label: t.nav.import, leftSection: icon(IconAddressBook), onClick: go('contacts/import') },
   ].filter(matches);
   const create = [
@@ -55,6 +60,13 @@ export function Palette({ opening }: { opening: number }) {
     { id: 'new:template', label: t.frame.newTemplate, onClick: go('templates/new') },
     { id: 'new:segment', label: t.frame.newSegment, onClick: go('segments/new') },
     { id: 'new:domain', label: t.frame.addDomain, onClick: go('domains') },
+    { id: 'new:suppression', label: t.frame.suppressAddress, onClick: go('suppressions', { add: true }) },
+    ...(admin
+      ? [
+          { id: 'new:webhook', label: t.frame.newWebhook, onClick: go('webhooks', { add: true }) },
+          { id: 'new:key', label: t.frame.newKey, onClick: go('developers', { add: true }) },
+        ]
+      : []),
   ]
     .map((action) => ({ ...action, leftSection: icon(IconPlus) }))
     .filter(matches);
