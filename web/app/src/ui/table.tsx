@@ -225,7 +225,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         </tbody>
       </table>
       {portable && (
-        <Group gap={4} px="md" pt="sm" justify="flex-end" className="screen-only">
+        <Group gap={4} px="md" py="xs" justify="flex-end" className="screen-only">
           <TableButton label={t.common.copyTable} icon={IconCopy} onClick={() => void copy().catch(showProblem)} />
           <TableButton label={t.common.printTable} icon={IconPrinter} onClick={() => window.print()} />
         </Group>

@@ -76,7 +76,7 @@ export function Examples({ created }: { created: ScopedKey | undefined }) {
         const code = exampleCode[language](window.location.origin, request);
         return (
           <Box key={name}>
-            <Group justify="space-between" wrap="nowrap">
+            <Group justify="space-between" wrap="nowrap" mb={6}>
               <Box>
                 <Title order={3} size="h5">
                   {name}

@@ -5,7 +5,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
 import type { WebhookDeliveryDetail } from '../../api/types.ts';
-import { duration, number } from '../../format.ts';
+import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, CopyButton, Time } from '../../ui/controls.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
@@ -140,7 +140,7 @@ function AttemptsPanel({ delivery: { attemptLog } }: { delivery: WebhookDelivery
               <Text fw={600}>{t.webhooks.attempt(attempt.number)}</Text>
               <Badge color={statusColor(attempt.statusCode)}>{attempt.statusCode ?? t.webhooks.noAnswer}</Badge>
               <Text size="sm" c="dimmed" component="span">
-                <Time at={attempt.startedAt} exact /> · {t.webhooks.took(duration(attempt.durationMs / 1000))}
+                <Time at={attempt.startedAt} exact /> · {t.webhooks.took(`${number(attempt.durationMs)} ms`)}
               </Text>
             </Group>
             {attempt.error && <Text className="breakable">{attempt.error}</Text>}
