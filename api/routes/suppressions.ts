@@ -6,12 +6,14 @@ import { suppressAddress, suppressionReasons } from '../../services/suppressions
 import { accepted, answer, created, csvFile, failure, missing, noContent, ok } from '../http/answers.ts';
 import { fileOf, importFields, importOptions } from '../http/import-form.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, email, object, optional, text, uuid } from '../http/schemas.ts';
+import { cursorPage, email, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import { presentSuppression, suppressionSchema } from '../presenters/suppression.ts';
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
 const MAX_REASON = 500;
+/** The longest address (RFC 5321). */
+const MAX_SEARCH = 254;
 
 /** A text that is none of the reasons is kept as a note. */
 function reasonOf(given: string | undefined) {
@@ -23,10 +25,14 @@ export const suppressions = routes('Suppressions', [
   route({
     method: 'GET',
     path: '/suppressions',
-    summary: 'List suppressed addresses, newest first',
+    summary: 'List suppressed addresses, newest first; `search` is an address or a part of one',
     access: 'secretKey',
     scope: 'send:read',
-    query: cursorPage(),
+    query: {
+      ...cursorPage(),
+      search: optional(text({ max: MAX_SEARCH })),
+      reason: optional(oneOf(...suppressionReasons)),
+    },
     answers: { 200: answer('A page of the list.', cursorListSchema(suppressionSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(

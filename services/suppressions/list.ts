@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { Suppression } from '../../db/models/suppression.ts';
+import { Suppression, type SuppressionReason } from '../../db/models/suppression.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
@@ -7,24 +7,39 @@ import { type CursorPage, cutPage } from '../paging.ts';
 export interface SuppressionsQuery {
   limit: number;
   cursor?: string | undefined;
+  /** Part of an address, or a whole one. */
+  search?: string | undefined;
+  reason?: SuppressionReason | undefined;
 }
 
-/** Returns the newest first. */
+/** Returns the newest first. A whole address is also found where only its hash is left. */
 export async function listSuppressions(
   db: Db,
   projectId: string,
   keys: SigningKeys,
-  { limit, cursor }: SuppressionsQuery,
+  { limit, cursor, search, reason }: SuppressionsQuery,
 ): Promise<CursorPage<Suppression>> {
-  const boundTo = [projectId, 'suppressions'];
+  const boundTo = [projectId, 'suppressions', search ?? '', reason ?? ''];
   const after = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as string);
-  const [rows, total] = await Promise.all([
+  const filtered = () =>
     Suppression.query(db)
-      .where({ projectId })
+      .where({ projectId, ...(reason && { reason }) })
+      .modify((query) => {
+        // Addresses are stored in lower case.
+        const text = search?.toLowerCase();
+        if (text)
+          query.whereRaw('(position(? in email) > 0 or address_hash = address_hash(?::uuid, ?))', [
+            text,
+            projectId,
+            text,
+          ]);
+      });
+  const [rows, total] = await Promise.all([
+    filtered()
       .modify((query) => after !== undefined && query.where('id', '<', after))
       .orderBy('id', 'desc')
       .limit(limit + 1),
-    after === undefined ? Suppression.query(db).where({ projectId }).resultSize() : 0,
+    after === undefined ? filtered().resultSize() : 0,
   ]);
   return cutPage(rows, { limit, total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
 }

@@ -40,6 +40,28 @@ describe('the suppression list', () => {
   const contact = async (email: string) =>
     (await project.server.get(`/contacts?search=${encodeURIComponent(email)}`)).body.data[0];
 
+  it('finds addresses by a part, by the whole even after its contact was deleted, and by reason', async () => {
+    for (const email of ['ann@one.example', 'bob@one.example', 'joann@two.example'])
+      expect(await project.server.post('/suppressions', { email })).to.have.status(201);
+    await project.server.post('/suppressions', { email: 'bob@one.example', reason: 'HARD_BOUNCE' });
+    const found = async (query: string) => {
+      const { data, total } = await listed(query);
+      expect(total).to.equal(data.length);
+      return data.map(({ email }: { email: string | null }) => email);
+    };
+    expect(await found('?search=ANN%40')).to.deep.equal(['joann@two.example', 'ann@one.example']);
+    expect(await found('?search=%25')).to.deep.equal([]);
+    expect(await found('?reason=HARD_BOUNCE')).to.deep.equal(['bob@one.example']);
+    expect(await found('?reason=HARD_BOUNCE&search=ann')).to.deep.equal([]);
+    const first = await listed('?search=example&limit=2');
+    expect(first).to.include({ total: 3, hasMore: true });
+    expect((await listed(`?search=example&limit=2&cursor=${first.cursor}`)).data).to.have.length(1);
+    expect(await project.server.get(`/suppressions?search=other&cursor=${first.cursor}`)).to.have.status(400);
+    await api.db('suppressions').where({ email: 'bob@one.example' }).update({ email: null });
+    expect(await found('?search=bob%40one.example')).to.deep.equal([null]);
+    expect(await project.server.get('/suppressions?reason=OTHER')).to.have.status(400);
+  });
+
   it('lists addresses that hard-bounced or complained, newest first, and unsubscribes their contacts', async () => {
     const [bounced, complained, soft] = [
       await sent('a@x.example'),

@@ -48,17 +48,19 @@ export interface VisitOptions {
   cookie?: string;
   width?: number;
   colorScheme?: 'light' | 'dark';
+  /** Of the browser; English by default. */
+  locale?: string;
   /** Answers that the test provokes; the browser logs them as errors. */
   expected?: RegExp;
 }
 
 export async function visit(options: VisitOptions): Promise<Visit> {
-  const { url, cookie, width = 1280, colorScheme = 'light', expected } = options;
+  const { url, cookie, width = 1280, colorScheme = 'light', locale = 'en-US', expected } = options;
   const context = await (await sharedBrowser()).newContext({
     viewport: { width, height: 860 },
     colorScheme,
     reducedMotion: 'reduce',
-    locale: 'en-US',
+    locale,
   });
   context.setDefaultTimeout(20_000);
   const [name = '', value = ''] = cookie?.split('=') ?? [];

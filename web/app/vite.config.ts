@@ -1,9 +1,29 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite';
+
+/** The application is imported after its texts; browsers load both at once because the page names its files. */
+const preloadApplication: Plugin = {
+  name: 'preload-application',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_html, { bundle = {} }) => {
+      const chunks = Object.values(bundle).filter((output) => output.type === 'chunk');
+      const application = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith('/src/app.tsx'));
+      const files = application ? [application.fileName, ...application.imports] : [];
+      return files.map(
+        (file): HtmlTagDescriptor => ({
+          tag: 'link',
+          attrs: { rel: 'modulepreload', crossorigin: true, href: `/app/${file}` },
+          injectTo: 'head',
+        }),
+      );
+    },
+  },
+};
 
 export default defineConfig({
   base: '/app/',
-  plugins: [react()],
+  plugins: [react(), preloadApplication],
   build: {
     target: 'es2022',
     manifest: true,

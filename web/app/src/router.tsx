@@ -13,9 +13,11 @@ import { CrashPage, NotFoundPage } from './frame/error-pages.tsx';
 import { Shell } from './frame/shell.tsx';
 import { onSessionEnd, queryClient, session } from './query-client.ts';
 import * as search from './search.ts';
+import { textsOf } from './texts/index.ts';
 import { Placeholder } from './ui/page.tsx';
 
 const rootRoute = createRootRouteWithContext()({
+  beforeLoad: ({ location }) => textsOf(location.pathname),
   component: Outlet,
   notFoundComponent: NotFoundPage,
 });
@@ -235,6 +237,62 @@ const operator = createRoute({
   validateSearch: search.text,
   component: lazyRouteComponent(() => import('./pages/operator/operator.tsx'), 'OperatorPage'),
 });
+const suppressions = createRoute({
+  getParentRoute: () => project,
+  path: '/suppressions',
+  validateSearch: search.suppressions,
+  component: lazyRouteComponent(() => import('./pages/suppressions/list.tsx'), 'SuppressionsPage'),
+});
+const webhooks = createRoute({
+  getParentRoute: () => project,
+  path: '/webhooks',
+  validateSearch: search.adding,
+  component: lazyRouteComponent(() => import('./pages/webhooks/list.tsx'), 'WebhooksPage'),
+});
+const webhook = createRoute({
+  getParentRoute: () => project,
+  path: '/webhooks/$id',
+  validateSearch: search.deliveries,
+  component: lazyRouteComponent(() => import('./pages/webhooks/endpoint.tsx'), 'WebhookPage'),
+});
+const delivery = createRoute({
+  getParentRoute: () => project,
+  path: '/webhooks/$id/deliveries/$deliveryId',
+  component: lazyRouteComponent(() => import('./pages/webhooks/delivery.tsx'), 'DeliveryPage'),
+});
+const developers = createRoute({
+  getParentRoute: () => project,
+  path: '/developers',
+  validateSearch: search.developers,
+  component: lazyRouteComponent(() => import('./pages/developers/developers.tsx'), 'DevelopersPage'),
+});
+const events = createRoute({
+  getParentRoute: () => project,
+  path: '/events',
+  validateSearch: search.events,
+  component: lazyRouteComponent(() => import('./pages/events/events.tsx'), 'EventsPage'),
+});
+const event = createRoute({
+  getParentRoute: () => project,
+  path: '/events/$name',
+  component: lazyRouteComponent(() => import('./pages/events/event.tsx'), 'EventPage'),
+});
+const field = createRoute({
+  getParentRoute: () => project,
+  path: '/fields/$name',
+  component: lazyRouteComponent(() => import('./pages/events/field.tsx'), 'FieldPage'),
+});
+const jobs = createRoute({
+  getParentRoute: () => project,
+  path: '/jobs',
+  validateSearch: search.jobs,
+  component: lazyRouteComponent(() => import('./pages/jobs/list.tsx'), 'JobsPage'),
+});
+const job = createRoute({
+  getParentRoute: () => project,
+  path: '/jobs/$id',
+  component: lazyRouteComponent(() => import('./pages/jobs/job.tsx'), 'JobPage'),
+});
 
 const routeTree = rootRoute.addChildren([
   signIn,
@@ -272,6 +330,16 @@ const routeTree = rootRoute.addChildren([
       security,
       audit,
       operator,
+      suppressions,
+      webhooks,
+      webhook,
+      delivery,
+      developers,
+      events,
+      event,
+      field,
+      jobs,
+      job,
     ]),
   ]),
 ]);

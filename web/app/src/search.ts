@@ -1,5 +1,14 @@
 // The filters that pages keep in their address. Whatever an address has, a page gets only values that it knows.
-import type { CampaignStatus, EmailStatus, Execution, RecipientStatus, Template } from './api/types.ts';
+import type {
+  CampaignStatus,
+  EmailStatus,
+  Execution,
+  Job,
+  RecipientStatus,
+  Suppression,
+  Template,
+  WebhookDelivery,
+} from './api/types.ts';
 
 type Raw = Record<string, unknown>;
 
@@ -187,3 +196,86 @@ export const audit = (raw: Raw): AuditSearch =>
     from: dayOf(raw.from),
     to: dayOf(raw.to),
   });
+/** Opens the dialog that adds one; links of the command palette set it. */
+interface Adding {
+  add?: true | undefined;
+}
+
+const addOf = (value: unknown): true | undefined => flagOf(value) || undefined;
+
+export const adding = (raw: Raw): Adding => compact({ add: addOf(raw.add) });
+
+export const suppressionReasons = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL'] as const satisfies Suppression['reason'][];
+
+export interface SuppressionsSearch extends Adding {
+  search?: string | undefined;
+  reason?: Suppression['reason'] | undefined;
+}
+
+export const suppressions = (raw: Raw): SuppressionsSearch =>
+  compact({ search: textOf(raw.search), reason: oneOf(raw.reason, ...suppressionReasons), add: addOf(raw.add) });
+
+export const deliveryStatuses = [
+  'PENDING',
+  'DELIVERED',
+  'FAILED',
+  'DISCARDED',
+] as const satisfies WebhookDelivery['status'][];
+
+export interface DeliveriesSearch {
+  status?: WebhookDelivery['status'] | undefined;
+  type?: string | undefined;
+}
+
+export const deliveries = (raw: Raw): DeliveriesSearch =>
+  compact({ status: oneOf(raw.status, ...deliveryStatuses), type: textOf(raw.type) });
+
+export interface DevelopersSearch extends Adding {
+  tab?: 'keys' | 'examples' | 'policy' | 'requests' | undefined;
+  /** Of failed requests. */
+  status?: number | undefined;
+  route?: string | undefined;
+}
+
+const statusOf = (value: unknown): number | undefined => {
+  const status = Number(value);
+  return Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined;
+};
+
+export const developers = (raw: Raw): DevelopersSearch =>
+  compact({
+    tab: oneOf(raw.tab, 'keys', 'examples', 'policy', 'requests'),
+    status: statusOf(raw.status),
+    route: textOf(raw.route),
+    add: addOf(raw.add),
+  });
+
+export interface EventsSearch {
+  tab?: 'events' | 'fields' | undefined;
+  search?: string | undefined;
+  kind?: 'own' | 'reserved' | undefined;
+}
+
+export const events = (raw: Raw): EventsSearch =>
+  compact({
+    tab: oneOf(raw.tab, 'events', 'fields'),
+    search: textOf(raw.search),
+    kind: oneOf(raw.kind, 'own', 'reserved'),
+  });
+
+export const jobTypes = [
+  'IMPORT',
+  'SUPPRESSION_IMPORT',
+  'BULK_SUBSCRIBE',
+  'BULK_UNSUBSCRIBE',
+  'BULK_DELETE',
+] as const satisfies Job['type'][];
+export const jobStatuses = ['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const satisfies Job['status'][];
+
+export interface JobsSearch {
+  type?: Job['type'] | undefined;
+  status?: Job['status'] | undefined;
+}
+
+export const jobs = (raw: Raw): JobsSearch =>
+  compact({ type: oneOf(raw.type, ...jobTypes), status: oneOf(raw.status, ...jobStatuses) });

@@ -1,4 +1,5 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
+import { t } from './texts/index.ts';
 
 const iris: MantineColorsTuple = [
   '#eef0ff',
@@ -49,7 +50,7 @@ export const theme = createTheme({
     Autocomplete: lists,
     TagsInput: lists,
     Paper: { defaultProps: { radius: 'lg' } },
-    Modal: { defaultProps: { radius: 'lg', centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: { defaultProps: { radius: 'lg', centered: true, closeButtonProps: { 'aria-label': t.common.close } } },
     Badge: {
       defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 },
       // A status is never cut.

@@ -72,17 +72,23 @@ export interface CursorPage<T> {
 
 export type CursorList<T> = UseInfiniteQueryResult<InfiniteData<CursorPage<T>>>;
 
+/** Reading a list anew reads all its pages: with more than this, only when the user changes something. */
+const FEW_PAGES = 4;
+const isShort = (data: InfiniteData<unknown> | undefined): boolean => (data?.pages.length ?? 0) <= FEW_PAGES;
+
 /** A list that pages by cursor; `load` gets the cursor of the next page. */
 export function useCursorList<T>(
   key: QueryKey,
   load: (cursor: string | undefined) => Promise<CursorPage<T>>,
-  options: { enabled?: boolean; refetchInterval?: number | false } = {},
+  { refetchInterval = false, ...options }: { enabled?: boolean; refetchInterval?: number | false } = {},
 ): CursorList<T> {
   return useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam }) => load(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => (page.hasMore ? (page.cursor ?? undefined) : undefined),
+    refetchOnWindowFocus: ({ state }) => isShort(state.data),
+    refetchInterval: ({ state }) => (isShort(state.data) ? refetchInterval : false),
     ...options,
   });
 }

@@ -1402,7 +1402,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List suppressed addresses, newest first */
+        /** List suppressed addresses, newest first; `search` is an address or a part of one */
         get: operations["getSuppressions"];
         put?: never;
         /** Suppress an address: no mail is sent to it, and its contact is unsubscribed */
@@ -11409,6 +11409,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
+                search?: string;
+                reason?: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
             };
             header?: never;
             path?: never;

@@ -1,18 +1,23 @@
 import {
   IconAddressBook,
+  IconBolt,
   IconBuildingBroadcastTower,
   IconCreditCard,
   IconFilter,
   IconHistory,
   IconHome,
+  IconKey,
+  IconListCheck,
   IconListDetails,
   IconMailFast,
+  IconMailOff,
   IconRoute,
   IconSend,
   IconSettings,
   IconShieldLock,
   IconTemplate,
   IconUsers,
+  IconWebhook,
   IconWorldCheck,
 } from '@tabler/icons-react';
 import { t } from '../texts/index.ts';
@@ -35,6 +40,8 @@ export const navigation: { title?: string; items: NavItem[] }[] = [
     items: [
       { to: 'contacts', label: t.nav.contacts, icon: IconAddressBook },
       { to: 'segments', label: t.nav.segments, icon: IconFilter },
+      { to: 'events', label: t.nav.events, icon: IconBolt },
+      { to: 'jobs', label: t.nav.jobs, icon: IconListCheck },
     ],
   },
   {
@@ -52,7 +59,20 @@ export const navigation: { title?: string; items: NavItem[] }[] = [
       { to: 'executions', label: t.nav.executions, icon: IconListDetails },
     ],
   },
-  { title: t.nav.sending, items: [{ to: 'domains', label: t.nav.domains, icon: IconWorldCheck }] },
+  {
+    title: t.nav.sending,
+    items: [
+      { to: 'domains', label: t.nav.domains, icon: IconWorldCheck },
+      { to: 'suppressions', label: t.nav.suppressions, icon: IconMailOff },
+    ],
+  },
+  {
+    title: t.nav.developers,
+    items: [
+      { to: 'developers', label: t.nav.keys, icon: IconKey },
+      { to: 'webhooks', label: t.nav.webhooks, icon: IconWebhook, admin: true },
+    ],
+  },
   {
     title: t.nav.administration,
     items: [

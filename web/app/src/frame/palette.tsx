@@ -68,6 +68,13 @@ export function Palette({ opening }: { opening: number }) {
     { id: 'new:segment', label: t.frame.newSegment, onClick: go('segments/new') },
     { id: 'new:domain', label: t.frame.addDomain, onClick: go('domains') },
     ...(admin ? [{ id: 'new:member', label: t.frame.inviteMember, onClick: go('members', { invite: true }) }] : []),
+    { id: 'new:suppression', label: t.frame.suppressAddress, onClick: go('suppressions', { add: true }) },
+    ...(admin
+      ? [
+          { id: 'new:webhook', label: t.frame.newWebhook, onClick: go('webhooks', { add: true }) },
+          { id: 'new:key', label: t.frame.newKey, onClick: go('developers', { add: true }) },
+        ]
+      : []),
   ]
     .map((action) => ({ ...action, leftSection: icon(IconPlus) }))
     .filter(matches);

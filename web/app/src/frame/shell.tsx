@@ -18,6 +18,7 @@ import { accountApi, unwrap } from '../api/client.ts';
 import { useApi, useMe, useProject, useProjects, useRights } from '../api/hooks.ts';
 import { session } from '../query-client.ts';
 import { t } from '../texts/index.ts';
+import { chooseLanguage, chosenLanguage, type Language, languages } from '../texts/language.ts';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { NotFoundPage } from './error-pages.tsx';
 import { Logo } from './logo.tsx';
@@ -83,7 +84,7 @@ export function Shell() {
           {offeredGroups.map(({ title, items }) => (
             <div key={title ?? 'start'}>
               {title && <div className="nav-title">{title}</div>}
-              {items.map((item) => (
+              {items.filter(isOffered).map((item) => (
                 <NavItemLink key={item.to} item={item} projectId={projectId} pathname={pathname} />
               ))}
             </div>
@@ -130,17 +131,31 @@ function AppearanceMenu() {
     ['dark', t.frame.dark],
     ['auto', t.frame.system],
   ] as const;
+  const languageOptions: [Language | undefined, string][] = [
+    ...Object.entries(languages).map(([language, name]): [Language, string] => [language as Language, name]),
+    [undefined, t.frame.browserLanguage],
+  ];
   return (
     <MenuButton
-      items={options.map(([value, label]) => ({
-        key: value,
-        label,
-        current: colorScheme === value,
-        onClick: () => setColorScheme(value),
-      }))}
+      items={[
+        { kind: 'label', key: 'appearance', label: t.frame.theme },
+        ...options.map(([value, label]) => ({
+          key: value,
+          label,
+          current: colorScheme === value,
+          onClick: () => setColorScheme(value),
+        })),
+        { kind: 'label', key: 'language', label: t.frame.language },
+        ...languageOptions.map(([value, label]) => ({
+          key: value ?? 'browser',
+          label,
+          current: chosenLanguage() === value,
+          onClick: () => chooseLanguage(value),
+        })),
+      ]}
     >
       {(props) => (
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.frame.theme} {...props}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.frame.themeAndLanguage} {...props}>
           {colorScheme === 'dark' ? <IconMoon size={20} /> : <IconSun size={20} />}
         </ActionIcon>
       )}

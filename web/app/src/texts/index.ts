@@ -1,7 +1,66 @@
-import { en } from './en/index.ts';
+import type { common } from './en/common.ts';
+import type { everyday } from './en/everyday.ts';
+import type { en } from './en/index.ts';
+import type { Language } from './language.ts';
 
-/** A language has every text of English, with the same parameters. */
-export type Texts = typeof en;
+/** The same texts with any words: a function that returns one of two texts has a narrower type than a string. */
+type AnyWords<T> = T extends (...given: infer Given) => string
+  ? (...given: Given) => string
+  : T extends string
+    ? string
+    : { [Key in keyof T]: AnyWords<T[Key]> };
 
-/** The texts of the application in the user's language. */
-export const t: Texts = en;
+/** A language has every text of English, with the same parameters. A missing one is a compile error. */
+export type Texts = AnyWords<typeof en>;
+export type FrameTopic = keyof typeof common;
+export type EverydayTopic = keyof typeof everyday;
+
+/** Texts are loaded in parts, because those of all pages would be a tenth of what a first visit loads. */
+interface Catalogue {
+  frame(): Promise<Pick<Texts, FrameTopic>>;
+  everyday(): Promise<Pick<Texts, EverydayTopic>>;
+  whole(): Promise<Texts>;
+}
+
+const catalogues: Record<Language, Catalogue> = {
+  en: {
+    frame: async () => (await import('./en/common.ts')).common,
+    everyday: async () => (await import('./en/everyday.ts')).everyday,
+    whole: async () => (await import('./en/index.ts')).en,
+  },
+  de: {
+    frame: async () => (await import('./de/common.ts')).common,
+    everyday: async () => (await import('./de/everyday.ts')).everyday,
+    whole: async () => (await import('./de/index.ts')).de,
+  },
+};
+
+/**
+ * The texts of the application in the user's language. `main.ts` loads those of the frame before anything reads them, and
+ * the router waits for those of a page before it loads the page. `test/unit/texts.test.ts` checks who may use which.
+ */
+export let t: Texts;
+
+let parts: { everyday: Promise<void>; whole: Promise<void> } | undefined;
+
+export async function loadTexts(language: Language): Promise<void> {
+  const catalogue = catalogues[language];
+  const add = (texts: Partial<Texts>) => {
+    t = { ...t, ...texts };
+  };
+  const frame = catalogue.frame().then(add);
+  parts = {
+    everyday: Promise.all([catalogue.everyday(), frame]).then(([texts]) => add(texts)),
+    whole: Promise.all([catalogue.whole(), frame]).then(([texts]) => add(texts)),
+  };
+  // The router waits for them, and shows the error.
+  for (const part of Object.values(parts)) part.catch(() => {});
+  await frame;
+}
+
+const EVERYDAY =
+  /^\/(?:sign-in|sign-up|forgot-password|p\/[^/]+\/?(?:$|(?:contacts|segments|templates|campaigns|emails|domains)(?:\/|$)))/;
+
+/** Resolves when the texts of the page at a path are loaded. */
+export const textsOf = async (pathname: string): Promise<void> =>
+  EVERYDAY.test(pathname) ? parts?.everyday : parts?.whole;

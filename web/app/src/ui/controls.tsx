@@ -57,6 +57,7 @@ interface ChoiceProps<T extends string> {
 export function Choice<T extends string>({ label, visibleLabel, value, onChange, data, w }: ChoiceProps<T>) {
   return (
     <NativeSelect
+      className="screen-only"
       {...(visibleLabel ? { label } : { 'aria-label': label })}
       w={w}
       data={data}
@@ -79,6 +80,7 @@ export function SearchField({ value, onChange, label, ...input }: SearchFieldPro
   useEffect(() => setText(value), [value]);
   return (
     <TextInput
+      className="screen-only"
       type="search"
       aria-label={label}
       placeholder={label}
@@ -97,7 +99,7 @@ export function SearchField({ value, onChange, label, ...input }: SearchFieldPro
 export function Time({ at, exact }: { at: string | null; exact?: boolean }) {
   if (!at) return <span className="dimmed">—</span>;
   return (
-    <time dateTime={at} title={exactTime(at)}>
+    <time dateTime={at} title={exactTime(at)} data-exact={dateTime(at)}>
       {exact ? dateTime(at) : relative(at)}
     </time>
   );

@@ -3,7 +3,14 @@ import { t } from '../texts/index.ts';
 import type { DialogProps } from './dialog.tsx';
 
 export const DialogImpl = ({ opened, onClose, title, children }: DialogProps) => (
-  <Modal opened={opened} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.common.close }}>
+  <Modal
+    opened={opened}
+    onClose={onClose}
+    title={title}
+    closeButtonProps={{ 'aria-label': t.common.close }}
+    // Its element would be a second banner of the page.
+    attributes={{ header: { role: 'presentation' } }}
+  >
     {children}
   </Modal>
 );

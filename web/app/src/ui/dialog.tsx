@@ -78,17 +78,21 @@ export function ConfirmDialog({ opened, onClose, title, children, confirm, onCon
 
 interface ConfirmButtonProps extends Omit<ConfirmProps, 'opened' | 'onClose'> {
   label: string;
+  /** Names what it is about where several buttons have the same label. */
+  ariaLabel?: string;
   icon?: ReactNode;
   variant?: string;
   size?: string;
   disabled?: boolean;
 }
 
-export function ConfirmButton({ label, icon, variant = 'default', size, disabled, ...dialog }: ConfirmButtonProps) {
+export function ConfirmButton(props: ConfirmButtonProps) {
+  const { label, ariaLabel, icon, variant = 'default', size, disabled, ...dialog } = props;
   const [opened, { open, close }] = useDisclosure();
   return (
     <>
       <Button
+        aria-label={ariaLabel}
         variant={variant}
         size={size}
         leftSection={icon}

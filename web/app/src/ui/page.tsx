@@ -11,7 +11,7 @@ interface PageProps {
   /** Beside the title, such as a status. */
   badge?: ReactNode;
   actions?: ReactNode;
-  back?: { to: string; label: string };
+  back?: { to: string; label: string; search?: object };
   children: ReactNode;
 }
 
@@ -24,7 +24,7 @@ export function Page({ title, description, badge, actions, back, children }: Pag
     <Stack gap="lg">
       <Box>
         {back && (
-          <Anchor component={Link} to={back.to} size="sm" className="back-link">
+          <Anchor component={Link} to={back.to} search={back.search as never} size="sm" className="back-link">
             <IconArrowLeft size={14} aria-hidden /> {back.label}
           </Anchor>
         )}

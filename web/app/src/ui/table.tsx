@@ -1,10 +1,13 @@
-import { Button, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
-import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
+import { ActionIcon, Button, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
+import { IconChevronDown, IconChevronUp, IconCopy, IconPrinter } from '@tabler/icons-react';
 import { columnVisibilityFeature, rowSelectionFeature, tableFeatures, useTable } from '@tanstack/react-table';
-import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react';
+import { lazy, memo, type ReactNode, type Ref, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { CursorList } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
+import { showDone, showProblem } from './notify.ts';
 import { Placeholder, Problem } from './page.tsx';
+import { tableText } from './table-text.ts';
 
 export interface Column<Row> {
   id: string;
@@ -15,6 +18,8 @@ export interface Column<Row> {
   sortable?: boolean;
   /** The column that names the row; it is the row's header for screen readers. */
   main?: boolean;
+  /** Left out when the table is printed or copied, such as a column of buttons. */
+  screenOnly?: boolean;
 }
 
 export interface Sorting {
@@ -38,6 +43,8 @@ interface DataTableProps<Row> {
   hidden?: ReadonlySet<string>;
   sorting?: Sorting;
   selection?: Selection;
+  /** Shows a button that copies all rows, and one that prints them. */
+  portable?: boolean;
 }
 
 const VirtualRows = lazy(() => import('./virtual-rows.tsx').then(({ VirtualRows }) => ({ default: VirtualRows })));
@@ -53,12 +60,73 @@ const roles = {
   rowheader: { role: 'rowheader' },
   cell: { role: 'cell' },
 };
-/** Below this many rows everything is in the page: searching in the page and printing work. */
+/** Below this many rows everything is in the page, so that searching in the page works. */
 const VIRTUAL_FROM = 200;
+
+/** Whether a long table is to hold all its rows in the page: while it is printed or copied. */
+function useWholeTable() {
+  const [whole, setWhole] = useState(false);
+  const show = (all: boolean) => flushSync(() => setWhole(all));
+  useEffect(() => {
+    const [before, after] = [() => show(true), () => show(false)];
+    window.addEventListener('beforeprint', before);
+    window.addEventListener('afterprint', after);
+    return () => {
+      window.removeEventListener('beforeprint', before);
+      window.removeEventListener('afterprint', after);
+    };
+  }, []);
+  return { whole, show };
+}
+
+interface TableRowProps<Row> {
+  row: Row;
+  id: string;
+  columns: Column<Row>[];
+  /** Undefined where rows cannot be selected. */
+  selected: boolean | undefined;
+  name: string;
+  onToggle(id: string): void;
+  /** Set in long tables, where most rows are not in the page. */
+  index: number | undefined;
+  measure: Ref<HTMLTableRowElement> | undefined;
+}
+
+/** Rendered anew only when its own data changes: scrolling through a long table must stay smooth. */
+const TableRow = memo(function TableRow<Row extends object>(props: TableRowProps<Row>) {
+  const { row, id, columns, selected, name, onToggle, index, measure } = props;
+  return (
+    <tr
+      {...roles.row}
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index === undefined ? undefined : index + 2}
+      data-selected={selected || undefined}
+    >
+      {selected !== undefined && (
+        <td {...roles.cell} className="select-cell">
+          <Checkbox aria-label={t.common.selectRow(name)} checked={selected} onChange={() => onToggle(id)} />
+        </td>
+      )}
+      {columns.map((column) => (
+        <td
+          key={column.id}
+          {...(column.main ? roles.rowheader : roles.cell)}
+          data-label={column.header}
+          data-main={column.main || undefined}
+          data-align={column.align}
+          data-screen-only={column.screenOnly || undefined}
+        >
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}) as <Row extends object>(props: TableRowProps<Row>) => ReactNode;
 
 /** A table that becomes a list of cards on a narrow screen. Long lists hold only the visible rows in the page. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId, rowName, hidden, sorting, selection } = props;
+  const { label, columns, rows, rowId, rowName, hidden, sorting, selection, portable } = props;
   const definitions = useMemo(() => columns.map(({ id, header }) => ({ id, header })), [columns]);
   const columnVisibility = useMemo(
     () => Object.fromEntries(columns.map(({ id }) => [id, !hidden?.has(id)])),
@@ -77,8 +145,10 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   });
   const visible = table.getVisibleLeafColumns().flatMap(({ id }) => columns.filter((column) => column.id === id));
   const all = table.getRowModel().rows;
+  const element = useRef<HTMLTableElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
-  const isVirtual = all.length >= VIRTUAL_FROM;
+  const { whole, show } = useWholeTable();
+  const isLong = all.length >= VIRTUAL_FROM;
 
   const ids = rows.map(rowId);
   const selectedCount = ids.filter((id) => selection?.ids.has(id)).length;
@@ -87,83 +157,101 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     if (!next.delete(id)) next.add(id);
     selection?.onChange(next);
   };
-  const rowAt = (index: number): ReactNode => {
+  const rowAt = (index: number, measure?: Ref<HTMLTableRowElement>): ReactNode => {
     const row = all[index];
-    if (!row) return null;
     return (
-      <tr {...roles.row} key={row.id} data-selected={selection?.ids.has(row.id) || undefined}>
-        {selection && (
-          <td {...roles.cell} className="select-cell">
-            <Checkbox
-              aria-label={t.common.selectRow(rowName?.(row.original) ?? row.id)}
-              checked={selection.ids.has(row.id)}
-              onChange={() => toggle(row.id)}
-            />
-          </td>
-        )}
-        {visible.map((column) => (
-          <td
-            key={column.id}
-            {...(column.main ? roles.rowheader : roles.cell)}
-            data-label={column.header}
-            data-main={column.main || undefined}
-            data-align={column.align}
-          >
-            {column.cell(row.original)}
-          </td>
-        ))}
-      </tr>
+      row && (
+        <TableRow<Row>
+          key={row.id}
+          id={row.id}
+          row={row.original}
+          columns={visible}
+          selected={selection?.ids.has(row.id)}
+          name={rowName?.(row.original) ?? row.id}
+          onToggle={toggle}
+          index={isLong ? index : undefined}
+          measure={measure}
+        />
+      )
     );
   };
+  const copy = async () => {
+    show(true);
+    const text = element.current ? tableText(element.current) : '';
+    show(false);
+    await navigator.clipboard.writeText(text);
+    showDone(t.common.tableCopied(all.length));
+  };
   return (
-    <table
-      className="data-table"
-      {...roles.table}
-      aria-label={label}
-      aria-rowcount={isVirtual ? all.length + 1 : undefined}
-    >
-      <thead {...roles.rowgroup}>
-        <tr {...roles.row}>
-          {selection && (
-            <th {...roles.columnheader} className="select-head">
-              <Checkbox
-                aria-label={t.common.selectAll}
-                checked={ids.length > 0 && selectedCount === ids.length}
-                indeterminate={selectedCount > 0 && selectedCount < ids.length}
-                onChange={() => selection.onChange(selectedCount === ids.length ? new Set() : new Set(ids))}
+    <>
+      <table
+        className="data-table"
+        {...roles.table}
+        ref={element}
+        aria-label={label}
+        aria-rowcount={isLong ? all.length + 1 : undefined}
+      >
+        <thead {...roles.rowgroup}>
+          <tr {...roles.row}>
+            {selection && (
+              <th {...roles.columnheader} className="select-head">
+                <Checkbox
+                  aria-label={t.common.selectAll}
+                  checked={ids.length > 0 && selectedCount === ids.length}
+                  indeterminate={selectedCount > 0 && selectedCount < ids.length}
+                  onChange={() => selection.onChange(selectedCount === ids.length ? new Set() : new Set(ids))}
+                />
+              </th>
+            )}
+            {visible.map((column) => (
+              <HeaderCell key={column.id} column={column} sorting={sorting} />
+            ))}
+          </tr>
+        </thead>
+        <tbody {...roles.rowgroup} ref={body}>
+          {isLong && !whole ? (
+            <Suspense>
+              <VirtualRows
+                count={all.length}
+                rowHeight={ROW_HEIGHT}
+                columns={visible.length + 1}
+                body={body}
+                render={rowAt}
               />
-            </th>
+            </Suspense>
+          ) : (
+            all.map((_, index) => rowAt(index))
           )}
-          {visible.map((column) => (
-            <HeaderCell key={column.id} column={column} sorting={sorting} />
-          ))}
-        </tr>
-      </thead>
-      <tbody {...roles.rowgroup} ref={body}>
-        {isVirtual ? (
-          <Suspense>
-            <VirtualRows
-              count={all.length}
-              rowHeight={ROW_HEIGHT}
-              columns={visible.length + 1}
-              body={body}
-              render={rowAt}
-            />
-          </Suspense>
-        ) : (
-          all.map((_, index) => rowAt(index))
-        )}
-      </tbody>
-    </table>
+        </tbody>
+      </table>
+      {portable && (
+        <Group gap={4} px="md" py="xs" justify="flex-end" className="screen-only">
+          <TableButton label={t.common.copyTable} icon={IconCopy} onClick={() => void copy().catch(showProblem)} />
+          <TableButton label={t.common.printTable} icon={IconPrinter} onClick={() => window.print()} />
+        </Group>
+      )}
+    </>
   );
 }
 
+interface TableButtonProps {
+  label: string;
+  icon: typeof IconCopy;
+  onClick(): void;
+}
+
+const TableButton = ({ label, icon: Icon, onClick }: TableButtonProps) => (
+  <ActionIcon variant="subtle" color="gray" title={label} aria-label={label} onClick={onClick}>
+    <Icon size={16} aria-hidden />
+  </ActionIcon>
+);
+
 function HeaderCell<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
-  const { id, header, align, sortable } = column;
+  const { id, header, align, sortable, screenOnly } = column;
   const current = sorting?.by === id ? sorting.dir : undefined;
   if (!sortable || !sorting)
     return (
-      <th {...roles.columnheader} data-align={align}>
+      <th {...roles.columnheader} data-align={align} data-screen-only={screenOnly || undefined}>
         {header}
       </th>
     );
@@ -188,21 +276,42 @@ interface CursorTableProps<Row> extends Omit<DataTableProps<Row>, 'rows'> {
   empty: ReactNode;
 }
 
+/** Loads the next page when its button comes near, once the user has asked for more than the first. */
+function useFollowing(list: CursorList<object>) {
+  const button = useRef<HTMLButtonElement>(null);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const pages = list.data?.pages.length ?? 0;
+  useEffect(() => {
+    if (pages < 2 || !hasNextPage || isFetchingNextPage || !button.current) return undefined;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) void fetchNextPage();
+      },
+      { rootMargin: '800px' },
+    );
+    observer.observe(button.current);
+    return () => observer.disconnect();
+  }, [pages, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  return button;
+}
+
 /** A table over a list that pages by cursor, with its loading, error and empty states. */
 export function CursorTable<Row extends object>({ list, empty, ...table }: CursorTableProps<Row>) {
   const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
+  const more = useFollowing(list);
   if (list.error && !list.data) return <Problem error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.data) return <Placeholder lines={8} />;
   if (rows.length === 0) return empty;
   return (
     <>
-      <DataTable {...table} rows={rows} />
+      <DataTable portable {...table} rows={rows} />
       <Group justify="space-between" p="md">
         <Text size="sm" c="dimmed" aria-live="polite">
           {t.common.shown(rows.length, Math.max(list.data.pages[0]?.total ?? 0, rows.length))}
         </Text>
         {list.hasNextPage && (
           <Button
+            ref={more}
             variant="default"
             size="sm"
             loading={list.isFetchingNextPage}

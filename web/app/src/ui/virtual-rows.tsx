@@ -1,25 +1,30 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useLayoutEffect, useState } from 'react';
+import { type ReactNode, type Ref, type RefObject, useLayoutEffect, useState } from 'react';
 
 interface VirtualRowsProps {
   count: number;
+  /** Of rows that have not been shown yet; shown ones are measured, because cards on phones differ in height. */
   rowHeight: number;
   columns: number;
   body: RefObject<HTMLTableSectionElement | null>;
-  render(index: number): ReactNode;
+  render(index: number, measure: Ref<HTMLTableRowElement>): ReactNode;
 }
+
+const OVERSCAN = 20;
 
 /** Holds only the visible rows of a long table in the page, with space for the others above and below. */
 export function VirtualRows({ count, rowHeight, columns, body, render }: VirtualRowsProps) {
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
-    const top = body.current?.getBoundingClientRect().top ?? 0;
-    setOffset(top + window.scrollY);
-  }, [body]);
+    const locate = () => setOffset((body.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
+    locate();
+    window.addEventListener('resize', locate);
+    return () => window.removeEventListener('resize', locate);
+  }, [body, count]);
   const virtualizer = useWindowVirtualizer({
     count,
     estimateSize: () => rowHeight,
-    overscan: 20,
+    overscan: OVERSCAN,
     scrollMargin: offset,
   });
   const items = virtualizer.getVirtualItems();
@@ -35,7 +40,7 @@ export function VirtualRows({ count, rowHeight, columns, body, render }: Virtual
   return (
     <>
       {space(before)}
-      {items.map(({ index }) => render(index))}
+      {items.map(({ index }) => render(index, virtualizer.measureElement))}
       {space(after)}
     </>
   );

@@ -1,27 +1,21 @@
-import { account } from './account.ts';
-import { campaigns } from './campaigns.ts';
 import { common } from './common.ts';
-import { contacts } from './contacts.ts';
-import { domains } from './domains.ts';
-import { emails } from './emails.ts';
-import { home } from './home.ts';
-import { imports } from './imports.ts';
+import { developers } from './developers.ts';
+import { events } from './events.ts';
+import { everyday } from './everyday.ts';
+import { jobs } from './jobs.ts';
 import { audit, billing, members, operator, project, security } from './people.ts';
-import { segments } from './segments.ts';
-import { templates } from './templates.ts';
+import { suppressions } from './suppressions.ts';
+import { webhooks } from './webhooks.ts';
 import { workflows } from './workflows.ts';
 
 export const en = {
   ...common,
-  account,
-  home,
-  contacts,
-  imports,
-  segments,
-  templates,
-  campaigns,
-  domains,
-  emails,
+  ...everyday,
+  suppressions,
+  webhooks,
+  developers,
+  events,
+  jobs,
   workflows,
   members,
   project,

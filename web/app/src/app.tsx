@@ -1,5 +1,3 @@
-import './mantine.css';
-import './styles.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -10,8 +8,8 @@ import { router } from './router.tsx';
 import { cssVariables, theme } from './theme.ts';
 import { Notices } from './ui/notices.tsx';
 
-const root = document.getElementById('root');
-if (root)
+/** Shows the application. Its texts are loaded by then. */
+export function start(root: HTMLElement): void {
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
@@ -22,3 +20,4 @@ if (root)
       </MantineProvider>
     </StrictMode>,
   );
+}

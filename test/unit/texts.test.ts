@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+
+type Text = string | ((...given: unknown[]) => string);
+type Catalogue = Map<string, Text>;
+
+const source = resolve(import.meta.dirname, '../../web/app/src');
+
+/** Texts that are the same in both languages. */
+const SAME = new Set([
+  ...['API', 'Everpost', 'ID', 'Link', 'Links', 'Message-ID', 'Name', 'Person', 'Segment', 'Standard', 'Status'],
+  ...['Text', 'TypeScript', 'URL', 'Webhooks', 'Workflow', 'Workflows', 'curl', 'Domain', 'Domains'],
+]);
+/** Functions whose text is made of their values only. */
+const VALUES_ONLY = new Set([
+  'home.upcomingStep',
+  'imports.chosen',
+  'segments.memberCount',
+  'segments.trackEvents',
+  'templates.size',
+  'templates.version',
+]);
+
+/** Numbers and texts that a translation must contain wherever the original does. */
+const NUMBERS = [1001, 2002, 3003];
+const WORDS = ['⟦first⟧', '⟦second⟧', '⟦third⟧'];
+
+const digits = (text: string): string => text.replace(/(\d)[.,\u202f\u00a0 ](?=\d{3})/g, '$1');
+const valuesIn = (text: Text, given: unknown[]): unknown[] => {
+  const result = typeof text === 'string' ? text : text(...given);
+  return given.filter((value) => digits(result).includes(String(value)));
+};
+/** Names in `{{…}}`, which the renderer of mails reads, and elements of HTML. */
+const codeIn = (text: string): string[] => [...text.matchAll(/\{\{\w*|<\/?\w+/g)].map(([found]) => found).sort();
+
+function flatten(value: unknown, path = ''): [string, Text][] {
+  if (typeof value === 'string' || typeof value === 'function') return [[path, value as Text]];
+  return Object.entries(value as object).flatMap(([key, inner]) => flatten(inner, path ? `${path}.${key}` : key));
+}
+
+/** The texts are read as files: they belong to a program with the types of a browser. */
+async function load(file: string, name: string): Promise<Record<string, unknown>> {
+  const module = (await import(join(source, 'texts', file))) as Record<string, Record<string, unknown>>;
+  return module[name] ?? {};
+}
+
+describe('the texts of the web application', () => {
+  let [english, german]: [Catalogue, Catalogue] = [new Map(), new Map()];
+  let topics: { frame: string[]; everyday: string[] } = { frame: [], everyday: [] };
+  const browser = globalThis as { document?: unknown; navigator?: unknown };
+  const hasNavigator = browser.navigator !== undefined;
+
+  before(async () => {
+    // Formats follow the language of the document.
+    browser.document = { documentElement: { lang: 'en' } };
+    // Node has one from 21 on.
+    if (!hasNavigator) browser.navigator = { languages: ['en'] };
+    english = new Map(flatten(await load('en/index.ts', 'en')));
+    german = new Map(flatten(await load('de/index.ts', 'de')));
+    const frame = Object.keys(await load('en/common.ts', 'common'));
+    topics = { frame, everyday: [...frame, ...Object.keys(await load('en/everyday.ts', 'everyday'))] };
+  });
+  after(() => {
+    delete browser.document;
+    if (!hasNavigator) delete browser.navigator;
+  });
+
+  it('has every text in German, and no other', () => {
+    expect(english.size).to.be.greaterThan(500);
+    expect([...german.keys()].sort()).to.deep.equal([...english.keys()].sort());
+  });
+
+  it('has no empty text', () => {
+    for (const texts of [english, german])
+      expect([...texts].filter(([, text]) => typeof text === 'string' && text.trim() === '')).to.deep.equal([]);
+  });
+
+  it('translates every text, unless it is the same in German', () => {
+    const copied = [...english].filter(([path, text]) => {
+      const other = german.get(path);
+      if (typeof text === 'string') return text === other && !SAME.has(text);
+      return typeof other === 'function' && !VALUES_ONLY.has(path) && text(...NUMBERS) === other(...NUMBERS);
+    });
+    expect(copied.map(([path]) => path)).to.deep.equal([]);
+  });
+
+  it('gives the same values to both languages', () => {
+    for (const [path, text] of english) {
+      const other = german.get(path) ?? '';
+      for (const given of [NUMBERS, WORDS]) expect(valuesIn(other, given), path).to.have.members(valuesIn(text, given));
+    }
+  });
+
+  it('keeps variables of mails and HTML', () => {
+    for (const [path, text] of english)
+      if (typeof text === 'string') expect(codeIn(german.get(path) as string), path).to.deep.equal(codeIn(text));
+  });
+
+  it('loads a text before anything that uses it', () => {
+    const EVERYDAY = ['account', 'home', 'contacts', 'segments', 'templates', 'campaigns', 'emails', 'domains'];
+    const misused = (folder: string, allowed: string[]): string[] =>
+      filesOf(join(source, folder)).flatMap((file) =>
+        [...readFileSync(file, 'utf8').matchAll(/(?<![\w.])t\.(\w+)/g)]
+          .filter(([, topic = '']) => !allowed.includes(topic))
+          .map(([use]) => `${file}: ${use}`),
+      );
+    expect(misused('frame', topics.frame)).to.deep.equal([]);
+    for (const folder of ['api', 'conditions', 'ui', ...EVERYDAY.map((page) => `pages/${page}`)])
+      expect(misused(folder, topics.everyday)).to.deep.equal([]);
+  });
+});
+
+const filesOf = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));

@@ -1,0 +1,98 @@
+import { Alert, Button, FileButton, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconFileSpreadsheet } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { unwrap, upload } from '../../api/client.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
+import { messageOf } from '../../api/problem.ts';
+import { t } from '../../texts/index.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+
+export function AddDialog({ onClose }: { onClose(): void }) {
+  const { client, key } = useApi();
+  const form = useForm({ initialValues: { email: '', reason: '' } });
+  const add = useAction<{ email: string; reason?: string }>({
+    run: (body) => unwrap(client.POST('/suppressions', { body })),
+    done: (_, { email }) => t.suppressions.added(email),
+    changes: [key('suppressions'), key('contacts')],
+    onDone: onClose,
+    quiet: true,
+  });
+  const submit = form.onSubmit(({ email, reason }) =>
+    add.mutate({ email: email.trim(), ...(reason.trim() && { reason: reason.trim() }) }),
+  );
+  return (
+    <Dialog opened onClose={onClose} title={t.suppressions.addTitle}>
+      <form onSubmit={submit}>
+        <Stack>
+          <Text size="sm">{t.suppressions.addText}</Text>
+          {add.error && <Alert color="red">{messageOf(add.error)}</Alert>}
+          <TextInput
+            label={t.suppressions.address}
+            type="email"
+            required
+            data-autofocus
+            {...form.getInputProps('email')}
+          />
+          <TextInput
+            label={t.suppressions.note}
+            description={t.suppressions.noteHint}
+            maxLength={500}
+            {...form.getInputProps('reason')}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t.common.cancel}
+            </Button>
+            <Button type="submit" loading={add.isPending}>
+              {t.suppressions.add}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+export function ImportDialog({ onClose }: { onClose(): void }) {
+  const { key, projectId } = useApi();
+  const navigate = useNavigate();
+  const [sent, setSent] = useState(0);
+  const send = useAction<File, { jobId: string }>({
+    run: (file) => {
+      const form = new FormData();
+      form.append('file', file);
+      return upload<{ jobId: string }>(projectId, '/suppressions/import', form, setSent);
+    },
+    done: () => t.suppressions.importStarted,
+    changes: [key('jobs')],
+    onDone: ({ jobId }) => void navigate({ to: '/p/$projectId/jobs/$id', params: { projectId, id: jobId } }),
+    quiet: true,
+  });
+  return (
+    <Dialog opened onClose={onClose} title={t.suppressions.importTitle}>
+      <Stack>
+        <Text size="sm">{t.suppressions.importText}</Text>
+        {send.error && <Alert color="red">{messageOf(send.error)}</Alert>}
+        {send.isPending && <Progress value={sent * 100} aria-label={t.suppressions.importTitle} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t.common.cancel}
+          </Button>
+          <FileButton
+            accept=".csv,text/csv"
+            onChange={(file) => file && send.mutate(file)}
+            inputProps={{ 'aria-label': t.suppressions.file }}
+          >
+            {(props) => (
+              <Button {...props} leftSection={<IconFileSpreadsheet size={16} />} loading={send.isPending}>
+                {t.imports.choose}
+              </Button>
+            )}
+          </FileButton>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}

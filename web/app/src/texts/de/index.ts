@@ -1,0 +1,27 @@
+import type { Texts } from '../index.ts';
+import { common } from './common.ts';
+import { developers } from './developers.ts';
+import { events } from './events.ts';
+import { everyday } from './everyday.ts';
+import { jobs } from './jobs.ts';
+import { audit, billing, members, operator, project, security } from './people.ts';
+import { suppressions } from './suppressions.ts';
+import { webhooks } from './webhooks.ts';
+import { workflows } from './workflows.ts';
+
+export const de: Texts = {
+  ...common,
+  ...everyday,
+  suppressions,
+  webhooks,
+  developers,
+  events,
+  jobs,
+  workflows,
+  members,
+  project,
+  billing,
+  security,
+  audit,
+  operator,
+};

@@ -1,0 +1,41 @@
+import type { Texts } from '../index.ts';
+export const suppressions: Texts['suppressions'] = {
+  title: 'Sperrliste',
+  description:
+    'Adressen, die keine E-Mails erhalten: Sie waren unzustellbar, haben sich beschwert oder wurden von Hand gesperrt.',
+  search: 'Nach Adresse suchen',
+  reason: 'Grund',
+  anyReason: 'Jeder Grund',
+  reasons: { HARD_BOUNCE: 'Unzustellbar', COMPLAINT: 'Spam-Beschwerde', MANUAL: 'Von Hand' },
+  reasonHints: {
+    HARD_BOUNCE: 'Sie erhält gar keine E-Mails.',
+    COMPLAINT: 'Sie erhält keine Werbe-E-Mails; Transaktions-E-Mails werden gesendet.',
+    MANUAL: 'Sie erhält gar keine E-Mails.',
+  },
+  address: 'Adresse',
+  hashOnly: 'Adresse gelöscht, nur ihr Hash ist gespeichert',
+  note: 'Notiz',
+  noteHint: 'Warum sie auf der Liste steht. Freiwillig.',
+  mail: 'E-Mail',
+  showMail: 'E-Mail anzeigen',
+  add: 'Adresse sperren',
+  addTitle: 'Adresse sperren',
+  addText: 'Ab jetzt wird nichts mehr an sie gesendet, und ihr Kontakt wird abgemeldet.',
+  added: (email: string) => `${email} ist gesperrt.`,
+  remove: 'Entfernen',
+  removeOf: (email: string) => `${email} entfernen`,
+  removeTitle: (email: string) => `${email} von der Liste entfernen?`,
+  removeText:
+    'An die Adresse werden wieder E-Mails gesendet. Ein Kontakt bleibt abgemeldet. Ist sie wieder unzustellbar, kommt sie zurück, und unzustellbare E-Mails schaden Ihrem Ruf als Absender.',
+  removed: (email: string) => `${email} ist nicht mehr gesperrt.`,
+  import: 'Importieren',
+  importTitle: 'Gesperrte Adressen importieren',
+  importText:
+    'Eine CSV-Datei von bis zu 5 MB mit einer Spalte „email“ und bei Bedarf den Spalten „reason“ (HARD_BOUNCE, COMPLAINT oder MANUAL) und „note“.',
+  file: 'CSV-Datei',
+  importStarted: 'Der Import ist eingereiht. Sein Auftrag zeigt den Fortschritt.',
+  export: 'CSV exportieren',
+  emptyTitle: 'Niemand ist gesperrt',
+  emptyText: 'Adressen, die unzustellbar sind oder sich beschweren, kommen von selbst hierher.',
+  noMatch: 'Keine passende gesperrte Adresse',
+};
