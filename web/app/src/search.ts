@@ -269,6 +269,7 @@ export const jobTypes = [
   'BULK_SUBSCRIBE',
   'BULK_UNSUBSCRIBE',
   'BULK_DELETE',
+  'RETRY_EXECUTIONS',
 ] as const satisfies Job['type'][];
 export const jobStatuses = ['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const satisfies Job['status'][];
 

@@ -3,6 +3,10 @@ import type { Texts } from '../index.ts';
 export const emails: Texts['emails'] = {
   title: 'E-Mail-Protokoll',
   description: 'Jede E-Mail, was mit ihr geschah und warum.',
+  blocked: 'Blockiert',
+  recipient: 'Empfänger',
+  recipientHint: 'Ganze Adresse',
+  toWorkflow: 'Workflow öffnen',
   subject: 'Betreff',
   noSubject: '(kein Betreff)',
   to: 'An',

@@ -45,8 +45,8 @@ export const home: Texts['home'] = {
     `${plural(count, { one: 'E-Mail ist', other: 'E-Mails sind' })} in den letzten 7 Tagen fehlgeschlagen`,
   failedExecutions: (count: number) =>
     `${plural(count, { one: 'Workflow-Ausführung ist', other: 'Workflow-Ausführungen sind' })} fehlgeschlagen`,
-  failingWebhooks: (count: number) =>
-    `${plural(count, { one: 'Webhook-Endpunkt schlägt', other: 'Webhook-Endpunkte schlagen' })} fehl`,
+  failingWebhook: (host: string) => `Der Webhook-Endpunkt bei ${host} schlägt fehl`,
+  disabledWebhook: (host: string) => `Der Webhook-Endpunkt bei ${host} wurde nach Fehlern abgeschaltet`,
   pausedCampaign: (name: string) => `Die Kampagne ${name} ist angehalten`,
   pendingDomain: (domain: string) => `${domain} ist noch nicht bestätigt`,
   show: 'Anzeigen',

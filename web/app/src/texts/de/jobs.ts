@@ -12,6 +12,7 @@ export const jobs: Texts['jobs'] = {
     BULK_SUBSCRIBE: 'Kontakte anmelden',
     BULK_UNSUBSCRIBE: 'Kontakte abmelden',
     BULK_DELETE: 'Kontakte löschen',
+    RETRY_EXECUTIONS: 'Fehlgeschlagene Ausführungen wiederholen',
   },
   dryRun: 'Probelauf',
   anyStatus: 'Jeder Status',

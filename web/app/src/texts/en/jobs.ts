@@ -11,6 +11,7 @@ export const jobs = {
     BULK_SUBSCRIBE: 'Subscribe contacts',
     BULK_UNSUBSCRIBE: 'Unsubscribe contacts',
     BULK_DELETE: 'Delete contacts',
+    RETRY_EXECUTIONS: 'Retry failed executions',
   },
   dryRun: 'Dry run',
   anyStatus: 'Any status',
