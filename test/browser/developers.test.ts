@@ -249,8 +249,8 @@ describe('the pages for developers', function () {
     await page.getByRole('link', { name: 'data.field00001' }).waitFor();
     const rows = (): Promise<number> => page.evaluate<number>(`document.querySelectorAll('tbody tr').length`);
     expect(await rows()).to.be.lessThan(150);
-    for (let n = 1; n <= 10; n++) {
-      await page.evaluate(`scrollTo(0, document.body.scrollHeight * ${n / 10})`);
+    for (let n = 1; n <= 5; n++) {
+      await page.evaluate(`scrollTo(0, document.body.scrollHeight * ${n / 5})`);
       // A row of the list, not the space for others, is in the middle of the window.
       await eventually(() =>
         page.evaluate<boolean>(`!!document.elementFromPoint(700, 400)?.closest('tr[data-index]')`),
