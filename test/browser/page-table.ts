@@ -3,8 +3,8 @@
 export interface PageVisit {
   /** Nobody is signed in; otherwise a member of the sample shop is. */
   signedOut?: true;
-  /** For each parameter of the route, a list of the API, which may contain earlier parameters. */
-  ids?: Record<string, string | { list: string; where: Record<string, unknown> }>;
+  /** For each parameter of the route, a list of the API, which may contain earlier parameters, or a fixed value. */
+  ids?: Record<string, string | { list: string; where: Record<string, unknown> } | { value: string }>;
   /** Query strings, one visit each; without any by default. */
   searches?: string[];
 }
@@ -57,6 +57,10 @@ export async function addressesOf(route: string, projectId: string, read: ReadLi
   const { ids = {}, searches = [''] } = PAGES[route] ?? {};
   const values: Record<string, string> = { projectId };
   for (const [name, source] of Object.entries(ids)) {
+    if (typeof source === 'object' && 'value' in source) {
+      values[name] = encodeURIComponent(source.value);
+      continue;
+    }
     const { list, where } = typeof source === 'string' ? { list: source, where: {} } : source;
     const items = await read(withValues(list, values));
     const first = items.find((item) => Object.entries(where).every(([key, value]) => item[key] === value));
