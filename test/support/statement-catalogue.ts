@@ -10,6 +10,7 @@ const PARENTS: Record<string, string> = {
   campaign_domains: 'campaign_id',
   campaign_links: 'campaign_id',
   campaign_rates: 'campaign_id',
+  human_campaign_deltas: 'campaign_id',
   domain_keys: 'domain_id',
   email_attachments: 'set_id',
   email_notices: 'email_id',
