@@ -89,6 +89,18 @@ const home = createRoute({
   path: '/',
   component: lazyRouteComponent(() => import('./pages/home/home.tsx'), 'HomePage'),
 });
+const activity = createRoute({
+  getParentRoute: () => project,
+  path: '/activity',
+  validateSearch: search.activity,
+  component: lazyRouteComponent(() => import('./pages/activity/activity.tsx'), 'ActivityPage'),
+});
+const analytics = createRoute({
+  getParentRoute: () => project,
+  path: '/analytics',
+  validateSearch: search.analytics,
+  component: lazyRouteComponent(() => import('./pages/analytics/analytics.tsx'), 'AnalyticsPage'),
+});
 const contacts = createRoute({
   getParentRoute: () => project,
   path: '/contacts',
@@ -191,6 +203,8 @@ const routeTree = rootRoute.addChildren([
     newProject,
     project.addChildren([
       home,
+      activity,
+      analytics,
       contacts,
       importContacts,
       contact,

@@ -412,6 +412,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/analytics/top-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the links that people clicked most, in whole days of UTC */
+        get: operations["getAnalyticsTopLinks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/contacts": {
         parameters: {
             query?: never;
@@ -3283,6 +3300,10 @@ export interface webhooks {
                      *         "sourceType": "TRANSACTIONAL",
                      *         "subject": "Hello",
                      *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                     *         "machine": false,
+                     *         "isFirstHuman": true,
+                     *         "userAgentClass": "CLIENT",
+                     *         "secondsAfterSending": 3600,
                      *         "isFirst": true,
                      *         "eventId": "01928c7e-0000-7000-8000-000000000003",
                      *         "contactId": "01928c7e-0000-7000-8000-000000000002",
@@ -3388,6 +3409,10 @@ export interface webhooks {
                      *         "sourceType": "TRANSACTIONAL",
                      *         "subject": "Hello",
                      *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                     *         "machine": false,
+                     *         "isFirstHuman": true,
+                     *         "userAgentClass": "CLIENT",
+                     *         "secondsAfterSending": 3600,
                      *         "isFirst": true,
                      *         "link": "https://example.com/offer",
                      *         "eventId": "01928c7e-0000-7000-8000-000000000003",
@@ -4414,6 +4439,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -4552,6 +4579,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -4690,6 +4719,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -4828,6 +4859,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -4966,6 +4999,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -7180,11 +7215,15 @@ export interface operations {
                         totalEmailsDelivered: number;
                         totalEmailsOpened: number;
                         totalEmailsClicked: number;
+                        totalEmailsHumanOpened: number;
+                        totalEmailsHumanClicked: number;
                         totalEmailsBounced: number;
                         totalEmailsComplained: number;
                         totalWorkflowsStarted: number;
                         openRate: number;
                         clickRate: number;
+                        humanOpenRate: number;
+                        humanClickRate: number;
                         bounceRate: number;
                     };
                 };
@@ -7328,6 +7367,8 @@ export interface operations {
                             delivered: number;
                             opened: number;
                             clicked: number;
+                            humanOpened: number;
+                            humanClicked: number;
                             bounced: number;
                             complained: number;
                         }[];
@@ -7350,7 +7391,7 @@ export interface operations {
             query?: {
                 startDate?: string;
                 endDate?: string;
-                metric?: "opens" | "clicks" | "sent";
+                metric?: "opens" | "clicks" | "humanOpens" | "humanClicks" | "sent";
                 limit?: number;
             };
             header?: never;
@@ -7383,11 +7424,15 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
                         openRate: number;
                         clickRate: number;
+                        humanOpenRate: number;
+                        humanClickRate: number;
                         bounceRate: number;
                         deliveryRate: number;
                     }[];
@@ -7430,11 +7475,15 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
                         averageOpenRate: number;
                         averageClickRate: number;
+                        averageHumanOpenRate: number;
+                        averageHumanClickRate: number;
                         averageBounceRate: number;
                         campaigns: {
                             /** Format: uuid */
@@ -7454,11 +7503,15 @@ export interface operations {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
                             openRate: number;
                             clickRate: number;
+                            humanOpenRate: number;
+                            humanClickRate: number;
                             bounceRate: number;
                             deliveryRate: number;
                         }[];
@@ -7540,6 +7593,8 @@ export interface operations {
                         delivered: number;
                         opened: number;
                         clicked: number;
+                        humanOpened: number;
+                        humanClicked: number;
                         bounced: number;
                         complained: number;
                         failed: number;
@@ -7582,9 +7637,48 @@ export interface operations {
                         delivered: number;
                         opened: number;
                         clicked: number;
+                        humanOpened: number;
+                        humanClicked: number;
                         bounced: number;
                         complained: number;
                         failed: number;
+                    }[];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAnalyticsTopLinks: {
+        parameters: {
+            query?: {
+                startDate?: string;
+                endDate?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links, by the clicks of people. A link that was made for one recipient is counted without its query. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        link: string;
+                        clicks: number;
+                        humanClicks: number;
                     }[];
                 };
             };
@@ -9478,6 +9572,8 @@ export interface operations {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -9597,6 +9693,8 @@ export interface operations {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -9684,6 +9782,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -9798,6 +9898,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -9919,6 +10021,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10005,6 +10109,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10098,6 +10204,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10184,6 +10292,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10270,6 +10380,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10356,6 +10468,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10494,11 +10608,15 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
                         openRate: number;
                         clickRate: number;
+                        humanOpenRate: number;
+                        humanClickRate: number;
                         bounceRate: number;
                         deliveryRate: number;
                     };
@@ -10528,7 +10646,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The links. `uniqueClicks` counts a recipient once. */
+            /** @description The links. `uniqueClicks` counts a recipient once, `humanClicks` leaves out machines. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10539,6 +10657,7 @@ export interface operations {
                             link: string;
                             clicks: number;
                             uniqueClicks: number;
+                            humanClicks: number;
                         }[];
                     };
                 };
@@ -10580,6 +10699,8 @@ export interface operations {
                             delivered: number;
                             opened: number;
                             clicked: number;
+                            humanOpened: number;
+                            humanClicked: number;
                             bounced: number;
                             complained: number;
                             failed: number;

@@ -1,5 +1,7 @@
 import {
+  IconActivity,
   IconAddressBook,
+  IconChartLine,
   IconFilter,
   IconHome,
   IconMailFast,
@@ -17,7 +19,13 @@ export interface NavItem {
 }
 
 export const navigation: { title?: string; items: NavItem[] }[] = [
-  { items: [{ to: '', label: t.nav.home, icon: IconHome }] },
+  {
+    items: [
+      { to: '', label: t.nav.home, icon: IconHome },
+      { to: 'activity', label: t.activity.title, icon: IconActivity },
+      { to: 'analytics', label: t.analytics.title, icon: IconChartLine },
+    ],
+  },
   {
     title: t.nav.audience,
     items: [

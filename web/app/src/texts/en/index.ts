@@ -1,4 +1,6 @@
 import { account } from './account.ts';
+import { activity } from './activity.ts';
+import { analytics } from './analytics.ts';
 import { campaigns } from './campaigns.ts';
 import { common } from './common.ts';
 import { contacts } from './contacts.ts';
@@ -12,6 +14,8 @@ import { templates } from './templates.ts';
 export const en = {
   ...common,
   account,
+  activity,
+  analytics,
   home,
   contacts,
   imports,
