@@ -70,6 +70,7 @@ export const keptByReset = [
   'session_rate_windows',
   'failed_requests',
   'live_streams',
+  'notifications',
 ] as const;
 
 /**

@@ -205,9 +205,32 @@ describe('the pages of analytics and activity', function () {
     await eventually(async () => (await rows.count()) === expected[0].count);
   });
 
-  for (const path of ['/analytics', '/activity'])
-    it(`fits a telephone: ${path}`, async () => {
-      const page = await open(path, 375);
+  it('shows notifications at the bell, marks them as read, and turns a type off', async () => {
+    await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENDING' });
+    await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENT' });
+    const page = await open('');
+    await page.getByRole('link', { name: 'Notifications, 2 unread' }).click();
+    await page.getByRole('link', { name: 'The campaign Spring has finished' }).first().waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Mark all as read' }).click();
+    await page.getByText('2 notifications are marked as read.').waitFor();
+    await page.getByRole('link', { name: 'Notifications', exact: true }).waitFor();
+    expect(await api.db('notifications').where({ projectId: project.id, readAt: null })).to.deep.equal([]);
+    const off = page.getByRole('switch', { name: 'A campaign has finished: Here' });
+    await off.locator('xpath=..').click();
+    await page.getByText('Your settings are saved.').waitFor();
+    const settings = await api.db('notificationSettings').where({ type: 'campaign.finished' }).select('app', 'email');
+    expect(settings).to.deep.equal([{ app: false, email: false }]);
+  });
+
+  for (const [path, width] of [
+    ['/analytics', 375],
+    ['/analytics', 1280],
+    ['/activity', 375],
+    ['/notifications', 375],
+  ] as const)
+    it(`does not scroll sideways at ${width} px: ${path}`, async () => {
+      const page = await open(path, width);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).to.equal(0);

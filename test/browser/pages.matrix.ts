@@ -87,7 +87,18 @@ async function pathsOf(shop: ApiProject, bare: ApiProject): Promise<Record<strin
     const { body } = await server.get(path);
     return (body.data ?? body)[0].id;
   };
-  const lists = ['', '/contacts', '/contacts/import', '/segments', '/segments/new', '/templates', '/templates/new'];
+  const lists = [
+    '',
+    '/activity',
+    '/analytics',
+    '/notifications',
+    '/contacts',
+    '/contacts/import',
+    '/segments',
+    '/segments/new',
+    '/templates',
+    '/templates/new',
+  ];
   const more = ['/campaigns', '/campaigns/new', '/emails', '/domains'];
   const contact = await first('/contacts?search=ada.abel');
   const campaign = await first('/campaigns?status=SENT');

@@ -29,6 +29,7 @@ const PARENTS: Record<string, string> = {
 const SHARED = [
   // Accounts: a user may be a member of several projects.
   ...['users', 'sessions', 'user_recovery_codes', 'user_identities', 'account_requests', 'auth_attempts'],
+  ...['notification_settings'],
   // State of the service itself.
   ...[
     'knex_migrations',

@@ -101,6 +101,11 @@ const analytics = createRoute({
   validateSearch: search.analytics,
   component: lazyRouteComponent(() => import('./pages/analytics/analytics.tsx'), 'AnalyticsPage'),
 });
+const notifications = createRoute({
+  getParentRoute: () => project,
+  path: '/notifications',
+  component: lazyRouteComponent(() => import('./pages/notifications/notifications.tsx'), 'NotificationsPage'),
+});
 const contacts = createRoute({
   getParentRoute: () => project,
   path: '/contacts',
@@ -205,6 +210,7 @@ const routeTree = rootRoute.addChildren([
       home,
       activity,
       analytics,
+      notifications,
       contacts,
       importContacts,
       contact,

@@ -429,6 +429,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your notifications of the last 90 days over all projects, newest first */
+        get: operations["getNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark notifications as read: those with the given ids, or all */
+        post: operations["postNotificationsRead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/notification-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what you are told about, in the application and by mail */
+        get: operations["getUsersMeNotificationSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change what you are told about */
+        patch: operations["patchUsersMeNotificationSettings"];
+        trace?: never;
+    };
     "/contacts": {
         parameters: {
             query?: never;
@@ -7680,6 +7732,233 @@ export interface operations {
                         clicks: number;
                         humanClicks: number;
                     }[];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getNotifications: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of notifications, and how many are unread in all. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /** @enum {string} */
+                            type: "campaign.finished" | "campaign.paused" | "domain.lost" | "endpoint.disabled" | "import.finished" | "project.near_limit";
+                            /** Format: uuid */
+                            projectId: string;
+                            projectName: string;
+                            data: Record<string, unknown>;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            readAt: string | null;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                        unread: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postNotificationsRead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids?: string[];
+                    /** @constant */
+                    all?: true;
+                } | never | (unknown | unknown);
+            };
+        };
+        responses: {
+            /** @description How many were unread. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        read: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUsersMeNotificationSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        "campaign.finished": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "campaign.paused": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "domain.lost": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "endpoint.disabled": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "import.finished": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "project.near_limit": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchUsersMeNotificationSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    "campaign.finished"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "campaign.paused"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "domain.lost"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "endpoint.disabled"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "import.finished"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "project.near_limit"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        "campaign.finished": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "campaign.paused": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "domain.lost": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "endpoint.disabled": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "import.finished": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "project.near_limit": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                    };
                 };
             };
             /** @description An error. */

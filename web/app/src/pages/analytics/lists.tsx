@@ -196,7 +196,7 @@ export function AnalyticsLists({ period, metric, onMetric }: ListsProps) {
           ]}
         />
       </Grid.Col>
-      <Grid.Col span={{ base: 12, lg: 6 }}>
+      <Grid.Col span={12}>
         <ListPanel<TemplateFigures>
           title={t.analytics.byTemplate}
           period={period}
@@ -221,7 +221,7 @@ export function AnalyticsLists({ period, metric, onMetric }: ListsProps) {
           ]}
         />
       </Grid.Col>
-      <Grid.Col span={{ base: 12, lg: 6 }}>
+      <Grid.Col span={12}>
         <ListPanel<DomainFigures>
           title={t.analytics.byDomain}
           period={period}

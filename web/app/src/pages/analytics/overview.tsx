@@ -58,7 +58,8 @@ export function OverviewPanel({ period, compare }: { period: Period; compare: bo
                         </Text>
                         {name !== 'sent' && sent > 0 && (
                           <Text size="sm" c="dimmed">
-                            {percent(value / sent)}
+                            {/* Mail of before may be delivered or opened in the period. */}
+                            {percent(Math.min(value / sent, 1))}
                           </Text>
                         )}
                       </Group>

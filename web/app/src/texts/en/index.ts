@@ -8,6 +8,7 @@ import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { home } from './home.ts';
 import { imports } from './imports.ts';
+import { notifications } from './notifications.ts';
 import { segments } from './segments.ts';
 import { templates } from './templates.ts';
 
@@ -16,6 +17,7 @@ export const en = {
   account,
   activity,
   analytics,
+  notifications,
   home,
   contacts,
   imports,
