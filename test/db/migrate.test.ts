@@ -4,6 +4,7 @@ import pg from 'pg';
 import { connectDb, type Db } from '../../db/connect.ts';
 import { changedFunctions, functionsAfterTables, functionsBeforeTables } from '../../db/functions.ts';
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
+import { migrations } from '../../db/migrations/index.ts';
 import { startChild } from '../../dev/child.ts';
 import { atEnd, runDirectory } from '../support/cleanup.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -62,14 +63,14 @@ describe('migrations', () => {
       await db('databaseFunctions').where({ name: 'workflow_id' }).update({ checksum: 'newer' });
       await db('databaseFunctions').where({ name: 'write_contact' }).delete();
       expect(await pendingMigrations(db)).to.deep.equal(['function workflow_id', 'function write_contact']);
-      await addMigration('002-later');
+      await addMigration('999-later');
       expect(await pendingMigrations(db)).to.deep.equal([]);
     });
 
     it('are left unchanged by migrate', async () => {
       await db('databaseFunctions').where({ name: 'workflow_id' }).update({ checksum: 'newer' });
       await db('databaseFunctions').insert({ name: 'later_function', checksum: 'newer' });
-      await addMigration('002-later');
+      await addMigration('999-later');
       const functions = () => db('databaseFunctions').orderBy('name').select('name', 'checksum');
       const before = await functions();
       expect(await migrate(database.url)).to.deep.equal([]);
@@ -77,11 +78,11 @@ describe('migrations', () => {
     });
 
     it('do not hide a missing migration of this version', async () => {
-      await addMigration('002-later');
+      await addMigration('999-later');
       await db('knex_migrations').where({ name: '001-baseline' }).delete();
       expect(await pendingMigrations(db)).to.include('001-baseline');
       const error = await migrate(database.url).catch((reason: Error) => reason);
-      expect((error as Error).message).to.contain('migrations of another version of Everpost (002-later)');
+      expect((error as Error).message).to.contain('migrations of another version of Everpost (999-later)');
     });
   });
 
@@ -124,7 +125,7 @@ describe('migrations', () => {
 
     it('between two tables of the baseline are completed by the next run', async () => {
       await killWhileBlocked('create table workflows ()');
-      expect(await migrate(database.url)).to.deep.equal(['001-baseline']);
+      expect(await migrate(database.url)).to.deep.equal(Object.keys(migrations));
       expect(await pendingMigrations(db)).to.deep.equal([]);
     });
 
