@@ -14,6 +14,7 @@ import { sweepKeys } from '../services/idempotency/once.ts';
 import { deleteOldErrors } from '../services/jobs/errors.ts';
 import { admitAllWaiting } from '../services/jobs/slots.ts';
 import { deleteOldNoticeIds } from '../services/notices/receive.ts';
+import { deleteOldNotifications, mailNotifications } from '../services/notifications/mail.ts';
 import { deleteOldRequests } from '../services/request-log/failed-requests.ts';
 import { addMonths, addWeeks } from '../services/retention/partitions.ts';
 import { resealSecrets } from '../services/sealing/reseal.ts';
@@ -78,6 +79,8 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
     chore('account mail', ACCOUNT_MAIL_MS, () => sendRequestedMails(db, settings)),
+    chore('notifications', ACCOUNT_MAIL_MS, () => mailNotifications(db, settings)),
+    chore('old notifications', HOURLY_MS, () => deleteOldNotifications(db)),
     chore('billing', stripe ? BILLING_MS : SWEEP_MS, () => maintainBilling({ db, stripe, settings, log })),
     chore('system mail', SECURITY_MS, () => scrubSystemMail(db)),
     chore('security', SECURITY_MS, () => disableCriticalProjects(db, settings)),

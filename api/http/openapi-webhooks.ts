@@ -110,12 +110,15 @@ const subscription = (subscribed: boolean): Described => ({
   example: { ...contact, ...times, subscribed, reason: 'link', ...contactFacts },
 });
 
+/** Of opens and clicks. */
+const reader = { machine: false, isFirstHuman: true, userAgentClass: 'CLIENT', secondsAfterSending: 3600 };
+
 /** The data of each type. A test checks that every type is here, and every example fits its schema. */
 export const webhookData: Record<string, Described> = {
   'email.sent': mail(),
   'email.delivery': mail(),
-  'email.open': mail({ isFirst: true }),
-  'email.click': mail({ isFirst: true, link: 'https://example.com/offer' }),
+  'email.open': mail({ ...reader, isFirst: true }),
+  'email.click': mail({ ...reader, isFirst: true, link: 'https://example.com/offer' }),
   'email.bounce': mail({ bounceType: 'Permanent' }),
   'email.complaint': mail(),
   'email.failed': mail({ reason: '550 no such user' }),

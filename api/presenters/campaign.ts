@@ -34,6 +34,9 @@ const countShape = {
   deliveredCount: count(),
   openedCount: count(),
   clickedCount: count(),
+  /** By people; the two before include machines. */
+  humanOpenedCount: count(),
+  humanClickedCount: count(),
   bouncedCount: count(),
   complainedCount: count(),
   unsubscribedCount: count(),
@@ -71,6 +74,8 @@ export const campaignStatsShape = {
   ...countShape,
   openRate: fraction(),
   clickRate: fraction(),
+  humanOpenRate: fraction(),
+  humanClickRate: fraction(),
   bounceRate: fraction(),
   deliveryRate: fraction(),
 };
@@ -84,6 +89,8 @@ export const presentCampaignStats = (view: CampaignView) => {
     ...presentCampaignCounts(view),
     openRate: shareOf(counts.opened),
     clickRate: shareOf(counts.clicked),
+    humanOpenRate: shareOf(counts.humanOpened),
+    humanClickRate: shareOf(counts.humanClicked),
     bounceRate: shareOf(counts.bounced),
     deliveryRate: shareOf(counts.delivered),
   };

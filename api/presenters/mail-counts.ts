@@ -8,6 +8,9 @@ export const mailCounts = () => ({
   delivered: count(),
   opened: count(),
   clicked: count(),
+  /** By people; the two before include machines. */
+  humanOpened: count(),
+  humanClicked: count(),
   bounced: count(),
   complained: count(),
   failed: count(),

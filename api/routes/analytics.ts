@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { campaignTotals, metrics, topCampaigns } from '../../services/analytics/campaigns.ts';
-import { byDomain, byTemplate } from '../../services/analytics/mails.ts';
+import { byDomain, byTemplate, topLinks } from '../../services/analytics/mails.ts';
 import { timeseries } from '../../services/analytics/timeseries.ts';
 import { topEvents } from '../../services/analytics/top-events.ts';
 import { answer, ok } from '../http/answers.ts';
@@ -99,5 +99,21 @@ export const analytics = routes('Analytics', [
       200: answer('The domains with most mail first.', list(object({ domain: text(), ...mailCounts() }))),
     },
     handle: async ({ db, project, query }) => ok(await byDomain(db, project.projectId, query)),
+  }),
+  route({
+    method: 'GET',
+    path: '/analytics/top-links',
+    heavy: 'read',
+    summary: 'List the links that people clicked most, in whole days of UTC',
+    access: 'secretKey',
+    scope: 'analytics:read',
+    query: { ...rangeQuery(), limit: limit({ fallback: 10 }) },
+    answers: {
+      200: answer(
+        'The links, by the clicks of people. A link that was made for one recipient is counted without its query.',
+        list(object({ link: text(), clicks: wholeNumber({ min: 0 }), humanClicks: wholeNumber({ min: 0 }) })),
+      ),
+    },
+    handle: async ({ db, project, query }) => ok(await topLinks(db, project.projectId, query)),
   }),
 ]);

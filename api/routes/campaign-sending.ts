@@ -164,8 +164,17 @@ export const campaignSending = routes('Campaigns', [
     query: { limit: limit({ fallback: 100, max: 1_000 }) },
     answers: {
       200: answer(
-        'The links. `uniqueClicks` counts a recipient once.',
-        object({ data: list(object({ link: text(), clicks: wholeNumber(), uniqueClicks: wholeNumber() })) }),
+        'The links. `uniqueClicks` counts a recipient once, `humanClicks` leaves out machines.',
+        object({
+          data: list(
+            object({
+              link: text(),
+              clicks: wholeNumber(),
+              uniqueClicks: wholeNumber(),
+              humanClicks: wholeNumber(),
+            }),
+          ),
+        }),
       ),
       404: noCampaign,
     },

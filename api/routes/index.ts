@@ -23,6 +23,7 @@ import { keys } from './keys.ts';
 import { live } from './live.ts';
 import { loginLink } from './login-link.ts';
 import { members } from './members.ts';
+import { notifications } from './notifications.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
 import { operators } from './operators.ts';
@@ -59,6 +60,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   events,
   activity,
   analytics,
+  notifications,
   contacts,
   contactFields,
   contactJobs(parts),

@@ -1,3 +1,4 @@
+import { classifyRequest } from '../../services/emails/machines.ts';
 import { readClickToken, readOpenToken } from '../../services/emails/tracked-links.ts';
 import { Tracking, webAddress } from '../../services/emails/tracking.ts';
 import { type Answer, page } from '../http/answers.ts';
@@ -36,7 +37,9 @@ export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup 
       handle: async ({ settings, params, request }) => {
         const id = readOpenToken(settings.secretKeys, params.token);
         if (id === undefined) return pixel(404);
-        if (isCounted(request)) await counter.count({ mail: { id }, kind: 'open' });
+        if (isCounted(request)) {
+          await counter.count({ mail: { id }, kind: 'open', agent: classifyRequest(request.headers) });
+        }
         return pixel(200);
       },
     }),
@@ -51,7 +54,10 @@ export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup 
         const click = readClickToken(settings.secretKeys, params.token);
         const location = click && webAddress(click.target);
         if (!click || !location) return presentBadLink(request.headers['accept-language']);
-        if (isCounted(request)) await counter.count({ mail: { id: click.emailId }, kind: 'click', link: click.target });
+        if (isCounted(request)) {
+          const agent = classifyRequest(request.headers);
+          await counter.count({ mail: { id: click.emailId }, kind: 'click', link: click.target, agent });
+        }
         return { status: 302, headers: { ...UNSTORED, Location: location } };
       },
     }),

@@ -5,6 +5,10 @@ begin
   from (values ('sent', new.sent_at), ('delivered', new.delivered_at), ('opened', new.opened_at),
     ('clicked', new.clicked_at), ('bounced', new.bounced_at), ('complained', new.complained_at)) as times (kind, at)
   where at is not null;
+  insert into human_activity_deltas (project_id, kind, at, delta)
+  select new.project_id, kind, at, 1
+  from (values ('humanOpened', new.human_opened_at), ('humanClicked', new.human_clicked_at)) as times (kind, at)
+  where at is not null;
   return null;
 end $$;
 

@@ -15,6 +15,27 @@ begin
   ) mail, lateral (values ('sent', sent_at), ('delivered', delivered_at), ('opened', opened_at), ('clicked', clicked_at),
     ('bounced', bounced_at), ('complained', complained_at)) as times (kind, at)
   where at is not null group by project_id, kind, at having sum(delta) <> 0;
+  if exists (select 1 from after where num_nonnulls(human_opened_at, human_clicked_at) > 0) then
+    insert into human_activity_deltas (project_id, kind, at, delta)
+    select project_id, kind, at, sum(delta) from (
+      select project_id, human_opened_at, human_clicked_at, -1 as delta from before
+      union all
+      select project_id, human_opened_at, human_clicked_at, 1 from after
+    ) mail, lateral (values ('humanOpened', human_opened_at), ('humanClicked', human_clicked_at)) as times (kind, at)
+    where at is not null group by project_id, kind, at having sum(delta) <> 0;
+    insert into human_campaign_deltas (campaign_id, human_opened, human_clicked)
+    select * from (
+      select campaign_id, sum(delta * num_nonnulls(human_opened_at)) as opened,
+        sum(delta * num_nonnulls(human_clicked_at)) as clicked
+      from (
+        select campaign_id, human_opened_at, human_clicked_at, -1 as delta from before where campaign_id is not null
+        union all
+        select campaign_id, human_opened_at, human_clicked_at, 1 from after where campaign_id is not null
+      ) mail
+      group by campaign_id
+    ) as c
+    where (c.opened, c.clicked) <> (0, 0);
+  end if;
   if not exists (select 1 from after where campaign_id is not null) then return null; end if;
   insert into campaign_count_deltas (campaign_id, pending, sent, failed, skipped, cancelled, unknown,
     delivered, opened, clicked, bounced, hard_bounced, complained, unsubscribed)

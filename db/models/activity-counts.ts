@@ -8,6 +8,8 @@ export const activityKinds = [
   'delivered',
   'opened',
   'clicked',
+  'humanOpened',
+  'humanClicked',
   'bounced',
   'complained',
   'started',
@@ -16,8 +18,17 @@ export const activityKinds = [
 export type ActivityKind = (typeof activityKinds)[number];
 export type ActivityCounts = Record<ActivityKind, number>;
 
-const column = (kind: ActivityKind): string =>
-  kind === 'started' || kind === 'completed' ? `workflows_${kind}` : kind;
+export const noActivity = Object.freeze(
+  Object.fromEntries(activityKinds.map((kind) => [kind, 0])) as ActivityCounts,
+) as Readonly<ActivityCounts>;
+
+const columnOf: Partial<Record<ActivityKind, string>> = {
+  humanOpened: 'human_opened',
+  humanClicked: 'human_clicked',
+  started: 'workflows_started',
+  completed: 'workflows_completed',
+};
+const column = (kind: ActivityKind): string => columnOf[kind] ?? kind;
 const columns = activityKinds.map(column).join(', ');
 const each = (text: (kind: ActivityKind, column: string) => string): string =>
   activityKinds.map((kind) => text(kind, column(kind))).join(', ');
@@ -39,13 +50,18 @@ const aggregate = statement<{ aggregated: number }>(
      delete from activity_deltas where ctid = any (array(select ctid from activity_deltas limit $1))
      returning project_id, kind, at, delta
    ),
+   human_deltas as (
+     delete from human_activity_deltas where ctid = any (array(select ctid from human_activity_deltas limit $1))
+     returning project_id, kind, at, delta
+   ),
+   all_deltas as (select * from deltas union all select * from human_deltas),
    hours as (
      insert into activity_hours as h (project_id, hour, ${columns})
-     ${summedByHour('deltas')} order by 1, 2
+     ${summedByHour('all_deltas')} order by 1, 2
      on conflict (project_id, hour) do update set
        ${each((_, column) => `${column} = h.${column} + excluded.${column}`)}
    )
-   select count(*)::integer as aggregated from deltas`,
+   select count(*)::integer as aggregated from all_deltas`,
 );
 
 /** Aggregates at most `limit` deltas and returns how many. 0: there are none, or another process aggregates. */
@@ -60,12 +76,16 @@ export async function aggregateActivityDeltas(db: Db, limit: number): Promise<nu
 
 const read = statement<{ at: Date } & Record<ActivityKind, string>>(
   'activity-counts',
-  `select date_trunc($4, hour, 'UTC') as at, ${each((kind, column) => `sum(${column}) as ${kind}`)}
+  `select date_trunc($4, hour, 'UTC') as at, ${each((kind, column) => `sum(${column}) as "${kind}"`)}
    from (
      select hour, ${columns} from activity_hours where project_id = $1 and hour >= $2 and hour < $3
      union all
      select hour, ${columns}
-     from (${summedByHour('(select * from activity_deltas where project_id = $1 and at >= $2 and at < $3) recent')}) deltas
+     from (${summedByHour(`(
+       select project_id, kind, at, delta from activity_deltas where project_id = $1 and at >= $2 and at < $3
+       union all
+       select project_id, kind, at, delta from human_activity_deltas where project_id = $1 and at >= $2 and at < $3
+     ) recent`)}) deltas
    ) parts
    group by 1 order by 1`,
 );

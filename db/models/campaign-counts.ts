@@ -20,6 +20,9 @@ const names = [
   'complained',
   'unsubscribed',
 ] as const;
+/** Counted in deltas of their own: a worker of the previous version aggregates the others without them. */
+const humanNames = ['human_opened', 'human_clicked'] as const;
+const allNames = [...names, ...humanNames] as const;
 
 /** Each recipient counts in one of the first six; the others are the results of sent mails. */
 export interface CampaignCounts {
@@ -36,20 +39,28 @@ export interface CampaignCounts {
   hardBounced: number;
   complained: number;
   unsubscribed: number;
+  /** By people; the counts of opened and clicked include machines. */
+  humanOpened: number;
+  humanClicked: number;
 }
 
-type CountsRow = Record<(typeof names)[number], number> & { campaign_id: string };
+type CountsRow = Record<(typeof allNames)[number], number> & { campaign_id: string };
 
-const columns = names.join(', ');
+const columns = allNames.join(', ');
+/** Deltas of one kind, with zeros in the columns of the other. */
+const deltaColumns = [...names, ...humanNames.map((name) => `0 as ${name}`)].join(', ');
+const humanDeltaColumns = [...names.map((name) => `0 as ${name}`), ...humanNames].join(', ');
 
 const read = statement<CountsRow>(
   'campaign-counts',
-  `select wanted.campaign_id, ${names.map((name) => `coalesce(sum(${name}), 0)::integer as ${name}`).join(', ')}
+  `select wanted.campaign_id, ${allNames.map((name) => `coalesce(sum(${name}), 0)::integer as ${name}`).join(', ')}
    from unnest($1::uuid[]) as wanted (campaign_id)
    left join (
      select campaign_id, ${columns} from campaign_counts where campaign_id = any ($1::uuid[])
      union all
-     select campaign_id, ${columns} from campaign_count_deltas where campaign_id = any ($1::uuid[])
+     select campaign_id, ${deltaColumns} from campaign_count_deltas where campaign_id = any ($1::uuid[])
+     union all
+     select campaign_id, ${humanDeltaColumns} from human_campaign_deltas where campaign_id = any ($1::uuid[])
    ) parts using (campaign_id)
    group by wanted.campaign_id`,
 );
@@ -57,7 +68,10 @@ const read = statement<CountsRow>(
 export async function readCampaignCounts(db: Db, ids: string[]): Promise<Map<string, CampaignCounts>> {
   const rows = ids.length > 0 ? await read(db, [ids]) : [];
   return new Map(
-    rows.map(({ campaign_id, hard_bounced, ...counts }) => [campaign_id, { ...counts, hardBounced: hard_bounced }]),
+    rows.map(({ campaign_id, hard_bounced, human_opened, human_clicked, ...counts }) => [
+      campaign_id,
+      { ...counts, hardBounced: hard_bounced, humanOpened: human_opened, humanClicked: human_clicked },
+    ]),
   );
 }
 
@@ -79,6 +93,8 @@ export const noCampaignCounts = (): CampaignCounts => ({
   hardBounced: 0,
   complained: 0,
   unsubscribed: 0,
+  humanOpened: 0,
+  humanClicked: 0,
 });
 
 const AGGREGATION_LOCK = 0x63616d70; // "camp"
@@ -93,14 +109,22 @@ const aggregate = statement<{ aggregated: number }>(
        select d.ctid from campaign_count_deltas d where (select locked from aggregation_lock) limit $1 for update))
      returning *
    ),
+   human_deltas as (
+     delete from human_campaign_deltas where ctid = any (array(
+       select d.ctid from human_campaign_deltas d where (select locked from aggregation_lock) limit $1 for update))
+     returning *
+   ),
+   all_deltas as (
+     select campaign_id, ${deltaColumns} from deltas union all select campaign_id, ${humanDeltaColumns} from human_deltas
+   ),
    counted as (
      insert into campaign_counts as c (campaign_id, ${columns})
-     select d.campaign_id, ${names.map((name) => `sum(d.${name})`).join(', ')}
-     from deltas d join campaigns k on k.id = d.campaign_id
+     select d.campaign_id, ${allNames.map((name) => `sum(d.${name})`).join(', ')}
+     from all_deltas d join campaigns k on k.id = d.campaign_id
      group by d.campaign_id order by d.campaign_id
-     on conflict (campaign_id) do update set ${names.map((name) => `${name} = c.${name} + excluded.${name}`).join(', ')}
+     on conflict (campaign_id) do update set ${allNames.map((name) => `${name} = c.${name} + excluded.${name}`).join(', ')}
    )
-   select count(*)::integer as aggregated from deltas`,
+   select count(*)::integer as aggregated from all_deltas`,
 );
 
 /** Housekeeping: aggregates all deltas. Safe to run in several processes at once. */

@@ -5,18 +5,43 @@ import { statement } from '../statement.ts';
 // statement, as the counts of events, so they are a few seconds behind and cost a mail nothing. See
 // docs/decisions/141-counts-of-mails.md.
 
-const names = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'failed'] as const;
-export type MailCounts = Record<(typeof names)[number], number>;
+const names = [
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  'human_opened',
+  'human_clicked',
+  'bounced',
+  'complained',
+  'failed',
+] as const;
+type CountName = (typeof names)[number];
 
-/** The event that raises each count. */
-const eventOf: Record<keyof MailCounts, string> = {
-  sent: 'sent',
-  delivered: 'delivery',
-  opened: 'open',
-  clicked: 'click',
-  bounced: 'bounce',
-  complained: 'complaint',
-  failed: 'failed',
+export interface MailCounts {
+  sent: number;
+  delivered: number;
+  opened: number;
+  clicked: number;
+  /** By people; the two before include machines. */
+  humanOpened: number;
+  humanClicked: number;
+  bounced: number;
+  complained: number;
+  failed: number;
+}
+
+/** The events that raise each count, as a condition on `mail_events`. */
+const raisedBy: Record<CountName, string> = {
+  sent: "kind = 'sent' and is_first",
+  delivered: "kind = 'delivery' and is_first",
+  opened: "kind = 'open' and is_first",
+  clicked: "kind = 'click' and is_first",
+  human_opened: "kind = 'open' and is_first_human",
+  human_clicked: "kind = 'click' and is_first_human",
+  bounced: "kind = 'bounce' and is_first",
+  complained: "kind = 'complaint' and is_first",
+  failed: "kind = 'failed' and is_first",
 };
 
 const columns = names.join(', ');
@@ -50,7 +75,9 @@ export const countMails = `
     select d.project_id, date_trunc('day', d.at, 'UTC') as day, substr(d.name, 7) as kind, m.id as email_id, m.campaign_id,
       coalesce(m.template_id, k.template_id) as template_id,
       coalesce(nullif(split_part(coalesce(m.to_email, p.email), '@', 2), ''), 'unknown') as domain,
-      coalesce((e.data ->> 'isFirst')::boolean, true) as is_first, e.data ->> 'link' as link
+      coalesce((e.data ->> 'isFirst')::boolean, true) as is_first,
+      coalesce((e.data ->> 'isFirstHuman')::boolean, false) as is_first_human,
+      coalesce((e.data ->> 'machine')::boolean, false) as machine, e.data ->> 'link' as link
     from deltas d
     join events e on e.id = d.event_id and e.created_at = d.at
     join emails m on m.id = e.email_id
@@ -60,8 +87,8 @@ export const countMails = `
   ),
   mail_counts as materialized (
     select project_id, day, campaign_id, template_id, domain,
-      ${names.map((name) => `count(*) filter (where kind = '${eventOf[name]}') as ${name}`).join(', ')}
-    from mail_events where is_first group by 1, 2, 3, 4, 5
+      ${names.map((name) => `count(*) filter (where ${raisedBy[name]}) as ${name}`).join(', ')}
+    from mail_events where is_first or is_first_human group by 1, 2, 3, 4, 5
   ),
   template_counts as (
     insert into template_days as known (project_id, day, template_id, ${columns})
@@ -95,56 +122,84 @@ export const countMails = `
         else split_part(split_part(c.link, '#', 1), '?', 1)
       end as shown
     from (select distinct project_id, campaign_id, link from mail_events where kind = 'click' and link is not null) c
-    join campaigns k on k.id = c.campaign_id
+    left join campaigns k on k.id = c.campaign_id
   ),
-  clicks as materialized (
-    select c.project_id, c.campaign_id, c.email_id, md5(l.shown)::uuid as link_id, l.shown as link
-    from mail_events c join clicked_links l on l.campaign_id = c.campaign_id and l.link = c.link where c.kind = 'click'
+  all_clicks as materialized (
+    select c.project_id, c.day, c.campaign_id, c.email_id, c.machine, md5(l.shown)::uuid as link_id, l.shown as link
+    from mail_events c
+    join clicked_links l on l.project_id = c.project_id and l.campaign_id is not distinct from c.campaign_id and l.link = c.link
+    where c.kind = 'click'
   ),
+  link_day_counts as (
+    insert into link_days as known (project_id, day, link_id, link, clicks, human_clicks)
+    select project_id, day, coalesce(kept, md5('other'))::uuid, case when kept is null then 'other' else min(link) end,
+      sum(clicks), sum(human_clicks)
+    from ${capped(
+      'link_days',
+      ['project_id', 'day'],
+      'link_id',
+      `(select project_id, day, link_id, min(link) as link, count(*) as clicks,
+          count(*) filter (where not machine) as human_clicks
+        from all_clicks group by 1, 2, 3)`,
+    )} items group by 1, 2, kept order by 1, 2, 3
+    on conflict (project_id, day, link_id) do update set ${added(['clicks', 'human_clicks'])}
+  ),
+  clicks as materialized (select c.* from all_clicks c join campaigns k on k.id = c.campaign_id),
   first_clicks as (
     insert into campaign_link_clicks (project_id, campaign_id, link_id, email_id)
     select distinct project_id, campaign_id, link_id, email_id from clicks order by 1, 2, 3, 4
     on conflict do nothing returning campaign_id, link_id
   ),
   link_counts as (
-    insert into campaign_links as known (campaign_id, link_id, link, clicks, unique_clicks)
+    insert into campaign_links as known (campaign_id, link_id, link, clicks, unique_clicks, human_clicks)
     select campaign_id, coalesce(kept, md5('other'))::uuid, case when kept is null then 'other' else min(link) end,
-      sum(clicks), sum(unique_clicks)
+      sum(clicks), sum(unique_clicks), sum(human_clicks)
     from ${capped(
       'campaign_links',
       ['campaign_id'],
       'link_id',
       `(select campaign_id, link_id, min(link) as link, count(*) as clicks,
           (select count(*) from first_clicks f where f.campaign_id = clicks.campaign_id and f.link_id = clicks.link_id)
-            as unique_clicks
+            as unique_clicks, count(*) filter (where not machine) as human_clicks
         from clicks group by 1, 2)`,
     )} items group by 1, kept order by 1, 2
-    on conflict (campaign_id, link_id) do update set ${added(['clicks', 'unique_clicks'])}
+    on conflict (campaign_id, link_id) do update set ${added(['clicks', 'unique_clicks', 'human_clicks'])}
   )`;
 
-type CountsRow = Record<keyof MailCounts, string>;
+type CountsRow = Record<CountName, string>;
 
-const countsOf = (row: CountsRow): MailCounts =>
-  Object.fromEntries(names.map((name) => [name, Number(row[name])])) as MailCounts;
+const countsOf = (row: CountsRow): MailCounts => ({
+  sent: Number(row.sent),
+  delivered: Number(row.delivered),
+  opened: Number(row.opened),
+  clicked: Number(row.clicked),
+  humanOpened: Number(row.human_opened),
+  humanClicked: Number(row.human_clicked),
+  bounced: Number(row.bounced),
+  complained: Number(row.complained),
+  failed: Number(row.failed),
+});
 
-const linksOf = statement<{ link: string; clicks: string; unique_clicks: string }>(
+const linksOf = statement<{ link: string; clicks: string; unique_clicks: string; human_clicks: string }>(
   'campaign-links',
-  `select link, clicks, unique_clicks from campaign_links where campaign_id = $1 order by clicks desc, link limit $2`,
+  `select link, clicks, unique_clicks, human_clicks from campaign_links where campaign_id = $1 order by clicks desc, link limit $2`,
 );
 
 export interface LinkCount {
   link: string;
   clicks: number;
   uniqueClicks: number;
+  humanClicks: number;
 }
 
 /** Returns the links of a campaign, the most clicked first. */
 export async function readCampaignLinks(db: Db, campaignId: string, limit: number): Promise<LinkCount[]> {
   const rows = await linksOf(db, [campaignId, limit]);
-  return rows.map(({ link, clicks, unique_clicks }) => ({
+  return rows.map(({ link, clicks, unique_clicks, human_clicks }) => ({
     link,
     clicks: Number(clicks),
     uniqueClicks: Number(unique_clicks),
+    humanClicks: Number(human_clicks),
   }));
 }
 
@@ -204,4 +259,28 @@ export async function readDomainCounts(
 ): Promise<DomainCounts[]> {
   const rows = await byDomain(db, [projectId, from, to, limit]);
   return rows.map((row) => ({ domain: row.domain, ...countsOf(row) }));
+}
+
+const topLinks = statement<{ link: string; clicks: string; human_clicks: string }>(
+  'link-days',
+  `select min(link) as link, sum(clicks) as clicks, sum(human_clicks) as human_clicks from link_days
+   where project_id = $1 and day >= $2 and day < $3 group by link_id
+   order by sum(human_clicks) desc, sum(clicks) desc, min(link) limit $4`,
+);
+
+export type TopLink = Omit<LinkCount, 'uniqueClicks'>;
+
+/** Returns the counts of whole days of UTC, the links that people clicked most first. */
+export async function readTopLinks(
+  db: Db,
+  projectId: string,
+  { from, to }: DayRange,
+  limit: number,
+): Promise<TopLink[]> {
+  const rows = await topLinks(db, [projectId, from, to, limit]);
+  return rows.map(({ link, clicks, human_clicks }) => ({
+    link,
+    clicks: Number(clicks),
+    humanClicks: Number(human_clicks),
+  }));
 }

@@ -4,6 +4,12 @@ import { sampleContacts } from './sample-content.ts';
 
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 1_000;
+/** Whoever opens a mail sooner counts as a machine (services/emails/machines.ts). */
+const READING_MS = 3_000;
+const PHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148';
+/** Apple's privacy proxy. */
+const PROXY = 'Mozilla/5.0';
 
 interface Stack {
   apiUrl: string;
@@ -24,8 +30,9 @@ export async function readSampleMail({ apiUrl, mailUrl }: Stack): Promise<void> 
       open.delete(email);
       const links = trackedLinks(html, apiUrl);
       const clicks = readers.indexOf(email) % 3 === 0;
+      const headers = { 'user-agent': readers.indexOf(email) % 3 === 1 ? PROXY : PHONE };
       for (const link of links.filter(({ click }) => !click || clicks))
-        await fetch(link.url, { redirect: 'manual' }).catch(() => {});
+        await fetch(link.url, { headers, redirect: 'manual' }).catch(() => {});
     }
   }
 }
@@ -33,10 +40,10 @@ export async function readSampleMail({ apiUrl, mailUrl }: Stack): Promise<void> 
 async function htmlOf(mailUrl: string, email: string): Promise<string | undefined> {
   const query = encodeURIComponent(`to:"${email}" subject:"autumn"`);
   const found = (await (await fetch(`${mailUrl}/api/v1/search?query=${query}`)).json()) as {
-    messages: { ID: string }[];
+    messages: { ID: string; Created: string }[];
   };
   const [message] = found.messages;
-  if (!message) return undefined;
+  if (!message || Date.now() - Date.parse(message.Created) < READING_MS) return undefined;
   const { HTML } = (await (await fetch(`${mailUrl}/api/v1/message/${message.ID}`)).json()) as { HTML: string };
   return HTML;
 }

@@ -10,12 +10,17 @@ export interface ActivityStats {
   totalEmailsDelivered: number;
   totalEmailsOpened: number;
   totalEmailsClicked: number;
+  /** By people; the two before include machines. */
+  totalEmailsHumanOpened: number;
+  totalEmailsHumanClicked: number;
   totalEmailsBounced: number;
   totalEmailsComplained: number;
   totalWorkflowsStarted: number;
   /** The share of the sent mails, 0 to 1. */
   openRate: number;
   clickRate: number;
+  humanOpenRate: number;
+  humanClickRate: number;
   bounceRate: number;
 }
 
@@ -35,11 +40,15 @@ export async function activityStats(db: Db, projectId: string, query: RangeQuery
     totalEmailsDelivered: sum.delivered,
     totalEmailsOpened: sum.opened,
     totalEmailsClicked: sum.clicked,
+    totalEmailsHumanOpened: sum.humanOpened,
+    totalEmailsHumanClicked: sum.humanClicked,
     totalEmailsBounced: sum.bounced,
     totalEmailsComplained: sum.complained,
     totalWorkflowsStarted: sum.started,
     openRate: rate(sum.opened),
     clickRate: rate(sum.clicked),
+    humanOpenRate: rate(sum.humanOpened),
+    humanClickRate: rate(sum.humanClicked),
     bounceRate: rate(sum.bounced),
   };
 }

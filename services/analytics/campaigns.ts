@@ -3,12 +3,14 @@ import { Campaign } from '../../db/models/campaign.ts';
 import { type CampaignView, viewCampaigns } from '../campaigns/view.ts';
 import { type RangeQuery, readWholeHours } from '../range.ts';
 
-export const metrics = ['opens', 'clicks', 'sent'] as const;
+export const metrics = ['opens', 'clicks', 'humanOpens', 'humanClicks', 'sent'] as const;
 export type Metric = (typeof metrics)[number];
 
 const countOf: Record<Metric, (view: CampaignView) => number> = {
   opens: ({ counts }) => counts.opened,
   clicks: ({ counts }) => counts.clicked,
+  humanOpens: ({ counts }) => counts.humanOpened,
+  humanClicks: ({ counts }) => counts.humanClicked,
   sent: ({ counts }) => counts.sent,
 };
 

@@ -3,7 +3,9 @@ import {
   type DomainCounts,
   readDomainCounts,
   readTemplateCounts,
+  readTopLinks,
   type TemplateCounts,
+  type TopLink,
 } from '../../db/models/mail-counts.ts';
 import { type RangeQuery, readWholeDays } from '../range.ts';
 
@@ -19,4 +21,8 @@ export async function byTemplate(
 
 export async function byDomain(db: Db, projectId: string, { limit, ...query }: MailsQuery): Promise<DomainCounts[]> {
   return readDomainCounts(db, projectId, readWholeDays(query), limit);
+}
+
+export async function topLinks(db: Db, projectId: string, { limit, ...query }: MailsQuery): Promise<TopLink[]> {
+  return readTopLinks(db, projectId, readWholeDays(query), limit);
 }

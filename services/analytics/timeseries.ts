@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { readActivityCounts } from '../../db/models/activity-counts.ts';
+import { noActivity, readActivityCounts } from '../../db/models/activity-counts.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { type RangeQuery, readWholeHours } from '../range.ts';
 
@@ -11,6 +11,9 @@ export interface Point {
   delivered: number;
   opened: number;
   clicked: number;
+  /** By people; the two before include machines. */
+  humanOpened: number;
+  humanClicked: number;
   bounced: number;
   complained: number;
 }
@@ -33,7 +36,7 @@ export async function timeseries(
   const counts = new Map(found.map(({ at, counts }) => [at.getTime(), counts]));
   return Array.from({ length }, (_, n) => {
     const at = first + n * step;
-    const { sent = 0, delivered = 0, opened = 0, clicked = 0, bounced = 0, complained = 0 } = counts.get(at) ?? {};
-    return { at: new Date(at), sent, delivered, opened, clicked, bounced, complained };
+    const { started: _started, completed: _completed, ...mails } = counts.get(at) ?? noActivity;
+    return { at: new Date(at), ...mails };
   });
 }

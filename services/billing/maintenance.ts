@@ -1,17 +1,24 @@
 import type Stripe from 'stripe';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { notifyKeysChanged } from '../access/keys.ts';
 import { releaseBlockedMail } from '../blocking/release.ts';
-import { mailManagers } from '../members/mail.ts';
+import { membersToMail } from '../notifications/recipients.ts';
+import { sendSystemMail } from '../system/mail.ts';
 import { applyCaps } from './caps.ts';
 import { type Category, type Consumption, categories } from './consumption.ts';
 import { reportUsage } from './report.ts';
 import { aggregateUsage } from './usage.ts';
 
 const WARN_AT = 0.8;
+
+const notifyManagers = statement(
+  'billing-notify',
+  "select notify_members($1::uuid, 'project.near_limit', $2::jsonb, 'none', true)",
+);
 
 export interface BillingDeps {
   db: Db;
@@ -61,7 +68,11 @@ async function watchProject(trx: Db, projectId: string, systemFrom: string): Pro
     const mark = capMarkOf(consumption, category);
     if (!mark || warned[category] === mark.key) continue;
     warned[category] = mark.key;
-    await mailManagers(trx, projectId, { from: systemFrom, ...warningOf(nameInMail(project.name), category, mark) });
+    const warning = warningOf(nameInMail(project.name), category, mark);
+    for (const { email } of await membersToMail(trx, projectId, 'project.near_limit', { managersOnly: true }))
+      await sendSystemMail(trx, { from: systemFrom, to: email, ...warning });
+    const { reached, used, limit } = mark;
+    await notifyManagers(trx, [projectId, JSON.stringify({ category, reached, used, limit })]);
   }
   await trx('projectBilling')
     .where({ projectId })

@@ -12,6 +12,8 @@ export const presentCampaignCounts = ({ totalRecipients, counts }: CampaignView)
   deliveredCount: counts.delivered,
   openedCount: counts.opened,
   clickedCount: counts.clicked,
+  humanOpenedCount: counts.humanOpened,
+  humanClickedCount: counts.humanClicked,
   bouncedCount: counts.bounced,
   complainedCount: counts.complained,
   unsubscribedCount: counts.unsubscribed,

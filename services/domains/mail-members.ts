@@ -2,24 +2,20 @@ import type { Db } from '../../db/connect.ts';
 import type { Domain } from '../../db/models/domain.ts';
 import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { membersToMail } from '../notifications/recipients.ts';
 import { sendSystemMail } from '../system/mail.ts';
 
 /** `REMOVAL`: the domain was never verified and is removed soon. */
 type DomainNews = Domain['status'] | 'REMOVAL';
 
-/** Mails every active member of the project. */
+/** Mails every active member of the project; news of a lost domain can be turned off. */
 export async function mailMembersAboutDomain(
   trx: Db,
   { systemFrom }: Pick<Settings, 'systemFrom'>,
   { domain, projectId }: Pick<Domain, 'domain' | 'projectId'>,
   news: DomainNews,
 ): Promise<void> {
-  const members: { email: string; project: string }[] = await trx('memberships as m')
-    .join('users as u', 'u.id', 'm.userId')
-    .join('projects as p', 'p.id', 'm.projectId')
-    .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
-    .orderByRaw('u.email collate "C"')
-    .select('u.email', 'p.name as project');
+  const members = await membersToMail(trx, projectId, news === 'PENDING' ? 'domain.lost' : null);
   for (const { email, project } of members)
     await sendSystemMail(trx, { from: systemFrom, to: email, ...textOf(domain, nameInMail(project), news) });
 }

@@ -1,5 +1,6 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import type { AgentClass } from './machines.ts';
 
 export const noticeKinds = ['delivery', 'open', 'click', 'bounce', 'complaint'] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
@@ -15,16 +16,18 @@ export interface Notice {
   link?: string | undefined;
   /** The reason of a bounce or complaint, as reported. */
   reason?: string | undefined;
+  /** Of an open or a click; undefined when it is not known. */
+  agent?: AgentClass | undefined;
   /** When it happened; now by default. */
   at?: Date | undefined;
 }
 
 const append = statement(
   'notices-append',
-  `insert into email_notices (email_id, provider_message_id, kind, bounce_type, link, reason, at)
-   select id, provider_id, kind, bounce_type, link, reason, least(coalesce(at, now()), now())
-   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-     as n (id, provider_id, kind, bounce_type, link, reason, at)`,
+  `insert into email_notices (email_id, provider_message_id, kind, bounce_type, link, reason, at, agent)
+   select id, provider_id, kind, bounce_type, link, reason, least(coalesce(at, now()), now()), agent
+   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
+     $8::text[]) as n (id, provider_id, kind, bounce_type, link, reason, at, agent)`,
 );
 
 const waiting = statement<{ count: number }>('notices-waiting', 'select count(*)::integer as count from email_notices');
@@ -50,6 +53,7 @@ export async function recordNotices(db: Db, notices: Notice[]): Promise<void> {
     notices.map(({ link }) => withoutNul(link)),
     notices.map(({ reason }) => withoutNul(reason?.slice(0, REASON_LENGTH))),
     notices.map(({ at }) => at ?? null),
+    notices.map(({ agent }) => agent ?? null),
   ]);
   wake(db, 'notices');
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { type AgentClass, isMachine, secondsAfterSending } from './machines.ts';
 import { type MailEvent, type MailFacts, mailEventData, mailFactsColumns, mailFactsJoins } from './mail-events.ts';
 import type { BounceType, NoticeKind } from './notices.ts';
 import type { UndeliverableContact } from './unsubscribe-undeliverable.ts';
@@ -15,6 +16,9 @@ export interface MatchedNotice {
   link: string | null;
   reason: string | null;
   at: Date;
+  agent: AgentClass | null;
+  /** When the mail was sent. */
+  sent_at: Date | null;
   email_id: string;
   contact_id: string;
 }
@@ -23,6 +27,8 @@ interface UpdatedRow extends MailFacts {
   delivered_before: boolean;
   opened_before: boolean;
   clicked_before: boolean;
+  human_opened_before: boolean;
+  human_clicked_before: boolean;
   bounced_before: boolean;
   complained_before: boolean;
   bounce_type_before: BounceType | null;
@@ -40,6 +46,8 @@ const update = statement<UpdatedRow>(
        delivered_at = coalesce(e.delivered_at, r.delivered_at),
        opened_at = coalesce(e.opened_at, r.opened_at),
        clicked_at = coalesce(e.clicked_at, r.clicked_at),
+       human_opened_at = coalesce(e.human_opened_at, r.human_opened_at),
+       human_clicked_at = coalesce(e.human_clicked_at, r.human_clicked_at),
        bounced_at = coalesce(e.bounced_at, r.bounced_at),
        complained_at = coalesce(e.complained_at, r.complained_at),
        bounce_type = case when r.bounce_type = 'Permanent' then r.bounce_type
@@ -49,15 +57,17 @@ const update = statement<UpdatedRow>(
          else e.status end,
        updated_at = now()
      from status_order, unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[],
-         $6::timestamptz[], $7::text[], $8::text[], $9::text[])
-       as r (id, delivered_at, opened_at, clicked_at, bounced_at, complained_at, bounce_type, status, reason)
+         $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::text[], $10::text[], $11::text[])
+       as r (id, delivered_at, opened_at, clicked_at, bounced_at, complained_at, human_opened_at, human_clicked_at,
+         bounce_type, status, reason)
      where e.id = r.id
      returning new.*, old.delivered_at is not null as delivered_before, old.opened_at is not null as opened_before,
-       old.clicked_at is not null as clicked_before, old.bounced_at is not null as bounced_before,
+       old.clicked_at is not null as clicked_before, old.human_opened_at is not null as human_opened_before,
+       old.human_clicked_at is not null as human_clicked_before, old.bounced_at is not null as bounced_before,
        old.complained_at is not null as complained_before, old.bounce_type as bounce_type_before
    )
    select ${mailFactsColumns('updated')}, updated.delivered_before, updated.opened_before, updated.clicked_before,
-     updated.bounced_before, updated.complained_before, updated.bounce_type_before,
+     updated.human_opened_before, updated.human_clicked_before, updated.bounced_before, updated.complained_before, updated.bounce_type_before,
      coalesce(content.to_email, updated.to_email) as to_email, contact.email as contact_email
    from updated ${mailFactsJoins('updated')}
    left join contacts contact on contact.id = updated.contact_id`,
@@ -81,9 +91,12 @@ export async function updateMails(
   const mails = byMail(sorted);
   const groups = [...mails.values()];
   const firstOf = (kind: NoticeKind) => groups.map((group) => group.find((notice) => notice.kind === kind)?.at ?? null);
+  const firstHumanOf = (kind: NoticeKind) =>
+    groups.map((group) => group.find((notice) => notice.kind === kind && !isMachine(notice))?.at ?? null);
   const rows = await update(trx, [
     [...mails.keys()],
     ...(['delivery', 'open', 'click', 'bounce', 'complaint'] as const).map(firstOf),
+    ...(['open', 'click'] as const).map(firstHumanOf),
     groups.map(bounceTypeOf),
     groups.map((group) => statusOf[furthest(group)]),
     groups.map((group) => group.findLast(({ reason }) => reason !== null)?.reason ?? null),
@@ -129,16 +142,27 @@ class NoticeEvents {
     const isWorse = notice.kind === 'bounce' && notice.bounce_type === 'Permanent' && !this.bouncedForGood(mail);
     if (!isFirst && !isWorse && notice.kind !== 'open' && notice.kind !== 'click') return;
     if (notice.kind === 'bounce') mail.bounce_type_before = notice.bounce_type ?? 'Undetermined';
-    const data = mailEventData(mail, { ...detailOf(mail, notice), isFirst });
+    const data = mailEventData(mail, { ...detailOf(mail, notice), ...this.readerOf(mail, notice), isFirst });
     this.events.push({ name: `email.${notice.kind}`, mail, data });
     if (notice.kind === 'complaint' || isWorse) this.undeliverable.push(undeliverableOf(mail, notice));
   }
 
-  private isRepeatedTooOften({ email_id, kind, link }: MatchedNotice): boolean {
-    const key = `${email_id} ${kind} ${link}`;
+  private isRepeatedTooOften(notice: MatchedNotice): boolean {
+    const { email_id, kind, link } = notice;
+    const key = `${email_id} ${kind} ${isMachine(notice)} ${link}`;
     const before = this.repeats.get(key) ?? 0;
     this.repeats.set(key, before + 1);
     return before >= MAX_REPEATS;
+  }
+
+  /** Says who opened or clicked: a person or a machine, and for a person whether it was the first time. */
+  private readerOf(mail: UpdatedRow, notice: MatchedNotice) {
+    if (notice.kind !== 'open' && notice.kind !== 'click') return {};
+    const machine = isMachine(notice);
+    const before = notice.kind === 'open' ? 'human_opened_before' : 'human_clicked_before';
+    const isFirstHuman = !machine && !mail[before];
+    if (!machine) mail[before] = true;
+    return { machine, isFirstHuman, userAgentClass: notice.agent, secondsAfterSending: secondsAfterSending(notice) };
   }
 
   private isFirst(mail: UpdatedRow, kind: NoticeKind): boolean {

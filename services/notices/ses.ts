@@ -1,4 +1,5 @@
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
+import { classifyUserAgent } from '../emails/machines.ts';
 import type { BounceType, Notice } from '../emails/notices.ts';
 import { EMAIL_ID_HEADER, openReturnToken } from '../emails/return-token.ts';
 
@@ -64,10 +65,10 @@ function noticeOf(type: string, notification: JsonObject): Omit<Notice, 'mail'> 
         reason: `rejected: ${textOf(objectOf(notification.reject).reason) ?? 'no reason given'}`,
       };
     case 'Open':
-      return { kind: 'open', at: timeOf(objectOf(notification.open)) };
+      return { kind: 'open', ...agentAndTimeOf(objectOf(notification.open)) };
     case 'Click': {
       const click = objectOf(notification.click);
-      return { kind: 'click', link: textOf(click.link)?.slice(0, MAX_LINK), at: timeOf(click) };
+      return { kind: 'click', link: textOf(click.link)?.slice(0, MAX_LINK), ...agentAndTimeOf(click) };
     }
     default:
       return undefined;
@@ -80,6 +81,11 @@ function bounceOf(bounce: JsonObject): Omit<Notice, 'mail'> {
   const [recipient] = itemsOf(bounce.bouncedRecipients).map(objectOf);
   const reason = textOf(recipient?.diagnosticCode) ?? textOf(bounce.bounceSubType);
   return { kind: 'bounce', bounceType, reason, at: timeOf(bounce) };
+}
+
+function agentAndTimeOf(report: JsonObject): Pick<Notice, 'agent' | 'at'> {
+  const userAgent = textOf(report.userAgent);
+  return { agent: userAgent === undefined ? undefined : classifyUserAgent(userAgent), at: timeOf(report) };
 }
 
 function timeOf({ timestamp }: JsonObject): Date | undefined {

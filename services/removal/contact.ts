@@ -39,8 +39,10 @@ const eraseContents = `
 const eraseHistory = `
   with deleted as (select ?::uuid as project_id, ?::uuid[] as ids, ?::text[] as emails),
   emptied as (
-    -- isFirst is not personal data, and the activity feed needs it.
-    update events e set data = case when e.data \\? 'isFirst' then jsonb_build_object('isFirst', e.data -> 'isFirst') else '{}' end
+    -- These are not personal data, and the activity feed and the counts need them.
+    update events e set data = (
+      select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(e.data)
+      where key in ('isFirst', 'isFirstHuman', 'machine'))
     from deleted
     where e.project_id = deleted.project_id and e.contact_id = any (deleted.ids) and e.data <> '{}'
   ),

@@ -40,8 +40,10 @@ export const erasedByReset = [
   'event_contacts',
   'template_days',
   'domain_days',
+  'link_days',
   'previews',
   'activity_deltas',
+  'human_activity_deltas',
   'activity_hours',
   'contact_count_deltas',
   'contact_counts',
@@ -68,6 +70,7 @@ export const keptByReset = [
   'session_rate_windows',
   'failed_requests',
   'live_streams',
+  'notifications',
 ] as const;
 
 /**

@@ -2,6 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { nameInMail } from '../../platform/names.ts';
 import { recordAudit } from '../audit/record.ts';
+import { membersToMail } from '../notifications/recipients.ts';
 import { sendSystemMail } from '../system/mail.ts';
 
 const HOUR_MS = 3_600_000;
@@ -72,12 +73,7 @@ async function mailMembers(
   { projectId, url }: WebhookEndpoint,
   { subject, news, rest }: { subject: string; news: string; rest: string },
 ): Promise<void> {
-  const members: { email: string; project: string }[] = await trx('memberships as m')
-    .join('users as u', 'u.id', 'm.userId')
-    .join('projects as p', 'p.id', 'm.projectId')
-    .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
-    .orderByRaw('u.email collate "C"')
-    .select('u.email', 'p.name as project');
+  const members = await membersToMail(trx, projectId, 'endpoint.disabled');
   // Only the host: the rest of the URL may contain a secret.
   const { host } = new URL(url);
   for (const { email, project } of members)

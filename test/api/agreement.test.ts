@@ -14,12 +14,17 @@ import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
 /** The results of the mails below, each mail counted once. */
-const MAIL = { sent: 6, delivered: 4, opened: 3, clicked: 2, bounced: 1, complained: 1 };
+const MAIL = {
+  ...{ sent: 6, delivered: 4, opened: 3, clicked: 2, humanOpened: 2, humanClicked: 2 },
+  ...{ bounced: 1, complained: 1 },
+};
 const CAMPAIGN = {
   sentCount: 3,
   deliveredCount: 2,
   openedCount: 2,
   clickedCount: 1,
+  humanOpenedCount: 1,
+  humanClickedCount: 1,
   bouncedCount: 0,
   complainedCount: 1,
 };
@@ -62,6 +67,8 @@ describe('figures of one history', () => {
   let worker: CampaignWorker;
   let project: ApiProject;
   let campaignId: string;
+  /** A mail that a privacy proxy opens; people open the others. */
+  let openedByMachine: string;
 
   before(async () => {
     [api, smtp] = await Promise.all([startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } }), startSmtp()]);
@@ -97,6 +104,9 @@ describe('figures of one history', () => {
 
     const bulk = async (name: string) => (await recipientTo(api.db, campaignId, `${name}@example.com`)).id;
     const { ann = '', bob = '', eve = '' } = mails;
+    // So that opens are not too soon after sending for a person.
+    await api.db.raw("update emails set sent_at = sent_at - interval '1 hour'");
+    openedByMachine = await bulk('ann');
     await reportNotices(ann, 'delivery', 'open', 'open', 'click', 'click');
     await reportNotices(bob, 'delivery');
     await reportNotices(eve, 'bounce');
@@ -119,7 +129,14 @@ describe('figures of one history', () => {
   async function reportNotices(id: string, ...kinds: Notice['kind'][]): Promise<void> {
     for (const kind of kinds) {
       const bounce = kind === 'bounce' ? { bounceType: 'Permanent' as const } : {};
-      const notice = { mail: { id }, kind, ...bounce, ...(kind === 'click' ? { link: 'https://example.com' } : {}) };
+      const agent = id === openedByMachine ? ('PRIVACY_PROXY' as const) : ('CLIENT' as const);
+      const notice = {
+        mail: { id },
+        kind,
+        agent,
+        ...bounce,
+        ...(kind === 'click' ? { link: 'https://example.com' } : {}),
+      };
       await recordNotices(api.db, kind === 'open' || kind === 'click' ? [notice] : [notice, notice]);
       await applyNotices(api.db);
     }
@@ -155,11 +172,15 @@ describe('figures of one history', () => {
           totalEmailsDelivered: MAIL.delivered,
           totalEmailsOpened: MAIL.opened,
           totalEmailsClicked: MAIL.clicked,
+          totalEmailsHumanOpened: MAIL.humanOpened,
+          totalEmailsHumanClicked: MAIL.humanClicked,
           totalEmailsBounced: MAIL.bounced,
           totalEmailsComplained: MAIL.complained,
           totalWorkflowsStarted: 1,
           openRate: 3 / 6,
           clickRate: 2 / 6,
+          humanOpenRate: 2 / 6,
+          humanClickRate: 2 / 6,
           bounceRate: 1 / 6,
         });
       });

@@ -5,7 +5,10 @@ import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const NONE = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0 };
+const NONE = {
+  ...{ sent: 0, delivered: 0, opened: 0, clicked: 0, humanOpened: 0, humanClicked: 0 },
+  ...{ bounced: 0, complained: 0 },
+};
 
 describe('analytics', () => {
   let api: TestApi;

@@ -8,7 +8,10 @@ import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/waiting.ts';
 
 const BODY = '<a href="https://shop.example/a?x=1&amp;y=2">a</a> <a href="https://shop.example/me?id={{ id }}">b</a>';
-const none = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0, failed: 0 };
+const none = {
+  ...{ sent: 0, delivered: 0, opened: 0, clicked: 0, humanOpened: 0, humanClicked: 0 },
+  ...{ bounced: 0, complained: 0, failed: 0 },
+};
 
 describe('counts by template, recipient domain and link', () => {
   let api: TestApi;
@@ -82,13 +85,15 @@ describe('counts by template, recipient domain and link', () => {
     await notice(ann, 'click', { link: 'https://shop.example/me?id=secret' });
     const expected = {
       data: [
-        { link, clicks: 3, uniqueClicks: 2 },
-        { link: 'https://shop.example/me', clicks: 1, uniqueClicks: 1 },
+        { link, clicks: 3, uniqueClicks: 2, humanClicks: 0 },
+        { link: 'https://shop.example/me', clicks: 1, uniqueClicks: 1, humanClicks: 0 },
       ],
     };
     expect(await get(`/campaigns/${campaignId}/links`)).to.deep.equal(expected);
     await notice(bob, 'click', { link });
-    expect((await get(`/campaigns/${campaignId}/links`)).data[0]).to.deep.equal({ link, clicks: 4, uniqueClicks: 2 });
+    expect((await get(`/campaigns/${campaignId}/links`)).data[0]).to.deep.equal({
+      ...{ link, clicks: 4, uniqueClicks: 2, humanClicks: 0 },
+    });
     expect((await get(`/campaigns/${campaignId}/links?limit=1`)).data).to.have.lengthOf(1);
   });
 

@@ -36,6 +36,13 @@ export const allowedStatements: AllowedStatement[] = [
     'select "id", "at", at::text as "exactAt", "actor_type", "actor_id", "ip", "request_id", "action", "target_type", "target_id", "changes" from "audit_log" where "user_id" = $n and at > now() - make_interval(days => $n) and (at, id) < ($n::timestamptz, $n::uuid) order by "at" desc, "id" desc limit $n',
   ),
   ...allow(
+    'A user reads their own notifications, of the projects that they are a member of.',
+    ['notifications', 'memberships', 'projects'],
+    'notifications-page',
+    'notifications-count',
+    'notifications-read',
+  ),
+  ...allow(
     'A signed link in a mail identifies its contact, and the contact its project.',
     ['contacts', 'emails', 'projects'],
     'subscription-read',

@@ -28,16 +28,20 @@ const root = resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 60_000;
 const SHUTDOWN_STEPS = [{ signal: 'SIGTERM' as const, waitMs: 60_000 }];
 
-/** Resolves when `GET /ready` returns 200. Runs until it is stopped or killed, or the tests end. */
-export async function startApi(env: Env): Promise<ServiceProcess> {
+/**
+ * Resolves when `GET /ready` returns 200. Runs until it is stopped or killed, or the tests end. `program` is a compiled
+ * program other than the present one.
+ */
+export async function startApi(env: Env, program?: string): Promise<ServiceProcess> {
   const port = env.PORT ? Number(env.PORT) : await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  return startService('api', 'api/server.js', port, { BASE_URL: baseUrl, ...env, PORT: String(port) });
+  const api = { name: 'api', file: 'api/server.js', program };
+  return startService(api, port, { BASE_URL: baseUrl, ...env, PORT: String(port) });
 }
 
 /** Has all roles, unless some are named. */
-export async function startWorker(env: Env, roles: WorkerRole[] = []): Promise<ServiceProcess> {
-  const worker = await spawnWorker(env, roles);
+export async function startWorker(env: Env, roles: WorkerRole[] = [], program?: string): Promise<ServiceProcess> {
+  const worker = await spawnWorker(env, roles, program);
   await worker.ready();
   return worker;
 }
@@ -46,24 +50,33 @@ export async function startWorker(env: Env, roles: WorkerRole[] = []): Promise<S
 export async function spawnWorker(
   env: Env,
   roles: WorkerRole[] = [],
+  program?: string,
 ): Promise<ServiceProcess & { ready(): Promise<void> }> {
   const port = env.WORKER_PORT ? Number(env.WORKER_PORT) : await freePort();
-  return spawnService('worker', 'worker/main.js', port, { ...env, WORKER_PORT: String(port) }, [
+  const worker = { name: 'worker', file: 'worker/main.js', program };
+  return spawnService(worker, port, { ...env, WORKER_PORT: String(port) }, [
     ...(roles.length > 0 ? ['--roles', roles.join(',')] : []),
   ]);
 }
 
-async function startService(name: string, file: string, port: number, env: Env): Promise<ServiceProcess> {
-  const service = await spawnService(name, file, port, env);
+interface Service {
+  name: string;
+  /** The entry file in the compiled program. */
+  file: string;
+  program: string | undefined;
+}
+
+async function startService(of: Service, port: number, env: Env): Promise<ServiceProcess> {
+  const service = await spawnService(of, port, env);
   await service.ready();
   return service;
 }
 
-async function spawnService(name: string, file: string, port: number, env: Env, args: string[] = []) {
+async function spawnService({ name, file, program }: Service, port: number, env: Env, args: string[] = []) {
   const child = await startChild({
     name,
     command: process.execPath,
-    args: [join(await compiledProgram(), file), ...args],
+    args: [join(program ?? (await compiledProgram()), file), ...args],
     cwd: root,
     env: { ...withoutSettings(process.env), NODE_ENV: 'test', HOST: '127.0.0.1', ...env },
     logFile: join(runDirectory(), `${name}-${randomUUID()}.log`),

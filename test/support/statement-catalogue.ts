@@ -10,6 +10,7 @@ const PARENTS: Record<string, string> = {
   campaign_domains: 'campaign_id',
   campaign_links: 'campaign_id',
   campaign_rates: 'campaign_id',
+  human_campaign_deltas: 'campaign_id',
   domain_keys: 'domain_id',
   email_attachments: 'set_id',
   email_notices: 'email_id',
@@ -28,6 +29,7 @@ const PARENTS: Record<string, string> = {
 const SHARED = [
   // Accounts: a user may be a member of several projects.
   ...['users', 'sessions', 'user_recovery_codes', 'user_identities', 'account_requests', 'auth_attempts'],
+  ...['notification_settings'],
   // State of the service itself.
   ...[
     'knex_migrations',

@@ -27,7 +27,7 @@ const serviceLayers = [
   ['paging.ts', 'range.ts'],
   ['audit', 'conditions', 'idempotency', 'outbox', 'throttle'],
   ['blocking', 'request-log', 'sessions', 'system'],
-  ['access', 'users'],
+  ['access', 'notifications', 'users'],
   ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads', 'webhooks'],
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
   ['activity', 'emails', 'workflows'],

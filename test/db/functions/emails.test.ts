@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
 import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 
 const first = new Date('2026-03-01T10:00:00Z');
@@ -142,6 +143,29 @@ describe('database functions of e-mails', () => {
         { bounced: 1, hardBounced: 1 },
         { bounced: 1 },
         { bounced: 1 },
+      ]);
+    });
+
+    it('appends the first open and click of a person, by project and by campaign', async () => {
+      const own = { projectId: database.projectId };
+      const campaignId = newId();
+      const id = await database.addEmail({ status: 'SENT', sentAt: first, campaignId, sourceType: 'CAMPAIGN' });
+      const update = (values: object) => database.db('emails').where({ id }).update(values);
+      const human = () => database.db('humanActivityDeltas').where(own).select('kind', 'at', 'delta').orderBy('kind');
+      const ofCampaign = () =>
+        database.db('humanCampaignDeltas').where({ campaignId }).select('humanOpened', 'humanClicked');
+      await update({ openedAt: first });
+      expect([await human(), await ofCampaign()]).to.deep.equal([[], []]);
+      await update({ humanOpenedAt: second });
+      await update({ humanClickedAt: second, status: 'CLICKED' });
+      await update({ bouncedAt: second });
+      expect(await human()).to.deep.equal([
+        { kind: 'humanClicked', at: second, delta: 1 },
+        { kind: 'humanOpened', at: second, delta: 1 },
+      ]);
+      expect(await ofCampaign()).to.deep.equal([
+        { humanOpened: 1, humanClicked: 0 },
+        { humanOpened: 0, humanClicked: 1 },
       ]);
     });
 

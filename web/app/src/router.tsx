@@ -91,6 +91,23 @@ const home = createRoute({
   path: '/',
   component: lazyRouteComponent(() => import('./pages/home/home.tsx'), 'HomePage'),
 });
+const activity = createRoute({
+  getParentRoute: () => project,
+  path: '/activity',
+  validateSearch: search.activity,
+  component: lazyRouteComponent(() => import('./pages/activity/activity.tsx'), 'ActivityPage'),
+});
+const analytics = createRoute({
+  getParentRoute: () => project,
+  path: '/analytics',
+  validateSearch: search.analytics,
+  component: lazyRouteComponent(() => import('./pages/analytics/analytics.tsx'), 'AnalyticsPage'),
+});
+const notifications = createRoute({
+  getParentRoute: () => project,
+  path: '/notifications',
+  component: lazyRouteComponent(() => import('./pages/notifications/notifications.tsx'), 'NotificationsPage'),
+});
 const contacts = createRoute({
   getParentRoute: () => project,
   path: '/contacts',
@@ -304,6 +321,9 @@ const routeTree = rootRoute.addChildren([
     newProject,
     project.addChildren([
       home,
+      activity,
+      analytics,
+      notifications,
       contacts,
       importContacts,
       contact,

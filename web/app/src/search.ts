@@ -1,5 +1,6 @@
 // The filters that pages keep in their address. Whatever an address has, a page gets only values that it knows.
 import type {
+  ActivityItem,
   CampaignStatus,
   EmailStatus,
   Execution,
@@ -280,3 +281,68 @@ export interface JobsSearch {
 
 export const jobs = (raw: Raw): JobsSearch =>
   compact({ type: oneOf(raw.type, ...jobTypes), status: oneOf(raw.status, ...jobStatuses) });
+
+export const analyticsDays = [7, 30, 90] as const;
+
+export interface AnalyticsSearch {
+  days?: (typeof analyticsDays)[number] | undefined;
+  /** An own period: days, as YYYY-MM-DD. */
+  from?: string | undefined;
+  to?: string | undefined;
+  compare?: boolean | undefined;
+  metric?: 'humanOpens' | 'humanClicks' | 'sent' | undefined;
+}
+
+export const analytics = (raw: Raw): AnalyticsSearch =>
+  compact({
+    days: analyticsDays.find((days) => days === Number(raw.days)),
+    from: realDayOf(raw.from),
+    to: realDayOf(raw.to),
+    compare: flagOf(raw.compare) || undefined,
+    metric: oneOf(raw.metric, 'humanOpens', 'humanClicks', 'sent'),
+  });
+
+const realDayOf = (value: unknown): string | undefined => {
+  const day = dayOf(value);
+  return day !== undefined && !Number.isNaN(Date.parse(day)) ? day : undefined;
+};
+
+export const activityTypes = [
+  'event.triggered',
+  'email.sent',
+  'email.delivered',
+  'email.opened',
+  'email.clicked',
+  'email.bounced',
+  'email.complained',
+  'email.failed',
+  'contact.subscribed',
+  'contact.unsubscribed',
+  'campaign.scheduled',
+  'campaign.sent',
+  'workflow.started',
+  'workflow.completed',
+] as const satisfies ActivityItem['type'][];
+
+/** Types that people look for together. */
+export const activityGroups = {
+  mail: activityTypes.filter((type) => type.startsWith('email.')),
+  reading: ['email.opened', 'email.clicked'],
+  problems: ['email.bounced', 'email.complained', 'email.failed'],
+  people: ['contact.subscribed', 'contact.unsubscribed'],
+  campaigns: ['campaign.scheduled', 'campaign.sent'],
+  workflows: ['workflow.started', 'workflow.completed'],
+} satisfies Record<string, ActivityItem['type'][]>;
+
+type ActivityGroup = keyof typeof activityGroups;
+
+export interface ActivitySearch {
+  type?: ActivityGroup | ActivityItem['type'] | undefined;
+  contactId?: string | undefined;
+}
+
+export const activity = (raw: Raw): ActivitySearch =>
+  compact({
+    type: oneOf(raw.type, ...(Object.keys(activityGroups) as ActivityGroup[]), ...activityTypes),
+    contactId: textOf(raw.contactId),
+  });

@@ -412,6 +412,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/analytics/top-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the links that people clicked most, in whole days of UTC */
+        get: operations["getAnalyticsTopLinks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your notifications of the last 90 days over all projects, newest first */
+        get: operations["getNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark notifications as read: those with the given ids, or all */
+        post: operations["postNotificationsRead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/@me/notification-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what you are told about, in the application and by mail */
+        get: operations["getUsersMeNotificationSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change what you are told about */
+        patch: operations["patchUsersMeNotificationSettings"];
+        trace?: never;
+    };
     "/contacts": {
         parameters: {
             query?: never;
@@ -3317,6 +3386,10 @@ export interface webhooks {
                      *         "sourceType": "TRANSACTIONAL",
                      *         "subject": "Hello",
                      *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                     *         "machine": false,
+                     *         "isFirstHuman": true,
+                     *         "userAgentClass": "CLIENT",
+                     *         "secondsAfterSending": 3600,
                      *         "isFirst": true,
                      *         "eventId": "01928c7e-0000-7000-8000-000000000003",
                      *         "contactId": "01928c7e-0000-7000-8000-000000000002",
@@ -3422,6 +3495,10 @@ export interface webhooks {
                      *         "sourceType": "TRANSACTIONAL",
                      *         "subject": "Hello",
                      *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                     *         "machine": false,
+                     *         "isFirstHuman": true,
+                     *         "userAgentClass": "CLIENT",
+                     *         "secondsAfterSending": 3600,
                      *         "isFirst": true,
                      *         "link": "https://example.com/offer",
                      *         "eventId": "01928c7e-0000-7000-8000-000000000003",
@@ -4448,6 +4525,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -4586,6 +4665,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -4724,6 +4805,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -4862,6 +4945,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -5000,6 +5085,8 @@ export interface webhooks {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -7216,11 +7303,15 @@ export interface operations {
                         totalEmailsDelivered: number;
                         totalEmailsOpened: number;
                         totalEmailsClicked: number;
+                        totalEmailsHumanOpened: number;
+                        totalEmailsHumanClicked: number;
                         totalEmailsBounced: number;
                         totalEmailsComplained: number;
                         totalWorkflowsStarted: number;
                         openRate: number;
                         clickRate: number;
+                        humanOpenRate: number;
+                        humanClickRate: number;
                         bounceRate: number;
                     };
                 };
@@ -7364,6 +7455,8 @@ export interface operations {
                             delivered: number;
                             opened: number;
                             clicked: number;
+                            humanOpened: number;
+                            humanClicked: number;
                             bounced: number;
                             complained: number;
                         }[];
@@ -7386,7 +7479,7 @@ export interface operations {
             query?: {
                 startDate?: string;
                 endDate?: string;
-                metric?: "opens" | "clicks" | "sent";
+                metric?: "opens" | "clicks" | "humanOpens" | "humanClicks" | "sent";
                 limit?: number;
             };
             header?: never;
@@ -7419,11 +7512,15 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
                         openRate: number;
                         clickRate: number;
+                        humanOpenRate: number;
+                        humanClickRate: number;
                         bounceRate: number;
                         deliveryRate: number;
                     }[];
@@ -7466,11 +7563,15 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
                         averageOpenRate: number;
                         averageClickRate: number;
+                        averageHumanOpenRate: number;
+                        averageHumanClickRate: number;
                         averageBounceRate: number;
                         campaigns: {
                             /** Format: uuid */
@@ -7490,11 +7591,15 @@ export interface operations {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
                             openRate: number;
                             clickRate: number;
+                            humanOpenRate: number;
+                            humanClickRate: number;
                             bounceRate: number;
                             deliveryRate: number;
                         }[];
@@ -7576,6 +7681,8 @@ export interface operations {
                         delivered: number;
                         opened: number;
                         clicked: number;
+                        humanOpened: number;
+                        humanClicked: number;
                         bounced: number;
                         complained: number;
                         failed: number;
@@ -7618,10 +7725,276 @@ export interface operations {
                         delivered: number;
                         opened: number;
                         clicked: number;
+                        humanOpened: number;
+                        humanClicked: number;
                         bounced: number;
                         complained: number;
                         failed: number;
                     }[];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAnalyticsTopLinks: {
+        parameters: {
+            query?: {
+                startDate?: string;
+                endDate?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links, by the clicks of people. A link that was made for one recipient is counted without its query. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        link: string;
+                        clicks: number;
+                        humanClicks: number;
+                    }[];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getNotifications: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of notifications, and how many are unread in all. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /** @enum {string} */
+                            type: "campaign.finished" | "campaign.paused" | "domain.lost" | "endpoint.disabled" | "import.finished" | "project.near_limit";
+                            /** Format: uuid */
+                            projectId: string;
+                            projectName: string;
+                            data: Record<string, unknown>;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            readAt: string | null;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                        unread: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postNotificationsRead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids?: string[];
+                    /** @constant */
+                    all?: true;
+                } | never | (unknown | unknown);
+            };
+        };
+        responses: {
+            /** @description How many were unread. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        read: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUsersMeNotificationSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        "campaign.finished": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "campaign.paused": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "domain.lost": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "endpoint.disabled": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "import.finished": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "project.near_limit": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchUsersMeNotificationSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    "campaign.finished"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "campaign.paused"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "domain.lost"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "endpoint.disabled"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "import.finished"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                    "project.near_limit"?: {
+                        app?: boolean;
+                        email?: boolean;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        "campaign.finished": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "campaign.paused": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "domain.lost": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "endpoint.disabled": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "import.finished": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                        "project.near_limit": {
+                            app: boolean;
+                            email: boolean;
+                        };
+                    };
                 };
             };
             /** @description An error. */
@@ -9514,6 +9887,8 @@ export interface operations {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -9633,6 +10008,8 @@ export interface operations {
                             deliveredCount: number;
                             openedCount: number;
                             clickedCount: number;
+                            humanOpenedCount: number;
+                            humanClickedCount: number;
                             bouncedCount: number;
                             complainedCount: number;
                             unsubscribedCount: number;
@@ -9720,6 +10097,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -9834,6 +10213,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -9955,6 +10336,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10041,6 +10424,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10134,6 +10519,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10220,6 +10607,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10306,6 +10695,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10392,6 +10783,8 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
@@ -10530,11 +10923,15 @@ export interface operations {
                         deliveredCount: number;
                         openedCount: number;
                         clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
                         bouncedCount: number;
                         complainedCount: number;
                         unsubscribedCount: number;
                         openRate: number;
                         clickRate: number;
+                        humanOpenRate: number;
+                        humanClickRate: number;
                         bounceRate: number;
                         deliveryRate: number;
                     };
@@ -10564,7 +10961,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The links. `uniqueClicks` counts a recipient once. */
+            /** @description The links. `uniqueClicks` counts a recipient once, `humanClicks` leaves out machines. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10575,6 +10972,7 @@ export interface operations {
                             link: string;
                             clicks: number;
                             uniqueClicks: number;
+                            humanClicks: number;
                         }[];
                     };
                 };
@@ -10616,6 +11014,8 @@ export interface operations {
                             delivered: number;
                             opened: number;
                             clicked: number;
+                            humanOpened: number;
+                            humanClicked: number;
                             bounced: number;
                             complained: number;
                             failed: number;

@@ -1,7 +1,9 @@
 import {
+  IconActivity,
   IconAddressBook,
   IconBolt,
   IconBuildingBroadcastTower,
+  IconChartLine,
   IconCreditCard,
   IconFilter,
   IconHistory,
@@ -34,7 +36,13 @@ export interface NavItem {
 }
 
 export const navigation: { title?: string; items: NavItem[] }[] = [
-  { items: [{ to: '', label: t.nav.home, icon: IconHome }] },
+  {
+    items: [
+      { to: '', label: t.nav.home, icon: IconHome },
+      { to: 'activity', label: t.activity.title, icon: IconActivity },
+      { to: 'analytics', label: t.analytics.title, icon: IconChartLine },
+    ],
+  },
   {
     title: t.nav.audience,
     items: [

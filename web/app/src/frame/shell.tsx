@@ -23,6 +23,7 @@ import { MenuButton } from '../ui/menu-button.tsx';
 import { NotFoundPage } from './error-pages.tsx';
 import { Logo } from './logo.tsx';
 import { type NavItem, navigation } from './navigation.ts';
+import { NotificationBell } from './notification-bell.tsx';
 import { ProjectSwitcher } from './project-switcher.tsx';
 
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })));
@@ -75,6 +76,7 @@ export function Shell() {
             Ctrl K
           </Kbd>
         </UnstyledButton>
+        <NotificationBell />
         <AppearanceMenu />
         <AccountMenu />
       </header>

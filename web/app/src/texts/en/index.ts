@@ -1,8 +1,11 @@
+import { activity } from './activity.ts';
+import { analytics } from './analytics.ts';
 import { common } from './common.ts';
 import { developers } from './developers.ts';
 import { events } from './events.ts';
 import { everyday } from './everyday.ts';
 import { jobs } from './jobs.ts';
+import { notifications } from './notifications.ts';
 import { audit, billing, members, operator, project, security } from './people.ts';
 import { suppressions } from './suppressions.ts';
 import { webhooks } from './webhooks.ts';
@@ -11,6 +14,9 @@ import { workflows } from './workflows.ts';
 export const en = {
   ...common,
   ...everyday,
+  activity,
+  analytics,
+  notifications,
   suppressions,
   webhooks,
   developers,

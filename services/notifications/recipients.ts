@@ -1,0 +1,25 @@
+import type { Db } from '../../db/connect.ts';
+import { defaultChannels, type NotificationType } from './types.ts';
+
+export interface MailRecipient {
+  email: string;
+  project: string;
+}
+
+/** Returns the active members of a project who want mail of the type; without a type all of them. */
+export async function membersToMail(
+  trx: Db,
+  projectId: string,
+  type: NotificationType | null,
+  { managersOnly = false }: { managersOnly?: boolean } = {},
+): Promise<MailRecipient[]> {
+  const members = trx('memberships as m')
+    .join('users as u', 'u.id', 'm.userId')
+    .join('projects as p', 'p.id', 'm.projectId')
+    .leftJoin('notificationSettings as s', (join) => join.on('s.userId', 'm.userId').andOnVal('s.type', type ?? ''))
+    .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
+    .whereRaw('coalesce(s.email, ?)', [type === null || defaultChannels(type).email])
+    .orderByRaw('u.email collate "C"')
+    .select<MailRecipient[]>('u.email', 'p.name as project');
+  return managersOnly ? members.whereIn('m.role', ['ADMIN', 'OWNER']) : members;
+}

@@ -1,0 +1,238 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import type { Download, Page } from 'playwright-core';
+import { newId } from '../../platform/ids.ts';
+import { applyNotices } from '../../services/emails/apply-notices.ts';
+import { type Notice, recordNotices } from '../../services/emails/notices.ts';
+import { publishResults } from '../../services/emails/publish-results.ts';
+import { aggregateEventCounts } from '../../services/events/counts.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { axeFindings, type Visit, visit, webAppEnv } from '../support/browser.ts';
+import { eventually } from '../support/waiting.ts';
+
+const DAY = 86_400_000;
+const LINK = 'https://shop.example/new';
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
+
+describe('the pages of analytics and activity', function () {
+  this.timeout(120_000);
+  let api: TestApi;
+  let project: ApiProject;
+  let campaignId: string;
+  let opened: Visit | undefined;
+
+  before(async function () {
+    this.timeout(300_000);
+    api = await startTestApi({ env: { ...(await webAppEnv()), RATE_LIMIT_PER_MINUTE: '0' } });
+    project = await api.project();
+    await live();
+  });
+  after(() => api?.stop());
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed' && opened) console.log(await opened.picture(), opened.complaints);
+    const complaints = opened?.complaints ?? [];
+    await opened?.close();
+    opened = undefined;
+    expect(complaints).to.deep.equal([]);
+  });
+
+  /** A campaign, other mail and events, today and 35 days ago, with readers of both kinds. */
+  async function live(): Promise<void> {
+    const from = `news@${project.senderDomain}`;
+    const template = { name: 'Offer', subject: 's', body: 'b', type: 'MARKETING', from };
+    const { id: templateId } = (await project.server.post('/templates', template)).body;
+    const draft = { name: 'Spring', subject: 'Spring', body: `<a href="${LINK}">New</a>`, from, audienceType: 'ALL' };
+    campaignId = (await project.server.post('/campaigns', { ...draft, templateId })).body.data.id;
+    await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENT', startedAt: new Date() });
+    const mails: string[] = [];
+    for (let n = 0; n < 8; n++) mails.push(await sent(n));
+    await publishResults(api.db);
+    const notices = mails.flatMap((id, n): Notice[] => [
+      { mail: { id }, kind: 'delivery' },
+      ...(n < 6
+        ? [{ mail: { id }, kind: 'open' as const, agent: n % 2 ? ('CLIENT' as const) : ('SCANNER' as const) }]
+        : []),
+      ...(n < 2
+        ? [{ mail: { id }, kind: 'click' as const, link: LINK, agent: n ? ('CLIENT' as const) : ('NONE' as const) }]
+        : []),
+      ...(n === 7 ? [{ mail: { id }, kind: 'bounce' as const, bounceType: 'Permanent' as const }] : []),
+    ]);
+    await recordNotices(api.db, notices);
+    await applyUntilEmpty();
+    for (const event of ['signup', 'signup', 'purchase'])
+      await project.browser.post('/v1/track', { email: 'p0@a.example', event });
+    await aggregateEventCounts(api.db);
+  }
+  async function sent(n: number): Promise<string> {
+    const id = newId();
+    const email = `p${n}@${n % 3 ? 'a' : 'b'}.example`;
+    const { body: contact } = await project.server.post('/contacts', { email });
+    const campaign = n < 5 ? { campaignId, sourceType: 'CAMPAIGN' } : {};
+    await api.db('emails').insert({ id, projectId: project.id, contactId: contact.id, toEmail: email, ...campaign });
+    const sentAt = new Date(Date.now() - (n === 6 ? 35 * DAY : 3_600_000));
+    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt });
+    await api.db('unpublishedEmailResults').insert({ emailId: id, contactId: contact.id });
+    return id;
+  }
+  const applyUntilEmpty = () =>
+    eventually(async () => {
+      await applyNotices(api.db);
+      return (await api.db('emailNotices')).length === 0;
+    });
+  const open = async (path: string, width = 1280): Promise<Page> => {
+    opened = await visit({ url: api.url, cookie: project.cookie, width });
+    await opened.page.goto(`${api.url}/app/p/${project.id}${path}`);
+    return opened.page;
+  };
+  const count = async (column: string, since: Date, until = new Date(Date.now() + DAY)): Promise<number> => {
+    const { rows } = await api.db.raw(
+      `select count(*)::int as count from emails where project_id = ? and ${column} >= ? and ${column} < ?`,
+      [project.id, since, until],
+    );
+    return rows[0].count;
+  };
+  /** The cells of a table, row by row, without what the page adds for narrow screens. */
+  const tableOf = async (page: Page, name: string): Promise<string[][]> => {
+    const rows = page.getByRole('table', { name, exact: true }).locator('tbody tr');
+    await rows.first().waitFor();
+    const texts: string[][] = [];
+    for (const row of await rows.all())
+      texts.push((await row.locator('td').allInnerTexts()).map((text) => text.trim()));
+    return texts;
+  };
+  const contentOf = async (download: Download): Promise<Buffer> => readFile(await download.path());
+
+  it('shows figures that equal a recount of the ledger, compares periods, and exports CSV and a picture', async () => {
+    const page = await open('/analytics?compare=true');
+    const today = new Date(new Date().toISOString().slice(0, 10));
+    const start = new Date(today.getTime() - 29 * DAY);
+    const before = new Date(start.getTime() - 30 * DAY);
+    const columns = {
+      ...{
+        sent: 'sent_at',
+        delivered: 'delivered_at',
+        humanOpened: 'human_opened_at',
+        humanClicked: 'human_clicked_at',
+      },
+      ...{ bounced: 'bounced_at', complained: 'complained_at', opened: 'opened_at', clicked: 'clicked_at' },
+    };
+    await page.locator('[data-before="sent"]').waitFor();
+    for (const [name, column] of Object.entries(columns)) {
+      const text = await page.locator(`[data-figure="${name}"]`).innerText();
+      expect(Number.parseInt(text, 10), name).to.equal(await count(column, start));
+      if (name === 'opened' || name === 'clicked') continue;
+      const earlier = await page.locator(`[data-before="${name}"]`).innerText();
+      expect(Number.parseInt(earlier, 10), `${name} before`).to.equal(await count(column, before, start));
+    }
+    expect(await count('human_opened_at', start)).to.equal(3);
+    expect(await count('sent_at', before, start)).to.equal(1);
+
+    const { rows: campaign } = await api.db.raw(
+      `select count(sent_at)::int as sent, count(human_opened_at)::int as opened, count(human_clicked_at)::int as clicked,
+         count(opened_at)::int as all_opened, count(bounced_at)::int as bounced from emails where campaign_id = ?`,
+      [campaignId],
+    );
+    const numbers = ({ sent, opened, clicked, all_opened, bounced }: Record<string, number>) =>
+      [sent, opened, clicked, all_opened, bounced].map(String);
+    expect(await tableOf(page, 'Top campaigns')).to.deep.equal([['Spring', ...numbers(campaign[0])]]);
+    expect((await tableOf(page, 'Top events')).map(([name, events]) => [name, events])).to.deep.equal([
+      ['signup', '2'],
+      ['purchase', '1'],
+    ]);
+    expect(await tableOf(page, 'Top links')).to.deep.equal([[LINK, '1', '2']]);
+    const { rows: domains } = await api.db.raw(
+      `select split_part(to_email, '@', 2) as domain, count(sent_at)::int as sent, count(human_opened_at)::int as opened,
+         count(human_clicked_at)::int as clicked, count(bounced_at)::int as bounced
+       from emails where project_id = ? group by 1 order by 2 desc, 1`,
+      [project.id],
+    );
+    expect(await tableOf(page, 'By recipient domain')).to.deep.equal(
+      domains.map((row: Record<string, number | string>) =>
+        [row.domain, row.sent, row.opened, row.clicked, row.bounced].map(String),
+      ),
+    );
+    const [ofTemplate] = await tableOf(page, 'By template');
+    const { sent, opened: people, clicked, bounced } = campaign[0];
+    expect(ofTemplate).to.deep.equal(['Offer', ...[sent, people, clicked, bounced].map(String)]);
+
+    const [csv] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV', exact: true }).click(),
+    ]);
+    const lines = (await contentOf(csv)).toString('utf8').trim().split('\r\n');
+    expect(lines).to.have.lengthOf(31);
+    const column = (index: number) => lines.slice(1).reduce((sum, line) => sum + Number(line.split(',')[index]), 0);
+    expect([column(1), column(3)]).to.deep.equal([await count('sent_at', start), 3]);
+    const [picture] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export picture' }).click(),
+    ]);
+    const bytes = await contentOf(picture);
+    expect(bytes.subarray(0, 4)).to.deep.equal(PNG);
+    expect(bytes.length).to.be.above(5_000);
+    expect(await axeFindings(page)).to.deep.equal([]);
+
+    await page.getByLabel('Period', { exact: true }).selectOption('7');
+    await page.waitForURL(/days=7/);
+    await eventually(async () => (await page.locator('[data-before="sent"]').innerText()).startsWith('0'));
+  });
+
+  it('shows activity as it happens, and filters it by type and person', async () => {
+    const page = await open('/activity');
+    await page.getByText('purchase', { exact: true }).waitFor();
+    await project.browser.post('/v1/track', { email: 'p1@a.example', event: 'refund' });
+    await page.getByText('refund', { exact: true }).waitFor();
+
+    await page.getByLabel('Type').selectOption('reading');
+    await page.waitForURL(/type=reading/);
+    const rows = page.getByRole('table', { name: 'Activity' }).locator('tbody tr');
+    const { rows: expected } = await api.db.raw(
+      `select count(*)::int as count from events where project_id = ? and name in ('email.open', 'email.click')`,
+      [project.id],
+    );
+    await eventually(async () => (await rows.count()) === expected[0].count);
+    expect(await page.getByText('by a machine').count()).to.equal(4);
+
+    await page.getByLabel('Person').fill('nobody@a.example');
+    await page.getByRole('button', { name: 'Search' }).last().click();
+    await page.getByText('No contact has this address.').waitFor();
+    await page.getByLabel('Person').fill('p1@a.example');
+    await page.getByRole('button', { name: 'Search' }).last().click();
+    await page.getByText('Only p1@a.example').waitFor();
+    await eventually(async () => (await rows.count()) === 2);
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Show everybody' }).click();
+    await eventually(async () => (await rows.count()) === expected[0].count);
+  });
+
+  it('shows notifications at the bell, marks them as read, and turns a type off', async () => {
+    await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENDING' });
+    await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENT' });
+    const page = await open('');
+    await page.getByRole('link', { name: 'Notifications, 2 unread' }).click();
+    await page.getByRole('link', { name: 'The campaign Spring has finished' }).first().waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Mark all as read' }).click();
+    await page.getByText('2 notifications are marked as read.').waitFor();
+    await page.getByRole('link', { name: 'Notifications', exact: true }).waitFor();
+    expect(await api.db('notifications').where({ projectId: project.id, readAt: null })).to.deep.equal([]);
+    const off = page.getByRole('switch', { name: 'A campaign has finished: Here' });
+    await off.locator('xpath=..').click();
+    await page.getByText('Your settings are saved.').waitFor();
+    const settings = await api.db('notificationSettings').where({ type: 'campaign.finished' }).select('app', 'email');
+    expect(settings).to.deep.equal([{ app: false, email: false }]);
+  });
+
+  for (const [path, width] of [
+    ['/analytics', 375],
+    ['/analytics', 1280],
+    ['/activity', 375],
+    ['/notifications', 375],
+  ] as const)
+    it(`does not scroll sideways at ${width} px: ${path}`, async () => {
+      const page = await open(path, width);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).to.equal(0);
+    });
+});

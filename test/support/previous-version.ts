@@ -1,0 +1,36 @@
+// The program as it was before the newest migration, compiled: it has to work on the new schema while a release is rolled
+// out (docs/decisions/111-rolling-migrations.md).
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { migrations } from '../../db/migrations/index.ts';
+import { runDirectory } from './cleanup.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+
+/** Returns the last commit of this branch that does not have the newest migration. */
+export function previousCommit(): string {
+  const newest = Object.keys(migrations).sort().at(-1) ?? '';
+  const path = `db/migrations/${newest}`;
+  const added = git('log', '--first-parent', '--diff-filter=A', '--format=%H', '-1', 'HEAD', '--', path);
+  // A migration that is not committed yet.
+  if (added === '') return git('rev-parse', 'HEAD');
+  if (git('rev-parse', '--is-shallow-repository') === 'true') git('fetch', '--deepen=50');
+  return git('rev-parse', `${added}^1`);
+}
+
+/**
+ * Returns the directory of the program, compiled by its own build. Later runs find it in the cache of compiled programs. Its
+ * source is not taken from `git worktree add`, which leaves an entry in the repository when the tests are killed.
+ */
+export function compilePrevious(commit: string): string {
+  const source = mkdtempSync(join(runDirectory(), 'previous-version-'));
+  const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 1 << 30 });
+  execFileSync('tar', ['-x', '-C', source], { input: archive });
+  symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'));
+  const print = "process.stdout.write(await (await import('./dev/program.ts')).compiledProgram())";
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', print];
+  return realpathSync(execFileSync(process.execPath, args, { cwd: source, encoding: 'utf8' }));
+}
