@@ -25,6 +25,7 @@ import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { sendRequestedMails } from '../services/users/requests.ts';
 import { tidyWebhooks } from '../services/webhooks/housekeeping.ts';
+import { continueMoves } from '../services/workflows/drafts/moves.ts';
 import { deleteLeftoverExecutions } from '../services/workflows/executions/remove.ts';
 import { resealHeaders } from '../services/workflows/reseal-headers.ts';
 import { deleteOldTicks } from '../services/workflows/tick.ts';
@@ -89,6 +90,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('webhook listeners', TIDY_MS, () => tidyWebhooks(db)),
     chore('received notices', SWEEP_MS, () => deleteOldNoticeIds(db)),
     chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
+    chore('moves of executions', TIDY_MS, () => continueMoves(db)),
     chore('workflow versions', SWEEP_MS, () => deleteUnusedVersions(db)),
     chore('deleted workflows', TIDY_MS, () => deleteLeftoverExecutions(db)),
     chore('ticks of workflows', SWEEP_MS, () => deleteOldTicks(db)),

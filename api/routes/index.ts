@@ -46,6 +46,8 @@ import { webhookDeliveries } from './webhook-deliveries.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 import { webhookListen } from './webhook-listen.ts';
 import { webhookSecrets } from './webhook-secret.ts';
+import { workflowCases } from './workflow-cases.ts';
+import { workflowDrafts } from './workflow-drafts.ts';
 import { workflowSimulation } from './workflow-simulation.ts';
 import { workflowSteps } from './workflow-steps.ts';
 import { workflows } from './workflows.ts';
@@ -94,6 +96,8 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   webhookDeliveries,
   workflows,
   workflowSteps,
+  workflowDrafts(parts),
+  workflowCases(parts),
   executions,
   workflowSimulation(parts),
   pages,

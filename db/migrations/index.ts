@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
 
 export const migrations: Record<string, Knex.Migration> = {
   '001-baseline': sqlFolder('001-baseline'),
+  '003-drafts': sqlFolder('003-drafts'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

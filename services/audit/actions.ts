@@ -68,6 +68,7 @@ export const auditActions = [
   'workflow.enabled',
   'workflow.executions_cancelled',
   'workflow.executions_migrated',
+  'workflow.published',
   'workflow.updated',
 ] as const;
 

@@ -11,10 +11,14 @@ export interface TriggerChange {
   triggerConfig?: TriggerConfig | undefined;
 }
 
-type Trigger = Pick<Workflow, 'triggerType' | 'triggerConfig'>;
+export type Trigger = Pick<Workflow, 'triggerType' | 'triggerConfig'>;
 
 /** Returns the changed trigger. Missing values are reported on enabling. */
-export async function readTrigger(db: Db, workflow: Workflow, change: TriggerChange): Promise<Trigger> {
+export async function readTrigger(
+  db: Db,
+  workflow: Trigger & Pick<Workflow, 'projectId'>,
+  change: TriggerChange,
+): Promise<Trigger> {
   const triggerType = change.triggerType ?? workflow.triggerType;
   const triggerConfig = change.triggerConfig ?? workflow.triggerConfig;
   // A change of the type checks the config too: the other type may not have checked it.

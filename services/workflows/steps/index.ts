@@ -2,7 +2,7 @@ import { conditionStep } from './condition.ts';
 import { delayStep } from './delay.ts';
 import { exitStep } from './exit.ts';
 import { sendEmailStep } from './send-email.ts';
-import { type StepType, stepType } from './step-type.ts';
+import { type Step, type StepExit, type StepType, stepType } from './step-type.ts';
 import { updateContactStep } from './update-contact.ts';
 import { waitForEventStep } from './wait-for-event.ts';
 import { webhookStep } from './webhook.ts';
@@ -26,4 +26,10 @@ export function stepTypeOf({ type }: { type: string }): StepType {
   const found = (stepTypes as Record<string, StepType | undefined>)[type];
   if (!found) throw new Error(`Unknown step type: ${type}`);
   return found;
+}
+
+/** Returns the ways out of a step, in drawing order. */
+export function exitsOf(step: Pick<Step, 'type' | 'config'>): readonly StepExit[] {
+  const type = stepTypeOf(step);
+  return type.exitsOf?.(step.config) ?? type.exits;
 }

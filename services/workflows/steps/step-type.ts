@@ -7,11 +7,13 @@ import type { ParsedCondition } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
 import type { WebhookRequest } from '../webhook-call.ts';
 
+/** Branches that a type of step defines. Types with `exitsOf` have others. */
 export const branches = ['yes', 'no', 'event', 'timeout'] as const;
-export type Branch = (typeof branches)[number];
+export type Branch = string;
+export const MAX_BRANCH_LENGTH = 100;
 
-/** The way out of a step. `next` takes the transition without a branch. */
-export type StepExit = 'next' | Branch;
+/** The way out of a step: a branch, or `next`, which takes the transition without one. */
+export type StepExit = Branch;
 
 export interface Step<Config = Data> {
   id: string;
@@ -115,6 +117,8 @@ export interface StepType<Config = Data> {
    * type with the exit `timeout` leaves by it when its time is over, every other type by `next`.
    */
   exits: readonly StepExit[];
+  /** Branches that follow from the config, in place of `exits`. */
+  exitsOf?(config: Config): readonly Branch[];
   /** Time passes in it, so that a circle of transitions may lead through it. */
   waits?: true;
   /** The outcome depends on the contact and the context alone, so the step first runs without locks. */
