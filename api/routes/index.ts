@@ -48,7 +48,9 @@ import { webhookListen } from './webhook-listen.ts';
 import { webhookSecrets } from './webhook-secret.ts';
 import { workflowCases } from './workflow-cases.ts';
 import { workflowDrafts } from './workflow-drafts.ts';
+import { workflowRecipes } from './workflow-recipes.ts';
 import { workflowSimulation } from './workflow-simulation.ts';
+import { workflowStats } from './workflow-stats.ts';
 import { workflowSteps } from './workflow-steps.ts';
 import { workflows } from './workflows.ts';
 
@@ -94,6 +96,8 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   webhookListen(parts),
   webhookEndpoints,
   webhookDeliveries,
+  workflowStats,
+  workflowRecipes,
   workflows,
   workflowSteps,
   workflowDrafts(parts),

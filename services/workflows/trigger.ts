@@ -2,6 +2,7 @@ import { Cron } from 'croner';
 import type { Db } from '../../db/connect.ts';
 import type { TriggerConfig, TriggerType, Workflow } from '../../db/models/workflow.ts';
 import { type Violation, validationError } from '../../platform/errors.ts';
+import { isTimezone } from '../../platform/time-zones.ts';
 import { findSegment } from '../segments/find.ts';
 
 export { triggerTypes } from '../../db/models/workflow.ts';
@@ -43,17 +44,6 @@ function scheduleErrors({ cron, timezone = 'UTC' }: TriggerConfig): Violation[] 
   if (cron !== undefined && !isCron(cron))
     add('cron', 'must be a cron expression of five fields that comes true some day');
   return errors;
-}
-
-function isTimezone(name: string): boolean {
-  // Newer versions of Node accept `+02:00` too, which Temporal does not.
-  if (!/^[a-z]/i.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A field as Temporal reads it: names of months and days, but not `L` and `W`, which only some parsers know. */

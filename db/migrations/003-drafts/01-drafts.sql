@@ -76,3 +76,6 @@ create table workflow_cases (
   updated_at timestamptz not null default now()
 );
 create index workflow_cases_workflow on workflow_cases (workflow_id, id);
+
+-- IANA name, for steps that depend on the time of day.
+alter table projects add column timezone text not null default 'UTC';

@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../../db/connect.ts';
 import { retryDeadlocks } from '../../../db/retry.ts';
 import { statement } from '../../../db/statement.ts';
+import { countMoved } from '../counts.ts';
 import type { Graph } from '../graph.ts';
 import { storedGraph } from '../versions.ts';
 import { findStep } from '../walk.ts';
@@ -61,7 +62,8 @@ const moveSet = statement<{ seen: number; last_id: string | null; moved: number 
          select 1 from unnest($4::integer[], $5::uuid[]) as way (version, step_id)
          where way.version = page.version and way.step_id = page.current_step_id))
      returning page.version, page.current_step_id
-   )
+   ),
+   ${countMoved('$1', '$2', '$3')}
    select (select count(*)::integer from page) as seen, (select id from page order by id desc limit 1) as last_id,
      (select count(*)::integer from moved) as moved`,
 );

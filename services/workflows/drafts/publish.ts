@@ -13,7 +13,7 @@ import type { SimulationDeps } from '../simulation/index.ts';
 import type { StepRules } from '../step-config.ts';
 import { stepTypeOf } from '../steps/index.ts';
 import { changeReentry } from '../update.ts';
-import { insertVersion, removeUnusedVersions, storedGraph } from '../versions.ts';
+import { insertVersion, removeUnusedVersions, saveVersion, storedGraph } from '../versions.ts';
 import { type GraphViolation, requireNoViolations } from '../violations.ts';
 import { type DraftRow, draftConflict, draftOf, findDraft, findDraftRow, removeDraft, settingsOf } from './draft.ts';
 import { asRunnable, type DraftGraph, exitKey } from './graph.ts';
@@ -131,6 +131,12 @@ async function writeVersion(
     [id, id, KEPT],
   );
   return after;
+}
+
+/** Gives a workflow its first graph, in the transaction of its creation. */
+export async function insertGraph(trx: Db, workflow: Workflow, graph: DraftGraph): Promise<Workflow> {
+  await replaceGraph(trx, workflow, graph);
+  return saveVersion(trx, workflow);
 }
 
 /** Replaces the edited graph, and returns it with ids of its transitions. Steps and transitions that stay keep theirs. */

@@ -64,6 +64,8 @@ export interface StepMail {
 
 export type MailResult = { emailId: string } | { skipped: string } | { failed: string };
 
+export type StartedWorkflow = { executionId: string } | { skipped: string } | { failed: string };
+
 /**
  * Everything a running step may read and do. Executions implement it with the database, simulations with a recorder
  * that stores nothing.
@@ -78,6 +80,10 @@ export interface StepEnvironment {
   /** Returns the reason when the change is refused. */
   updateContact(change: { data: Data; subscribed: boolean | undefined }): Promise<{ refused?: string }>;
   decide(condition: ParsedCondition): Promise<boolean>;
+  /** Changes the members of a static segment. Returns the reason when it is refused. */
+  changeSegment(segmentId: string, member: boolean): Promise<{ changed?: boolean; refused?: string }>;
+  startWorkflow(workflowId: string, context: Data): Promise<StartedWorkflow>;
+  projectTimezone(): Promise<string>;
   /** Fills in variables as plain text: nothing is escaped. */
   render(texts: string[]): Promise<string[]>;
 }
@@ -112,6 +118,8 @@ export interface StepType<Config = Data> {
   type: string;
   /** Name of a new step that was given none. */
   label: string;
+  /** What it does, for people who build workflows. */
+  description: string;
   /**
    * In drawing order. A transition without a branch serves every exit of a wait that has no transition of its own. A
    * type with the exit `timeout` leaves by it when its time is over, every other type by `next`.
@@ -127,6 +135,8 @@ export interface StepType<Config = Data> {
   callsWebhook?: true;
   /** Shape of the config. A violation is a 422 on saving. Unknown keys are kept. */
   config: joi.ObjectSchema;
+  /** JSON Schema of the config where `config` does not describe it. */
+  schema?: Data;
   /** Errors of a well-shaped config: a 400 on saving. Fields are paths inside the config. */
   configErrors?(config: Config, rules: ConfigRules): Violation[];
   /** Errors that only the database can tell: a 400 on saving. `before` is the config that this one replaces. */
