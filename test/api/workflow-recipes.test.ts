@@ -62,7 +62,7 @@ describe('recipes, step types and numbers of workflows', () => {
     });
     const stranger = await api.project();
     expect(await stranger.server.get(`/workflows/${id}/stats`)).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
-    expect(await project.server.get(`/workflows/${id}/stats?version=x`)).to.have.status(422);
+    expect(await project.server.get(`/workflows/${id}/stats?version=x`)).to.have.status(400);
   });
 
   it('rejects a segment that is not static and a workflow of another project with 400', async () => {

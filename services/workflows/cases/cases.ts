@@ -143,13 +143,13 @@ function columnsOf(input: CaseInput, startAt: Date) {
 
 /**
  * Returns when a case starts, which is stored: it has to take the same path tomorrow. Without a time it is that of the
- * event that triggers the workflow, or `fallback`, but before every event.
+ * first event if it triggers the workflow, or else `fallback`, but before every event.
  */
 function startOf({ startAt, events = [] }: CaseInput, eventName: string | undefined, fallback: Date): Date {
   if (startAt !== undefined) return new Date(startAt);
   const timed = events.flatMap(({ at, name }) => (typeof at === 'string' ? [{ at: new Date(at), name }] : []));
-  const trigger = timed.find(({ name }) => name === eventName);
-  if (trigger) return trigger.at;
+  const earliest = timed.toSorted((a, b) => a.at.getTime() - b.at.getTime())[0];
+  if (earliest && earliest.name === eventName) return earliest.at;
   const first = Math.min(...timed.map(({ at }) => at.getTime() - 1));
   return new Date(Math.min(fallback.getTime(), first));
 }

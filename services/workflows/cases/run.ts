@@ -69,7 +69,10 @@ async function runCase(
   const { id: caseId, name, contact, events, startAt, expect } = one;
   const until = one.until === null ? undefined : caseTime(one.until, startAt);
   const trigger = events.find(
-    (event) => workflow.triggerType === 'EVENT' && event.name === workflow.triggerConfig.eventName,
+    ({ name: event, at = 0 }) =>
+      workflow.triggerType === 'EVENT' &&
+      event === workflow.triggerConfig.eventName &&
+      caseTime(at, startAt) <= startAt,
   );
   // The event that starts the execution is its context, and does not happen again.
   const later = one.context === null ? events.filter((event) => event !== trigger) : events;

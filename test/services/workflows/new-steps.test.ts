@@ -152,7 +152,8 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
         null,
       ]);
       const { contactId } = await driver.execution(id);
-      const members = () => database.db('segmentMembers').where({ segmentId }).pluck('contactId');
+      const members = async () =>
+        (await database.db('segmentMembers').where({ segmentId })).map((member) => member.contactId);
       const events = async () =>
         (await database.db('events').where({ contactId }).orderBy('position')).map(({ name }) => name);
       const segment = () => database.db('segments').where({ id: segmentId }).first('memberCount');
