@@ -24,9 +24,10 @@ export interface TestPartOutcome {
  */
 const WAITING_FOLDERS = ['browser', 'cli', 'dev', 'e2e', 'worker'];
 
-export function testFiles(root: string): string[] {
+/** With `all`, also those that are too slow for every run: `*.matrix.ts`. */
+export function testFiles(root: string, { all = false } = {}): string[] {
   return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => name.endsWith('.test.ts') || (all && name.endsWith('.matrix.ts')))
     .map((name) => `test/${name.replaceAll('\\', '/')}`)
     .sort();
 }

@@ -1,5 +1,6 @@
 // `npm test`: fetches the Temporal servers once, then runs mocha. All tests run in two mochas, side by side.
-// Extra arguments go to a single mocha: `npm test -- test/api/track.test.ts`, `npm test -- --grep 'wait for'`.
+// `npm test -- --all` runs the slow ones too (`*.matrix.ts`), as CI does.
+// Other arguments go to a single mocha: `npm test -- test/api/track.test.ts`, `npm test -- --grep 'wait for'`.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -25,7 +26,8 @@ async function main(args: string[]): Promise<number> {
   };
   const folder = mkdtempSync(join(tmpdir(), 'everpost-mocha-'));
   try {
-    return await (args.length > 0 ? runSome(args, folder, env) : runAll(folder, env));
+    const all = args.length === 1 && args[0] === '--all';
+    return await (args.length > 0 && !all ? runSome(args, folder, env) : runAll(folder, env, { all }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -44,11 +46,11 @@ function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promis
   });
 }
 
-async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
+async function runAll(folder: string, env: NodeJS.ProcessEnv, { all }: { all: boolean }): Promise<number> {
   // Compiled before any test timeout runs, and before both parts need it at once.
   await withProgress(toStderr, 'Compiling the program', compiledProgram);
   await webAppDir(toStderr);
-  const parts = inTwoParts(testFiles(root));
+  const parts = inTwoParts(testFiles(root, { all }));
   const resultOf = (n: number) => join(folder, `result-${n}.json`);
   const [first, second] = parts.map(({ files }, n): Program => {
     const config = configuration(join(folder, `mocharc-${n}.json`), { spec: files });

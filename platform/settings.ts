@@ -294,7 +294,7 @@ function productionViolations(value: Values): string[] {
   const violations: string[] = [];
   if (splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET))
     violations.push('"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`');
-  // Over http somebody on the way could replace the keys that sign-ins are verified with.
+  // Over http anyone on the way could replace the keys that sign-ins are verified with.
   if (
     /^http:/i.test(String(value.OIDC_ISSUER)) &&
     !/^http:\/\/(localhost|127\.|\[::1\])/i.test(String(value.OIDC_ISSUER))

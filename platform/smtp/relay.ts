@@ -138,7 +138,7 @@ export class Relay {
     this.timer = setTimeout(() => void this.probe(), pauseMs).unref();
   }
 
-  /** Has no signal of a caller: whoever stops waiting must not fail the others. */
+  /** Has no signal of a caller: one that stops waiting must not fail the others. */
   private async probe(): Promise<void> {
     const session = await this.pool.openSession();
     if (this.closed) {

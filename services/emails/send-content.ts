@@ -40,6 +40,8 @@ export interface MailContent {
   headers: Record<string, string>;
   attachmentSet: string | null;
   templateId: string | null;
+  /** Of a template that was remembered, and may be outdated. */
+  templateVersion?: number;
 }
 
 export interface SendLimits {

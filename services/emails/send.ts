@@ -18,14 +18,13 @@ import { readLimitedData, requireRoomForFields } from '../contacts/limits.ts';
 import { translatingContactErrors } from '../contacts/violations.ts';
 import { senderDomain } from '../domains/name.ts';
 import { isVerifiedSender, knownSender, rememberSender } from '../domains/verified-sender.ts';
-import { requireTemplate } from '../templates/find.ts';
 import { storeAttachments } from './attachments.ts';
+import { isBodyStored, readTemplate, rememberBody, rememberedTemplate } from './known-content.ts';
 import { insertUnpublishedResults } from './publish-results.ts';
 import {
   type Address,
   contentOf,
   type MailContent,
-  type MailTemplate,
   NO_LIMITS,
   type SendInput,
   type SendLimits,
@@ -55,18 +54,20 @@ interface SendRequest {
   mails: (Record<string, unknown> & { id: string })[];
 }
 
-// Writes nothing at all for an unverified domain or for custom fields beyond the limit. The domain is checked against the
-// cached version of the project's domains, and against the table if that is missing or outdated. Takes JSON parameters
-// because concurrent requests of a project share one statement.
+// Writes nothing at all for an unverified domain, for custom fields beyond the limit or for an outdated template. The
+// domain is checked against the cached version of the project's domains, and against the table if that is missing or
+// outdated. Takes JSON parameters because concurrent requests of a project share one statement.
 const insertMails = statement<AcceptedRow>(
   'send',
   `with content as materialized (
      select content.*, project.senders_version from ${openProject('$5')} as project,
        json_to_recordset($3::json) as content (n integer, domain text, verified_at_version uuid, from_email text,
          from_name text, reply_to text, subject text, body_id uuid, html text, headers jsonb, shared boolean, type text,
-         variables jsonb, attachment_set uuid, template_id uuid, fields jsonb, field_count integer, max_fields integer)
+         variables jsonb, attachment_set uuid, template_id uuid, template_version integer, fields jsonb, field_count integer, max_fields integer)
      where (content.verified_at_version = project.senders_version or (
        select d.status = 'VERIFIED' from domains d where d.domain = content.domain and d.project_id = $1))
+       and (content.template_version is null or content.template_version = (
+         select t.version from templates t where t.id = content.template_id and t.project_id = $1))
        and ${fieldsFit({
          projectId: '$1',
          keys: 'jsonb_array_elements_text(content.fields)',
@@ -88,7 +89,7 @@ const insertMails = statement<AcceptedRow>(
    bodies as (
      insert into email_bodies (id, project_id, html, headers, shared)
      select c.body_id, $1, c.html, c.headers, c.shared from content c
-     where (select count(*) from contact) > 0 order by c.body_id
+     where c.html is not null and (select count(*) from contact) > 0 order by c.body_id
      on conflict do nothing
    ),
    contents as (
@@ -149,15 +150,6 @@ export async function sendEmails(
   );
 }
 
-const findTemplate = statement<MailTemplate>(
-  'send-template',
-  `select id, type, subject, body, from_email as "fromEmail", from_name as "fromName", reply_to as "replyTo"
-   from templates where project_id = $1 and id = $2`,
-);
-
-const readTemplate = async (db: Db, projectId: string, id: string): Promise<MailTemplate> =>
-  requireTemplate((await findTemplate(db, [projectId, id]))[0]);
-
 async function acceptMails(
   db: Db,
   project: ProjectAccess,
@@ -167,11 +159,16 @@ async function acceptMails(
 ): Promise<Accepted> {
   const { template: templateId, attachments } = input;
   const request: ParsedInput = { ...input, change: readLimitedData(input.data, limits.limits), limits: limits.limits };
+  const needsTransaction = attachments?.length || project.capped;
+  if (templateId && !needsTransaction) {
+    const content = rememberedContent(db, project, input, limits);
+    const accepted = content && (await acceptOnce(db, project, request, content, mails));
+    if (accepted) return accepted;
+  }
   const template = templateId ? await readTemplate(db, project.projectId, templateId) : undefined;
   const content = contentOf(input, template, limits);
   // Most mail needs one statement, which concurrent requests share.
-  if (content.type === 'TRANSACTIONAL' && !attachments?.length && !project.capped)
-    return acceptContent(db, project, request, content, mails);
+  if (content.type === 'TRANSACTIONAL' && !needsTransaction) return acceptContent(db, project, request, content, mails);
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       if (attachments?.length) content.attachmentSet = await storeAttachments(trx, attachments);
@@ -181,6 +178,17 @@ async function acceptMails(
       return accepted;
     }),
   );
+}
+
+/** Returns undefined where the template is to be read: it is not remembered, or would be refused as it was. */
+function rememberedContent(db: Db, { projectId }: ProjectAccess, input: SendInput, limits: SendLimits) {
+  const template = input.template ? rememberedTemplate(db, projectId, input.template) : undefined;
+  if (template?.type !== 'TRANSACTIONAL') return undefined;
+  try {
+    return { ...contentOf(input, template, limits), templateVersion: template.version };
+  } catch {
+    return undefined;
+  }
 }
 
 const findMails = statement<Pick<AcceptedRow, 'email_id' | 'contact_id' | 'created_at'>>(
@@ -202,27 +210,43 @@ async function acceptContent(
 ): Promise<Accepted> {
   const domain = senderDomain(content.from.email);
   for (let attempt = 1; ; attempt++) {
-    const rows = await translatingContactErrors(() =>
-      retryDeadlocks(db, () => writeMails(db, project, domain, input, content, mails)),
-    );
-    const [first] = rows;
-    if (first) {
-      rememberSender(db, project.projectId, domain, first.senders_version);
-      wake(db, 'mail');
-      return toAccepted(mails, rows);
-    }
+    const accepted = await acceptOnce(db, project, input, content, mails);
+    if (accepted) return accepted;
     const reason = await refusalReason(db, project, domain);
     if (!reason) await requireRoomForFields(db, project.projectId, input.change.patch, input.limits);
     if (reason || attempt === ATTEMPTS) throw reason ?? unverifiedSender(domain);
   }
 }
 
+/** Returns undefined if the statement refused the mails. */
+async function acceptOnce(
+  db: Db,
+  project: ProjectAccess,
+  input: ParsedInput,
+  content: MailContent,
+  mails: Mail[],
+): Promise<Accepted | undefined> {
+  const domain = senderDomain(content.from.email);
+  const body = bodyColumns(db, project.projectId, content, mails);
+  const rows = await translatingContactErrors(() =>
+    retryDeadlocks(db, () =>
+      writeMails(db, project, domain, input, { ...contentColumns(content, input.change.seen), ...body }, mails),
+    ),
+  );
+  const [first] = rows;
+  if (!first) return undefined;
+  rememberSender(db, project.projectId, domain, first.senders_version);
+  if (body.shared && !db.isTransaction) rememberBody(db, body.body_id);
+  wake(db, 'mail');
+  return toAccepted(mails, rows);
+}
+
 async function writeMails(
   db: Db,
   project: ProjectAccess,
   domain: string,
-  { change: { patch, deletes, seen }, subscribed, limits }: ParsedInput,
-  content: MailContent,
+  { change: { patch, deletes }, subscribed, limits }: ParsedInput,
+  content: ContentColumns,
   mails: Mail[],
 ): Promise<AcceptedRow[]> {
   const fields = Object.keys(patch);
@@ -233,8 +257,7 @@ async function writeMails(
       field_count: fields.length,
       max_fields: limits.customFields,
       verified_at_version: knownSender(db, project.projectId, domain),
-      ...contentColumns(content, seen),
-      ...bodyColumns(project.projectId, content, mails),
+      ...content,
     },
     // Repeated addresses of a request are one contact, with the first name given.
     mails: mails.map(({ id, email, name }) => {
@@ -249,7 +272,7 @@ async function writeMails(
       return { id, email, name, ...contact };
     }),
   };
-  if (mails.length === 1 && content.body.length < SMALL_BODY) return writeCoalesced(db, project, request);
+  if (mails.length === 1 && (content.html?.length ?? 0) < SMALL_BODY) return writeCoalesced(db, project, request);
   const [rows = []] = await writeRequests(db, project, [request]);
   return rows;
 }
@@ -263,15 +286,19 @@ const contentColumns = (content: MailContent, seen: Data) => ({
   variables: undefinedIfEmpty(seen),
   attachment_set: content.attachmentSet,
   template_id: content.templateId,
+  template_version: content.templateVersion,
 });
 
 /** The text of a template is stored once a month; headers of the request may name a person. */
-function bodyColumns(projectId: string, content: MailContent, [first]: Mail[]) {
+function bodyColumns(db: Db, projectId: string, content: MailContent, [first]: Mail[]) {
   const [html, headers] = [content.body, undefinedIfEmpty(content.headers)];
   const shared = content.bodyIsTemplates && headers === undefined;
   const mailId = first?.id ?? newId();
-  return { body_id: shared ? sharedBodyId(mailId, projectId, { html }) : mailId, html, headers, shared };
+  const bodyId = shared ? sharedBodyId(mailId, projectId, { html }) : mailId;
+  return { body_id: bodyId, html: shared && isBodyStored(db, bodyId) ? undefined : html, headers, shared };
 }
+
+type ContentColumns = ReturnType<typeof contentColumns> & ReturnType<typeof bodyColumns>;
 
 function undefinedIfEmpty<T extends object>(object: T): T | undefined {
   for (const _ in object) return object;

@@ -66,7 +66,7 @@ const release = statement<{ id: string }>(
    select id from changed`,
 );
 
-/** Collects writes for this long while there is a backlog: a write costs about the same for one mail as for twenty. */
+/** Collects writes for this long after the last one: a write costs about the same for one mail as for ten. */
 const LINGER_MS = 3;
 const MOST_AWAITED = 40;
 /** The connection goes back to the pool after this long without a write. */
@@ -90,8 +90,6 @@ export interface LedgerOptions {
   senderId: string;
   connections: number;
   billing: boolean;
-  /** Whether there is more mail than connections, so that writes may wait a moment for others. */
-  hasBacklog: () => boolean;
   onResult: (result: AttemptResult) => void;
 }
 
@@ -109,6 +107,7 @@ export class SendingLedger {
   private ends: WaitingEnd[] = [];
   private retrying = 0;
   private isWriting = false;
+  private lastWriteAt = Number.NEGATIVE_INFINITY;
   private isScheduled = false;
   private lingerTimer: NodeJS.Timeout | undefined;
   private idleTimer: NodeJS.Timeout | undefined;
@@ -176,9 +175,9 @@ export class SendingLedger {
       this.rest();
       return;
     }
-    const enough = this.options.hasBacklog() ? Math.min(this.options.connections, MOST_AWAITED) : 1;
-    if (waiting >= enough) void this.writeAll();
-    else this.lingerTimer ??= setTimeout(() => void this.writeAll(), LINGER_MS);
+    const sinceLast = performance.now() - this.lastWriteAt;
+    if (waiting >= Math.min(2 * this.options.connections, MOST_AWAITED) || sinceLast >= LINGER_MS) void this.writeAll();
+    else this.lingerTimer ??= setTimeout(() => void this.writeAll(), LINGER_MS - sinceLast);
   }
 
   private rest(): void {
@@ -214,6 +213,7 @@ export class SendingLedger {
       this.retryLater(ends);
     }
     this.isWriting = false;
+    this.lastWriteAt = performance.now();
     this.writeIfReady();
   }
 

@@ -1,4 +1,5 @@
 // Leases due mail, has it prepared, and hands it to free connections by priority and fair shares.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
@@ -18,6 +19,7 @@ import type { RateLimit } from './rate-limit.ts';
 import { SlowDomains } from './slow-domains.ts';
 
 interface LeasedRow {
+  priority: number;
   id: string;
   project_id: string;
   relay: string | null;
@@ -25,7 +27,14 @@ interface LeasedRow {
   body_bytes: number;
 }
 
-const lease = statement<LeasedRow>('sending-lease', 'select * from lease_mails($1, $2::smallint, $3)');
+// Transactional mail first, and mail of workflows in the room that is left.
+const lease = statement<LeasedRow>(
+  'sending-lease',
+  `with transactional as materialized (select * from lease_mails($1, 0::smallint, $2))
+   select 0 as priority, * from transactional
+   union all
+   select 1, * from lease_mails($1, 1::smallint, $2::integer - (select count(*)::integer from transactional))`,
+);
 
 /** Mails per lease and preparation. */
 const GROUP = { urgent: 50, campaign: 100 } as const;
@@ -37,6 +46,8 @@ const AHEAD_BYTES = 24 * 1024 * 1024;
 const LARGE_BYTES = 64 * 1024;
 const LARGE_BUDGET = 16 * 1024 * 1024;
 const POLL_MS = 1_000;
+/** The shortest time between two leases without a backlog: many mails share a lease, and a single one waits for none. */
+const LEASE_GAP_MS = 4;
 const RETRY_MS = 1_000;
 
 type Line = 'urgent' | 'campaign';
@@ -253,7 +264,9 @@ export class MailQueue {
       }
       this.isDry[line] = leased === 0;
       if (leased === 0) this.reportIfIdle();
-      if (leased === 0) await this.pause(line, line === 'urgent' ? POLL_MS : this.options.campaigns.waitMs(POLL_MS));
+      if (leased > 0 && line === 'urgent' && !this.hasBacklog.urgent) await sleep(LEASE_GAP_MS);
+      else if (leased === 0)
+        await this.pause(line, line === 'urgent' ? POLL_MS : this.options.campaigns.waitMs(POLL_MS));
     }
   }
 
@@ -288,33 +301,28 @@ export class MailQueue {
 
   private async leaseUrgent(): Promise<number> {
     const { db, senderId, preparation } = this.options;
-    let total = 0;
-    this.hasBacklog.urgent = false;
-    for (const policy of [policies.TRANSACTIONAL, policies.WORKFLOW]) {
-      const limit = Math.min(GROUP.urgent, this.room('urgent'));
-      if (limit <= 0) break;
-      const rows = await lease(db, [senderId, policy.priority, limit]);
-      if (rows.length === limit) this.hasBacklog.urgent = true;
-      if (rows.length === 0) continue;
-      faultPoint('mail-leased');
-      total += rows.length;
-      const mails = rows.map(
-        ({ id, project_id: projectId, relay, is_retry_of_unknown: isRetry }): LeasedMail => ({
-          ...{ id, policy, projectId, campaignId: null },
-          relay: isRetry && relay !== null ? relay : undefined,
-        }),
+    const limit = Math.min(GROUP.urgent, this.room('urgent'));
+    const rows = await lease(db, [senderId, limit]);
+    this.hasBacklog.urgent = rows.length === limit;
+    if (rows.length === 0) return 0;
+    faultPoint('mail-leased');
+    const mails = rows.map(
+      ({ id, priority, project_id: projectId, relay, is_retry_of_unknown: isRetry }): LeasedMail => ({
+        ...{ id, projectId, campaignId: null },
+        policy: priority === 0 ? policies.TRANSACTIONAL : policies.WORKFLOW,
+        relay: isRetry && relay !== null ? relay : undefined,
+      }),
+    );
+    const sendable = this.withoutRemovedRelays(mails);
+    const bytesOf = new Map(rows.map(({ id, body_bytes: bytes }) => [id, bytes]));
+    const isLarge = ({ id }: LeasedMail) => (bytesOf.get(id) ?? 0) > LARGE_BYTES;
+    const small = sendable.filter((mail) => !isLarge(mail));
+    this.prepare('urgent', small, (ids, ready) => preparation.prepare(ids, ready));
+    for (const mail of sendable.filter(isLarge))
+      this.prepare('urgent', [mail], (ids, ready) =>
+        this.largeMails.run(bytesOf.get(mail.id) ?? 0, () => preparation.prepare(ids, ready)),
       );
-      const sendable = this.withoutRemovedRelays(mails);
-      const bytesOf = new Map(rows.map(({ id, body_bytes: bytes }) => [id, bytes]));
-      const isLarge = ({ id }: LeasedMail) => (bytesOf.get(id) ?? 0) > LARGE_BYTES;
-      const small = sendable.filter((mail) => !isLarge(mail));
-      this.prepare('urgent', small, (ids, ready) => preparation.prepare(ids, ready));
-      for (const mail of sendable.filter(isLarge))
-        this.prepare('urgent', [mail], (ids, ready) =>
-          this.largeMails.run(bytesOf.get(mail.id) ?? 0, () => preparation.prepare(ids, ready)),
-        );
-    }
-    return total;
+    return rows.length;
   }
 
   private async leaseCampaign(): Promise<number> {

@@ -105,7 +105,6 @@ class SenderRun {
     const connections = relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0);
     this.ledger = new SendingLedger({
       ...{ db, senderId: lease.id, connections, billing },
-      hasBacklog: () => this.queue.readyCount > connections,
       onResult: (result) => this.count(resultKind(result)),
     });
     this.campaigns = new CampaignLeases(db, lease.id);

@@ -28,7 +28,7 @@ export async function mailReset(trx: Db, { systemFrom, baseUrl }: MailSettings, 
     from: systemFrom,
     to: user.email,
     subject: 'Reset your password',
-    paragraphs: ['Somebody, you we hope, asked for a new password for the account with this address.'],
+    paragraphs: ['A new password was requested for the account with this address, we hope by you.'],
     link: { url: `${baseUrl}/reset-password/${token}`, text: 'Choose a new password' },
     closing: 'The link works once, within an hour. If it was not you, ignore this mail: nothing has changed.',
   });
@@ -63,7 +63,7 @@ export async function mailPasswordChanged(
       ...(cleared ? ['Ask for a password reset to set a new one.'] : []),
       ...(projects > 0
         ? [
-            `Before the address was verified, the account had joined ${projects === 1 ? 'a project' : `${projects} projects`}. If it was not you who opened the account, delete or leave them: their API keys may be known to somebody else. Regenerate the keys of those that you keep.`,
+            `Before the address was verified, the account had joined ${projects === 1 ? 'a project' : `${projects} projects`}. If it was not you who opened the account, delete or leave them: their API keys may be known to someone else. Regenerate the keys of those that you keep.`,
           ]
         : []),
     ],

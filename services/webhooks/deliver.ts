@@ -121,7 +121,7 @@ async function decideNext(deps: DeliverDeps, ref: EndpointRef, calls: number): P
   return { kind: 'rest', until: Math.min(...times) };
 }
 
-/** One visit of an endpoint. Several lanes call at once; results are written in sets. */
+/** One visit of an endpoint. Several calls are made at once; results are written in sets. */
 class Slice {
   private readonly deps: DeliverDeps;
   private readonly endpoint: WebhookEndpoint;
@@ -164,9 +164,9 @@ class Slice {
     this.control.signal?.addEventListener('abort', breakOff, { once: true });
     try {
       for (let foundAt = performance.now(); ; ) {
-        const lanes = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, () => this.lane(post)));
+        const ends = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, () => this.callOneByOne(post)));
         await this.flush();
-        for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
+        for (const end of ends) if (end.status === 'rejected') throw end.reason;
         const onlyFailures = this.failed && !this.succeeded;
         if (this.isStopping() || onlyFailures || performance.now() - foundAt >= (this.control.lingerMs ?? LINGER_MS))
           break;
@@ -190,7 +190,7 @@ class Slice {
     return this.control.isOver() || this.gone || this.failuresInRow >= MAX_FAILURES_IN_ROW;
   }
 
-  private async lane(post: PinnedTarget['post']): Promise<void> {
+  private async callOneByOne(post: PinnedTarget['post']): Promise<void> {
     for (let delivery = await this.next(); delivery; delivery = await this.next()) {
       await this.pace();
       if (this.isStopping()) return;
@@ -222,7 +222,7 @@ class Slice {
     if (this.waiting.length < PREFETCH_BELOW && !this.exhausted) {
       const fetching = this.fetch();
       if (this.waiting.length === 0) await fetching;
-      // The lane that needs the rows sees the error.
+      // The caller that needs the rows sees the error.
       else fetching.catch(() => {});
     }
     return this.waiting.shift();
@@ -261,19 +261,19 @@ class Slice {
       delivered_at: delivered ? now : null,
       attempt: { number: attempts + 1, startedAt, durationMs, statusCode, error, answer },
     });
-    if (delivered) this.noteSuccess();
-    else this.noteFailure(startedAt);
+    if (delivered) this.countSuccess();
+    else this.countFailure(startedAt);
     if (gone) this.gone = true;
     if (this.unwritten.length >= FLUSH_AT || performance.now() - this.writtenAt > FLUSH_MS) void this.flush();
   }
 
-  private noteSuccess(): void {
+  private countSuccess(): void {
     this.succeeded = true;
     this.failuresInRow = 0;
     this.failingSince = null;
   }
 
-  private noteFailure(at: Date): void {
+  private countFailure(at: Date): void {
     this.failed = true;
     this.failuresInRow++;
     this.failingSince ??= at;

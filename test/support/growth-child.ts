@@ -16,9 +16,9 @@ export interface GrowthViolation {
 
 /** Each is four times the previous one. The first is short enough for quadratic work to end. */
 const LENGTHS = [4_096, 16_384];
-/** Reveals fast operations that repeatedly copy all previous text; used with every 40th filler. */
+/** Reveals fast operations that repeatedly copy all previous text; used with every tenth of them. */
 const LONG_LENGTHS = [65_536, 262_144];
-const LONG_EVERY = 40;
+const LONG_EVERY = 10;
 /** Between linear (4) and quadratic (16). */
 const MAX_GROWTH = 9;
 /** Work that takes less than this many loops over the text is ignored, because it is too short to measure. */
@@ -70,10 +70,15 @@ async function growthOf(work: TextPath, texts: string[]): Promise<Omit<GrowthVio
   return undefined;
 }
 
-const texts = Object.entries(fillers).map(([filler, fill], n) => ({
-  filler,
-  texts: [...LENGTHS, ...(n % LONG_EVERY === 0 ? LONG_LENGTHS : [])].map(fill),
-}));
+/** Every fourth filler, or all others. */
+const usesOthers = process.argv[2] === 'others';
+
+const texts = Object.entries(fillers)
+  .filter((_, n) => (n % 4 === 0) !== usesOthers)
+  .map(([filler, fill], n) => ({
+    filler,
+    texts: [...LENGTHS, ...(n % LONG_EVERY === 0 ? LONG_LENGTHS : [])].map(fill),
+  }));
 
 async function measure(name: string): Promise<GrowthViolation[]> {
   const work = textPaths[name] ?? lengthPaths[name] ?? controls[name];

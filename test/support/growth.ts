@@ -13,8 +13,8 @@ export interface Growth {
   stop(): Promise<void>;
 }
 
-/** Measures text paths in a child process, which is replaced when it had to be killed. */
-export function startGrowth(): Growth {
+/** Measures text paths with some of the fillers in a child process, which is replaced when it had to be killed. */
+export function startGrowth(which: 'every fourth' | 'others'): Growth {
   let child: ChildProcess | undefined;
   const stop = async (): Promise<void> => {
     const running = child;
@@ -24,7 +24,7 @@ export function startGrowth(): Growth {
     await once(running, 'exit');
   };
   const start = async (): Promise<ChildProcess> => {
-    const started = fork(join(import.meta.dirname, 'growth-child.ts'), [], { execArgv: ['--import', 'tsx'] });
+    const started = fork(join(import.meta.dirname, 'growth-child.ts'), [which], { execArgv: ['--import', 'tsx'] });
     child = started;
     await once(started, 'message');
     return started;
