@@ -1,8 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 
 /** Returns a UUIDv7: ids sort by time, so that indexes grow at one end. */
 export const newId = (): string => uuidv7();
+
+/** Returns a UUIDv8 that is the same for the same text. */
+export function uuidFrom(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

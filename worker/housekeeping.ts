@@ -26,6 +26,8 @@ import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { sendRequestedMails } from '../services/users/requests.ts';
 import { tidyWebhooks } from '../services/webhooks/housekeeping.ts';
+import { aggregateWorkflowCounts } from '../services/workflows/counts.ts';
+import { continueMoves } from '../services/workflows/drafts/moves.ts';
 import { deleteLeftoverExecutions } from '../services/workflows/executions/remove.ts';
 import { resealHeaders } from '../services/workflows/reseal-headers.ts';
 import { deleteOldTicks } from '../services/workflows/tick.ts';
@@ -66,6 +68,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
   const chores = [
     chore('contact counts', AGGREGATE_MS, () => aggregateContactCounts(db)),
     chore('campaign counts', AGGREGATE_MS, () => aggregateCampaignCounts(db)),
+    chore('workflow counts', AGGREGATE_MS, () => aggregateWorkflowCounts(db)),
     chore('event counts', AGGREGATE_MS, () => aggregateEventCounts(db)),
     chore('previews', SWEEP_MS, () => deleteOldPreviews(db)),
     chore('failed requests', SWEEP_MS, () => deleteOldRequests(db)),
@@ -92,6 +95,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('webhook listeners', TIDY_MS, () => tidyWebhooks(db)),
     chore('received notices', SWEEP_MS, () => deleteOldNoticeIds(db)),
     chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
+    chore('moves of executions', TIDY_MS, () => continueMoves(db)),
     chore('workflow versions', SWEEP_MS, () => deleteUnusedVersions(db)),
     chore('deleted workflows', TIDY_MS, () => deleteLeftoverExecutions(db)),
     chore('ticks of workflows', SWEEP_MS, () => deleteOldTicks(db)),

@@ -1,6 +1,7 @@
 import joi from 'joi';
 import { refuse } from '../../platform/joi-violations.ts';
 import { MAX_PROJECT_NAME_LENGTH, nameViolation, normalizeName } from '../../platform/names.ts';
+import { isTimezone } from '../../platform/time-zones.ts';
 import { email, text } from './schemas.ts';
 import type { Typed } from './typed.ts';
 
@@ -39,4 +40,16 @@ export const language = (): Typed<string> =>
   joi
     .string()
     .pattern(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$/, 'language tag')
+    .required();
+
+/** The IANA name of a time zone. */
+export const timezone = (): Typed<string> =>
+  joi
+    .string()
+    .max(100)
+    .custom((value: string, helpers) =>
+      isTimezone(value)
+        ? value
+        : refuse(helpers, 'invalid_string', 'must be the name of a time zone, such as Europe/Berlin'),
+    )
     .required();

@@ -12,6 +12,7 @@ const fields = {
   role: oneOf(...roles),
   tracking: oneOf(...trackings),
   language: text(),
+  timezone: text(),
   /** Everything is allowed where a list is empty. */
   publicKeyPolicy: object({ origins: list(text()), events: list(text()) }),
   disabled: flag(),
@@ -32,6 +33,7 @@ export const presentProject = (project: Project, role: Role) => ({
   role,
   tracking: project.tracking,
   language: project.language,
+  timezone: project.timezone,
   publicKeyPolicy: { origins: project.publicKeyOrigins, events: project.publicKeyEvents },
   disabled: project.disabled,
   disabledReason: project.disabledReason,

@@ -1,7 +1,7 @@
 import joi from 'joi';
 import type { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
 import { asStep } from '../../services/workflows/find.ts';
-import { branches, stepTypeNames } from '../../services/workflows/graph.ts';
+import { MAX_BRANCH_LENGTH, stepTypeNames } from '../../services/workflows/graph.ts';
 import type { ListedWorkflow } from '../../services/workflows/list.ts';
 import { stepTypeOf } from '../../services/workflows/steps/index.ts';
 import { triggerTypes } from '../../services/workflows/trigger.ts';
@@ -81,7 +81,7 @@ export const transitionSchema = object({
   workflowId: uuid(),
   fromStepId: uuid(),
   toStepId: uuid(),
-  branch: nullable(oneOf(...branches)),
+  branch: nullable(text({ max: MAX_BRANCH_LENGTH })),
 });
 
 export const presentTransition = ({ id, workflowId, fromStepId, toStepId, branch }: WorkflowTransition) => ({

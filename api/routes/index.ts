@@ -47,7 +47,11 @@ import { webhookDeliveries } from './webhook-deliveries.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 import { webhookListen } from './webhook-listen.ts';
 import { webhookSecrets } from './webhook-secret.ts';
+import { workflowCases } from './workflow-cases.ts';
+import { workflowDrafts } from './workflow-drafts.ts';
+import { workflowRecipes } from './workflow-recipes.ts';
 import { workflowSimulation } from './workflow-simulation.ts';
+import { workflowStats } from './workflow-stats.ts';
 import { workflowSteps } from './workflow-steps.ts';
 import { workflows } from './workflows.ts';
 
@@ -94,8 +98,12 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   webhookListen(parts),
   webhookEndpoints,
   webhookDeliveries,
+  workflowStats,
+  workflowRecipes,
   workflows,
   workflowSteps,
+  workflowDrafts(parts),
+  workflowCases(parts),
   executions,
   workflowSimulation(parts),
   pages,

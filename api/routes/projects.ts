@@ -4,7 +4,7 @@ import { createProject } from '../../services/projects/create.ts';
 import { findProject, listProjects } from '../../services/projects/find.ts';
 import { mayRequireTwoFactor, trackings, updateProject } from '../../services/projects/update.ts';
 import { deleteProject, resetProject } from '../../services/removal/project.ts';
-import { language, projectName } from '../http/account-schemas.ts';
+import { language, projectName, timezone } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, list, nullable, object, oneOf, optional, uuid } from '../http/schemas.ts';
@@ -21,6 +21,7 @@ const withKeys = answer('The project with its keys; the secret key is shown only
 const settable = {
   tracking: optional(oneOf(...trackings)),
   language: optional(language()),
+  timezone: optional(timezone()),
 };
 
 /** Scheme, host and port, as a browser sends it. */

@@ -1,4 +1,4 @@
-import { branches, stepTypeNames } from '../../services/workflows/graph.ts';
+import { stepTypeNames } from '../../services/workflows/graph.ts';
 import {
   addStep,
   addTransition,
@@ -9,10 +9,10 @@ import {
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, nullable, object, oneOf, optional, record, text, uuid } from '../http/schemas.ts';
+import { branch, branchOf } from '../http/workflow-schemas.ts';
 import { position, presentStep, presentTransition, stepSchema, transitionSchema } from '../presenters/workflow.ts';
 
 const name = () => text({ max: 255 });
-const branch = () => nullable(oneOf(...branches));
 
 const noWorkflow = missing('workflow or step', 'WORKFLOW_NOT_FOUND');
 const refused = failure('The config is invalid: its condition or its address is refused.', 'BAD_REQUEST');
@@ -87,10 +87,8 @@ export const workflowSteps = routes('Workflows', [
       400: failure('These steps cannot be connected like this.', 'BAD_REQUEST'),
       404: noWorkflow,
     },
-    handle: async ({ db, project, params, body: { fromStepId, toStepId, branch: given, condition } }) => {
-      const added = { fromStepId, toStepId, branch: given ?? condition?.branch ?? null };
-      return created(presentTransition(await addTransition(db, project, params.id, added)));
-    },
+    handle: async ({ db, project, params, body }) =>
+      created(presentTransition(await addTransition(db, project, params.id, branchOf(body)))),
   }),
   route({
     method: 'DELETE',

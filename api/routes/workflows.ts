@@ -7,6 +7,7 @@ import { findWorkflowDetails } from '../../services/workflows/workflow-details.t
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, list, nullable, object, offsetPage, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { triggerConfig } from '../http/workflow-schemas.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import {
   listedWorkflowSchema,
@@ -20,13 +21,6 @@ import {
 const name = () => text({ max: 255 });
 const description = () => optional(nullable(text({ min: 0, max: 2_000 })));
 const eventName = () => text({ max: 255 });
-const triggerConfig = () =>
-  object({
-    eventName: optional(eventName()),
-    cron: optional(text({ max: 255 })),
-    timezone: optional(text({ max: 100 })),
-    segmentId: optional(nullable(uuid())),
-  });
 
 const params = { id: uuid() };
 const one = answer('The workflow.', workflowSchema);

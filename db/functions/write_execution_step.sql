@@ -6,12 +6,16 @@ create or replace function write_execution_step(
 ) returns setof execution_states language plpgsql rows 1 as $$
 declare
   before record;
+  since timestamptz;
+  next_step uuid := (p_state ->> 'step_id')::uuid;
+  this_step uuid := (p_record ->> 'step_id')::uuid;
+  is_moving boolean;
 begin
   if p_row_versions is not null then
     perform 1 from lock_execution(p_id) as now where now.row_versions = p_row_versions;
     if not found then return; end if;
   end if;
-  select e.project_id, e.workflow_id, e.contact_id, e.visit, e.context into before from executions e where e.id = p_id;
+  select e.project_id, e.workflow_id, e.version, e.contact_id, e.visit, e.context, e.current_step_id into before from executions e where e.id = p_id;
   if p_change is not null then
     perform update_contact(before.project_id, before.contact_id, null, (p_change ->> 'subscribed')::boolean,
       p_change -> 'patch', p_change -> 'deletes', (p_change ->> 'eventId')::uuid, '{"reason": "workflow"}',
@@ -50,7 +54,8 @@ begin
     output = coalesce(excluded.output, s.output), error = excluded.error, request = excluded.request,
     scheduled_for = coalesce(excluded.scheduled_for, s.scheduled_for),
     attempt = s.attempt + (s.status = 'FAILED')::integer, completed_at = excluded.completed_at,
-    started_at = case when s.status = 'FAILED' then now() else s.started_at end;
+    started_at = case when s.status = 'FAILED' then now() else s.started_at end
+  returning s.started_at into since;
   update executions e set status = p.status, current_step_id = p.step_id, visit = p.visit,
     context = coalesce(p.context, e.context), after_position = coalesce(p.after_position, e.after_position),
     wake_at = p.wake_at, awaited_event = p.awaited_event, exit_reason = p.exit_reason, error = p.error, updated_at = now(),
@@ -58,5 +63,20 @@ begin
   from jsonb_to_record(p_state) as p (status text, step_id uuid, visit integer, context jsonb, after_position bigint,
     wake_at timestamptz, awaited_event text, exit_reason text, error text)
   where e.id = p_id;
+  -- The numbers of the steps. That it ends is counted by count_workflow.
+  is_moving := (p_state ->> 'visit')::integer > before.visit;
+  if is_moving or before.current_step_id is null or p_record ->> 'status' in ('COMPLETED', 'SKIPPED') then
+    insert into workflow_count_deltas (project_id, workflow_id, version, step_id, day, names, delta)
+    select before.project_id, before.workflow_id, before.version, step_id, (now() at time zone 'UTC')::date, names, 1
+    from (values
+      (this_step, array_remove(array[
+        case when before.current_step_id is null then 'entered' end,
+        case when is_moving then 'left' end,
+        case p_record ->> 'status' when 'COMPLETED' then 'passed' when 'SKIPPED' then 'skipped' end,
+        'branch:' || (p_record ->> 'branch'),
+        case p_record ->> 'status' when 'COMPLETED' then 'time:' || time_bucket(now() - since) end], null)),
+      (case when is_moving then next_step end, array['entered'])) as counted (step_id, names)
+    where step_id is not null and names <> '{}';
+  end if;
   return query select * from execution_states where id = p_id;
 end $$;

@@ -7,6 +7,7 @@ import type { Knex } from 'knex';
 export const migrations: Record<string, Knex.Migration> = {
   '001-baseline': sqlFolder('001-baseline'),
   '002-analytics': sqlFolder('002-analytics'),
+  '003-drafts': sqlFolder('003-drafts'),
   '004-retry-jobs': sqlFolder('004-retry-jobs'),
 };
 

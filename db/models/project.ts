@@ -10,6 +10,8 @@ export class Project extends BaseModel {
   declare keyGeneration: number;
   declare tracking: 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';
   declare language: string;
+  /** IANA name. */
+  declare timezone: string;
   declare disabled: boolean;
   declare disabledReason: string | null;
   declare publicKeyEvents: string[];

@@ -26,12 +26,15 @@ export class Workflow extends BaseModel {
   declare version: number;
   /** The newest version that executions may start on. */
   declare validVersion: number | null;
+  /** Of the newest draft. Never falls. */
+  declare draftRevision: number;
   declare updatedAt: Date;
 }
 
 /** A step as it is edited. Executions use the graph of their version. */
 export class WorkflowStep extends BaseModel {
   static override tableName = 'workflow_steps';
+  static override idColumn = ['workflowId', 'id'];
   static override jsonAttributes = ['position', 'config'];
 
   declare id: string;
@@ -54,17 +57,24 @@ export class WorkflowTransition extends BaseModel {
   declare workflowId: string;
   declare fromStepId: string;
   declare toStepId: string;
-  declare branch: 'yes' | 'no' | 'event' | 'timeout' | null;
+  declare branch: string | null;
 }
 
 /** A graph as it was at one time. Never changes. */
 export class WorkflowVersion extends BaseModel {
   static override tableName = 'workflow_versions';
   static override idColumn = ['workflow_id', 'version'];
-  static override jsonAttributes = ['graph'];
+  static override jsonAttributes = ['graph', 'triggerConfig'];
 
   declare workflowId: string;
   declare version: number;
   declare graph: Record<string, unknown>;
   declare templateIds: string[];
+  /** Null when single-step edits made it. */
+  declare publishedAt: Date | null;
+  declare publishedBy: string | null;
+  declare note: string | null;
+  declare triggerType: TriggerType | null;
+  declare triggerConfig: TriggerConfig | null;
+  declare allowReentry: boolean | null;
 }

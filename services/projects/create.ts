@@ -14,6 +14,7 @@ export interface NewProject {
   actor?: Actor | undefined;
   tracking?: Project['tracking'] | undefined;
   language?: string | undefined;
+  timezone?: string | undefined;
 }
 
 /** Creates a project with its owner. The returned secret key cannot be read again: only its hash is stored. */

@@ -18,6 +18,7 @@ export interface ProjectChange {
   name?: string | undefined;
   tracking?: Project['tracking'] | undefined;
   language?: string | undefined;
+  timezone?: string | undefined;
   publicKeyPolicy?: PublicKeyPolicy | undefined;
   requireTwoFactor?: boolean | undefined;
 }
@@ -35,13 +36,14 @@ export function mayRequireTwoFactor({ totpEnabledAt }: User, role: Role): void {
 export async function updateProject(
   db: Db,
   id: string,
-  { name, tracking, language, publicKeyPolicy, requireTwoFactor }: ProjectChange,
+  { name, tracking, language, timezone, publicKeyPolicy, requireTwoFactor }: ProjectChange,
   actor?: Actor,
 ): Promise<void> {
   const change = {
     ...(name !== undefined && { name }),
     ...(tracking !== undefined && { tracking }),
     ...(language !== undefined && { language }),
+    ...(timezone !== undefined && { timezone }),
     ...(requireTwoFactor !== undefined && { requireTwoFactor }),
     ...(publicKeyPolicy && {
       publicKeyOrigins: [...new Set(publicKeyPolicy.origins)],

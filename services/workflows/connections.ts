@@ -1,5 +1,5 @@
 import { badRequest } from '../../platform/errors.ts';
-import { type Branch, branches, type Graph, type Step, type StepExit, type Transition } from './graph.ts';
+import { type Branch, exitsOf, type Graph, type Step, type Transition } from './graph.ts';
 import { stepTypeOf } from './steps/index.ts';
 import { transitionFor } from './walk.ts';
 
@@ -13,9 +13,8 @@ export function refusalOfConnection(graph: Graph, added: Connection): string | u
   const from = graph.steps.find(({ id }) => id === fromStepId);
   if (!from || !graph.steps.some(({ id }) => id === toStepId)) return 'one of its steps is not in the workflow';
   if (fromStepId === toStepId) return 'a step cannot lead to itself';
-  const { exits } = stepTypeOf(from);
-  if (exits.length === 0) return `nothing follows an ${from.type} step`;
-  if (!branchesOf(exits).includes(branch)) return wrongBranch(from, exits);
+  if (isLast(from)) return `nothing follows an ${from.type} step`;
+  if (!branchesOf(from).includes(branch)) return wrongBranch(from);
   if (graph.transitions.some((other) => other.fromStepId === fromStepId && other.branch === branch))
     return `the ${branch === null ? 'exit' : `exit "${branch}"`} of "${from.name}" already leads somewhere`;
   if (isCircle({ ...graph, transitions: [...graph.transitions, { id: '', ...added }] }, toStepId)) return CIRCLE;
@@ -29,14 +28,22 @@ export function requireConnection(graph: Graph, added: Connection): void {
   if (refusal) throw badRequest(`The transition is refused: ${refusal}.`);
 }
 
-/** A transition without a branch serves every exit of a wait that has no transition of its own. */
-const branchesOf = (exits: readonly StepExit[]): (Branch | null)[] => {
-  const own = branches.filter((branch) => exits.includes(branch));
-  return own.includes('yes') ? own : [...own, null];
+const isLast = ({ type }: Step): boolean => {
+  const { exits, exitsOf: ofConfig } = stepTypeOf({ type });
+  return exits.length === 0 && !ofConfig;
 };
 
-function wrongBranch({ name, type }: Step, exits: readonly StepExit[]): string {
-  const allowed = branchesOf(exits).map((branch) => (branch === null ? 'none' : `"${branch}"`));
+/** A transition without a branch serves every exit of a wait that has no transition of its own. */
+function branchesOf(step: Step): (Branch | null)[] {
+  const exits = exitsOf(step);
+  const own = exits.filter((exit) => exit !== 'next');
+  return exits.includes('next') || exits.includes('timeout') ? [...own, null] : [...own];
+}
+
+function wrongBranch(step: Step): string {
+  const { name, type } = step;
+  const allowed = branchesOf(step).map((branch) => (branch === null ? 'none' : `"${branch}"`));
+  if (allowed.length === 0) return `"${name}" (${type}) has no branches yet`;
   return `"branch" of a transition from "${name}" (${type}) must be ${allowed.join(' or ')}`;
 }
 
@@ -59,12 +66,12 @@ export function isCircle(graph: Graph, startId: string): boolean {
 /** Returns where `autoConnect` attaches a new step: the newest step with an open exit, and the branch of that exit. */
 export function lastOpenExit(graph: Graph): Pick<Connection, 'fromStepId' | 'branch'> | undefined {
   for (const step of graph.steps.toReversed()) {
-    const { exits } = stepTypeOf(step);
+    const exits = exitsOf(step);
     const open = exits.filter((exit) => !transitionFor(graph, step.id, exit));
     const [exit] = open;
     if (exit === undefined) continue;
     const servesAll = exit === 'next' || (exits.includes('event') && open.length === exits.length);
-    return { fromStepId: step.id, branch: servesAll ? null : (exit as Branch) };
+    return { fromStepId: step.id, branch: servesAll ? null : exit };
   }
   return undefined;
 }

@@ -35,6 +35,12 @@ export const asGraph = ({ steps, transitions }: EditedGraph): Graph => ({
   transitions: transitions.map(asTransition),
 });
 
+/** Returns the graph with the positions of its steps, as versions store it. */
+export const withPositions = ({ steps, transitions }: EditedGraph) => ({
+  steps: steps.map((step) => ({ ...asStep(step), position: step.position })),
+  transitions: transitions.map(asTransition),
+});
+
 export const asStep = ({ id, type, name, config, templateId }: WorkflowStep): Step => ({
   id,
   type,

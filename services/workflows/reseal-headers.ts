@@ -29,13 +29,23 @@ interface Source {
   reseal(value: Data, reseal: (holder: Data) => Data): Data;
 }
 
+const resealGraph: Source['reseal'] = (graph, reseal) => ({
+  ...graph,
+  steps: (graph as unknown as Graph).steps.map((step) =>
+    stepTypeOf(step).callsWebhook ? { ...step, config: reseal(step.config) } : step,
+  ),
+});
+
 const sources: Source[] = [
   {
-    first: NIL,
-    page: `select id::text as key, project_id, config as value from workflow_steps
-      where type in (${webhookTypes.map((type) => `'${type}'`).join(', ')}) and id > cast(:after as uuid) order by id limit ${CHUNK}`,
-    write:
-      'update workflow_steps set config = cast(:sealed as jsonb) where id = cast(:key as uuid) and config = cast(:before as jsonb)',
+    first: `${NIL} ${NIL}`,
+    page: `select workflow_id || ' ' || id as key, project_id, config as value from workflow_steps
+      where type in (${webhookTypes.map((type) => `'${type}'`).join(', ')})
+        and (id, workflow_id) > (split_part(:after, ' ', 2)::uuid, split_part(:after, ' ', 1)::uuid)
+      order by id, workflow_id limit ${CHUNK}`,
+    write: `update workflow_steps set config = cast(:sealed as jsonb)
+      where workflow_id = split_part(:key, ' ', 1)::uuid and id = split_part(:key, ' ', 2)::uuid
+        and config = cast(:before as jsonb)`,
     reseal: (config, reseal) => reseal(config),
   },
   {
@@ -48,12 +58,15 @@ const sources: Source[] = [
     write: `update workflow_versions set graph = cast(:sealed as jsonb)
       where workflow_id = split_part(:key, ' ', 1)::uuid and version = split_part(:key, ' ', 2)::integer
         and graph = cast(:before as jsonb)`,
-    reseal: (graph, reseal) => ({
-      ...graph,
-      steps: (graph as unknown as Graph).steps.map((step) =>
-        stepTypeOf(step).callsWebhook ? { ...step, config: reseal(step.config) } : step,
-      ),
-    }),
+    reseal: resealGraph,
+  },
+  {
+    first: NIL,
+    page: `select workflow_id::text as key, project_id, graph as value from workflow_drafts
+      where workflow_id > cast(:after as uuid) order by workflow_id limit ${CHUNK}`,
+    write: `update workflow_drafts set graph = cast(:sealed as jsonb)
+      where workflow_id = cast(:key as uuid) and graph = cast(:before as jsonb)`,
+    reseal: resealGraph,
   },
   {
     first: NIL,

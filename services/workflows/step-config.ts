@@ -25,16 +25,29 @@ const MAX_CONFIG_BYTES = 256 * 1024;
 export function readConfig(
   type: string,
   config: Data,
-  { webhookAllowedHosts }: Pick<StepRules, 'webhookAllowedHosts'>,
+  rules: Pick<StepRules, 'webhookAllowedHosts'>,
   path = 'config',
 ): Data {
-  const stepType = stepTypeOf({ type });
-  const schema = joi.object<{ config: Data }>({ config: stepType.config });
+  const valid = readConfigShape(type, config, path);
+  const errors = configErrorsOf(type, valid, rules, path);
+  if (errors.length > 0) throw refusedConfig(errors, path);
+  return valid;
+}
+
+/** Errors of a well-shaped config. */
+export const configErrorsOf = (
+  type: string,
+  config: Data,
+  { webhookAllowedHosts }: Pick<StepRules, 'webhookAllowedHosts'>,
+  path = 'config',
+): Violation[] => stepTypeOf({ type }).configErrors?.(config, { webhookAllowedHosts, path }) ?? [];
+
+/** Returns the config of a draft, which may have values that are not allowed. A wrong shape is a 422. */
+export function readConfigShape(type: string, config: Data, path: string): Data {
+  const schema = joi.object<{ config: Data }>({ config: stepTypeOf({ type }).config });
   const { value, error } = schema.validate({ config }, strict);
   if (error) throw validationError(faultsOf(error).map((violation) => atPath(violation, path)));
   const valid = value.config;
-  const errors = stepType.configErrors?.(valid, { webhookAllowedHosts, path }) ?? [];
-  if (errors.length > 0) throw refusedConfig(errors, path);
   if (Buffer.byteLength(JSON.stringify(valid)) > MAX_CONFIG_BYTES)
     throw validationError([
       { field: path, message: `"${path}" is larger than ${MAX_CONFIG_BYTES / 1024} KB`, code: 'too_big' },

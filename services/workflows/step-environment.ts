@@ -11,8 +11,10 @@ import { resolveCondition } from '../conditions/resolve.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import { dataKeysViolation, newFieldsViolation, roomFor } from '../contacts/limits.ts';
 import type { MailLinks } from '../emails/links.ts';
+import { changeMember } from '../segments/change-member.ts';
 import { variablesOf } from '../templates/variables.ts';
 import type { ExecutionState } from './execution-state.ts';
+import { startByStep } from './executions/start-by-step.ts';
 import { type Effects, StaleExecution } from './records.ts';
 import { mailRowOf, planStepEmail } from './send-step-email.ts';
 import type { StepEnvironment } from './steps/step-type.ts';
@@ -77,6 +79,9 @@ export function executionEnvironment(
       const resolved = await resolveCondition(db, projectId, parsed);
       return explainForContact(db, resolved, { projectId, contactId, now: moment, context });
     },
+    changeSegment: async (segmentId, member) => changeMember(db, { projectId, segmentId, contactId, member }),
+    startWorkflow: async (target, passed) => startByStep(db, execution, target, passed),
+    projectTimezone: async () => timezoneOf(db, projectId),
     render: async (texts) => {
       const project = await Project.query(db).findById(projectId);
       // Links identify the mail that they were clicked in; here the execution takes its place.
@@ -91,6 +96,10 @@ export function executionEnvironment(
   };
   return { env, effects };
 }
+
+/** Returns the time zone of steps that name none. */
+export const timezoneOf = async (db: Db, projectId: string): Promise<string> =>
+  (await Project.query(db).findById(projectId).select('timezone'))?.timezone ?? 'UTC';
 
 /** Returns the text unrendered when it exceeds the renderer's limits. */
 export async function renderText(

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../../db/connect.ts';
 import { Template } from '../../db/models/template.ts';
 import { type Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
-import { badRequest, notFound } from '../../platform/errors.ts';
+import { badRequest, notFound, validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import type { Data } from '../contacts/data.ts';
 import { CIRCLE, isCircle, lastOpenExit, requireConnection } from './connections.ts';
 import { changeWorkflow, editGraph, saveChangedGraph } from './editing.ts';
 import { asGraph, asStep, type EditedGraph, editedGraph } from './find.ts';
+import { branches } from './graph.ts';
 import { sealStep, showStep } from './sealed-headers.ts';
 import { readConfig, requireReferences, type StepRules } from './step-config.ts';
 import { stepTypeOf } from './steps/index.ts';
@@ -74,7 +75,7 @@ export async function updateStep(
     const before = showStep(secretKeys, workflow.projectId, stored);
     const after = changed(before, change, rules);
     await requireReferencedRows(trx, workflow, after, before);
-    const saved = await WorkflowStep.query(trx).patchAndFetchById(stepId, {
+    const saved = await WorkflowStep.query(trx).patchAndFetchById([workflowId, stepId], {
       name: after.name,
       position: after.position,
       // Sealing the same headers again would give another ciphertext, and so a new version.
@@ -131,7 +132,7 @@ export async function deleteStep(
   await editGraph(db, project, workflowId, async (trx, workflow, graph) => {
     found(graph.steps.find(({ id }) => id === stepId));
     const joins = splice ? joinsAround(graph, stepId) : [];
-    await WorkflowStep.query(trx).deleteById(stepId);
+    await WorkflowStep.query(trx).deleteById([workflowId, stepId]);
     const rest = await editedGraph(trx, workflowId);
     for (const join of joins) {
       const kept = { ...join, projectId: workflow.projectId, workflowId };
@@ -172,9 +173,18 @@ export async function addTransition(
 ): Promise<WorkflowTransition> {
   return editGraph(db, project, workflowId, async (trx, { projectId }, graph) => {
     await requireOwnSteps(trx, projectId, graph, [added.fromStepId, added.toStepId]);
+    requireKnownBranch(graph, added);
     requireConnection(asGraph(graph), added);
     return WorkflowTransition.query(trx).insertAndFetch({ id: newId(), projectId, workflowId, ...added });
   });
+}
+
+/** A branch that no step of this type has is a 422, one that this step has not a 400. */
+function requireKnownBranch({ steps }: EditedGraph, { fromStepId, branch }: NewTransition): void {
+  const from = steps.find(({ id }) => id === fromStepId);
+  if (branch === null || !from || stepTypeOf(from).exitsOf || branches.some((known) => known === branch)) return;
+  const message = `"branch" must be one of [${branches.join(', ')}, null]`;
+  throw validationError([{ field: 'branch', message, code: 'invalid_enum' }]);
 }
 
 /** A step of another workflow is a 400. A step of another project is a 404, which does not reveal that it exists. */

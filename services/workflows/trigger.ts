@@ -2,6 +2,7 @@ import { Cron } from 'croner';
 import type { Db } from '../../db/connect.ts';
 import type { TriggerConfig, TriggerType, Workflow } from '../../db/models/workflow.ts';
 import { type Violation, validationError } from '../../platform/errors.ts';
+import { isTimezone } from '../../platform/time-zones.ts';
 import { findSegment } from '../segments/find.ts';
 
 export { triggerTypes } from '../../db/models/workflow.ts';
@@ -11,10 +12,14 @@ export interface TriggerChange {
   triggerConfig?: TriggerConfig | undefined;
 }
 
-type Trigger = Pick<Workflow, 'triggerType' | 'triggerConfig'>;
+export type Trigger = Pick<Workflow, 'triggerType' | 'triggerConfig'>;
 
 /** Returns the changed trigger. Missing values are reported on enabling. */
-export async function readTrigger(db: Db, workflow: Workflow, change: TriggerChange): Promise<Trigger> {
+export async function readTrigger(
+  db: Db,
+  workflow: Trigger & Pick<Workflow, 'projectId'>,
+  change: TriggerChange,
+): Promise<Trigger> {
   const triggerType = change.triggerType ?? workflow.triggerType;
   const triggerConfig = change.triggerConfig ?? workflow.triggerConfig;
   // A change of the type checks the config too: the other type may not have checked it.
@@ -39,17 +44,6 @@ function scheduleErrors({ cron, timezone = 'UTC' }: TriggerConfig): Violation[] 
   if (cron !== undefined && !isCron(cron))
     add('cron', 'must be a cron expression of five fields that comes true some day');
   return errors;
-}
-
-function isTimezone(name: string): boolean {
-  // Newer versions of Node accept `+02:00` too, which Temporal does not.
-  if (!/^[a-z]/i.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A field as Temporal reads it: names of months and days, but not `L` and `W`, which only some parsers know. */

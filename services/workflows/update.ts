@@ -91,7 +91,7 @@ export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string)
 // `once_per_contact` marks the execution that forbids its contact to enter again. A unique index allows one per contact.
 
 /** Sets or clears the mark on past executions. The caller has locked the workflow, so no contact enters meanwhile. */
-async function changeReentry(trx: Db, workflowId: string, allowReentry: boolean): Promise<void> {
+export async function changeReentry(trx: Db, workflowId: string, allowReentry: boolean): Promise<void> {
   await trx.raw(allowReentry ? clearMarks : setMarks, { workflowId });
 }
 

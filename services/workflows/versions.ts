@@ -3,7 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowVersion } from '../../db/models/workflow.ts';
 import { statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
-import { asGraph, type EditedGraph, editedGraph } from './find.ts';
+import { asGraph, type EditedGraph, editedGraph, withPositions } from './find.ts';
 import type { Graph } from './graph.ts';
 import { stepTypeOf } from './steps/index.ts';
 import { graphViolations } from './violations.ts';
@@ -13,12 +13,12 @@ const MAX_GRAPH_BYTES = 5 * 1024 * 1024;
 
 /** Stores the edited graph as a new version, in the transaction of the edit. New executions use it if it is valid. */
 export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow> {
-  const graph = asGraph(await editedGraph(trx, workflow.id));
-  if (Buffer.byteLength(JSON.stringify(graph)) > MAX_GRAPH_BYTES)
-    throw badRequest(`The steps of a workflow may have ${MAX_GRAPH_BYTES} bytes together.`);
+  const edited = await editedGraph(trx, workflow.id);
+  const graph = asGraph(edited);
+  requireGraphSize(graph);
   const violations = await graphViolations(trx, workflow.projectId, graph);
   const version = workflow.version + 1;
-  await insertVersion(trx, workflow.id, version, graph);
+  await insertVersion(trx, { ...workflow, version } as Workflow, withPositions(edited));
   const saved = await Workflow.query(trx).patchAndFetchById(workflow.id, {
     version,
     validVersion: violations.length === 0 ? version : workflow.validVersion,
@@ -29,20 +29,31 @@ export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow
 }
 
 /** Stores the first version of a new workflow. */
-export async function saveFirstVersion(trx: Db, { id, version }: Workflow, graph: EditedGraph): Promise<void> {
-  await insertVersion(trx, id, version, asGraph(graph));
+export async function saveFirstVersion(trx: Db, workflow: Workflow, graph: EditedGraph): Promise<void> {
+  await insertVersion(trx, workflow, withPositions(graph));
 }
 
-async function insertVersion(trx: Db, workflowId: string, version: number, graph: Graph): Promise<void> {
+export function requireGraphSize(graph: Graph): void {
+  if (Buffer.byteLength(JSON.stringify(graph)) > MAX_GRAPH_BYTES)
+    throw badRequest(`The steps of a workflow may have ${MAX_GRAPH_BYTES} bytes together.`);
+}
+
+/** Stores the graph as the version of the workflow. `published` is given when a draft is published. */
+export async function insertVersion(
+  trx: Db,
+  { id, version, triggerType, triggerConfig, allowReentry }: Workflow,
+  graph: Graph,
+  published: { publishedAt: Date; publishedBy: string | null; note: string | null } | undefined = undefined,
+): Promise<void> {
   await WorkflowVersion.query(trx).insert({
-    workflowId,
-    version,
+    ...{ workflowId: id, version, triggerType, triggerConfig, allowReentry, ...published },
     graph: { ...graph },
     templateIds: [...new Set(graph.steps.flatMap((step) => stepTypeOf(step).uses?.(step).templates ?? []))],
   });
 }
 
-const IN_USE = `v.version in (w.version, w.valid_version) or exists (
+const IN_USE = `v.version in (w.version, w.valid_version) or v.published_at is not null or exists (
+  select 1 from workflow_drafts d where d.workflow_id = v.workflow_id and d.base_version = v.version) or exists (
   select 1 from executions e where e.workflow_id = v.workflow_id and e.version = v.version
     and e.status in ('RUNNING', 'WAITING', 'FAILED'))`;
 

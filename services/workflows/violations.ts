@@ -25,14 +25,20 @@ export async function graphViolations(db: Db, projectId: string, graph: Graph): 
   return violations;
 }
 
-export function triggerViolations({ triggerType, triggerConfig }: Workflow): GraphViolation[] {
+export function triggerViolations({
+  triggerType,
+  triggerConfig,
+}: Pick<Workflow, 'triggerType' | 'triggerConfig'>): GraphViolation[] {
   if (triggerType === 'EVENT' && !triggerConfig.eventName)
     return ofWorkflow('the trigger does not say which event starts it');
   if (triggerType === 'SCHEDULE' && !triggerConfig.cron) return ofWorkflow('the trigger does not say when it starts');
   return [];
 }
 
-export function requireNoViolations(violations: GraphViolation[], verb: 'enabled' | 'run' = 'enabled'): void {
+export function requireNoViolations(
+  violations: GraphViolation[],
+  verb: 'enabled' | 'run' | 'published' = 'enabled',
+): void {
   if (violations.length === 0) return;
   const errors = violations.map(({ stepId, message }) => ({
     field: stepId ? `steps.${stepId}` : 'workflow',

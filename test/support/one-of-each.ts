@@ -12,7 +12,7 @@ export interface ProjectResources {
   domains: string;
   emails: string;
   previews: string;
-  /** Of the template. */
+  /** Of the template, and of the workflow. */
   version: string;
   projects: string;
   sessions: string;
@@ -23,6 +23,7 @@ export interface ProjectResources {
   stepId: string;
   transitionId: string;
   executionId: string;
+  caseId: string;
   userId: string;
   keyId: string;
   projectId: string;
@@ -60,6 +61,12 @@ export async function createOneOfEachResource(
   const delay = { type: 'DELAY', name: 'wait', config: { amount: 1, unit: 'days' } };
   const [first, last] = [await make(`/workflows/${workflow.id}/steps`, delay), await step()];
   const transition = await make(`/workflows/${workflow.id}/transitions`, { fromStepId: first.id, toStepId: last.id });
+  const steps = [first, last].map(({ id, type, name, config }) => ({ id, type, name, config, templateId: null }));
+  await db('workflowVersions').insert({
+    ...{ workflowId: workflow.id, version: 1, publishedAt: new Date() },
+    graph: JSON.stringify({ steps, transitions: [] }),
+  });
+  const workflowCase = await make(`/workflows/${workflow.id}/cases`, { name: 'x', contact: { email }, expect: [] });
   const executionId = newId();
   await db('executions').insert({
     ...{ id: executionId, projectId, workflowId: workflow.id, version: 1, contactId: contact.id },
@@ -87,6 +94,7 @@ export async function createOneOfEachResource(
     ...{ previews: new URL(preview).pathname.split('/').at(-1) ?? '', version: '1' },
     ...{ workflows: workflow.id, domains: domain.id, emails: mail.data.emails[0].email, projects: projectId },
     ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
+    ...{ caseId: workflowCase.id },
     ...{ sessions: session.id, outbox: String(message.id), keyId: scopedKey.id },
     ...{ userId: project.userId, projectId, email, eventName, field: `data.${key}` },
     ...{ 'webhook-endpoints': endpoint.id, 'webhook-deliveries': deliveryId },

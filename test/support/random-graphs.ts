@@ -45,12 +45,19 @@ const of = (type: StepTypeName, config: fc.Arbitrary<object>): fc.Arbitrary<Step
 
 const data = fc.dictionary(key, fc.oneof(smallNumber, fc.constant(null)), { minKeys: 1, maxKeys: 2 });
 
+const splitBranches = fc.tuple(smallNumber, smallNumber).map(([yes, other]) => [
+  { name: 'yes', weight: yes },
+  { name: 'no', weight: 1 },
+  { name: 'other', weight: other },
+]);
+
 const step = (templateIds: string[]): fc.Arbitrary<StepSpec> =>
   fc.oneof(
     { weight: 3, arbitrary: of('UPDATE_CONTACT', fc.record({ data })) },
     { weight: 1, arbitrary: of('UPDATE_CONTACT', fc.record({ subscribed: fc.boolean() })) },
     { weight: 4, arbitrary: of('CONDITION', fc.oneof(tree, filter)) },
     { weight: 3, arbitrary: of('DELAY', duration) },
+    { weight: 2, arbitrary: of('SPLIT', fc.record({ branches: splitBranches })) },
     { weight: 3, arbitrary: of('WAIT_FOR_EVENT', fc.record({ eventName, timeout: duration })) },
     { weight: 1, arbitrary: of('WAIT_FOR_EVENT', fc.record({ eventName })) },
     {
@@ -71,7 +78,7 @@ function connect(specs: StepSpec[], choices: number[]): Graph {
   const choose = <T>(from: T[]): T | undefined => from[(choices[chosen++ % choices.length] ?? 0) % from.length];
   const open = (toStepId: string) =>
     graph.steps.flatMap(({ id: fromStepId }) =>
-      [null, ...branches]
+      [null, ...branches, 'other']
         .map((branch: Branch | null) => ({ fromStepId, toStepId, branch }))
         .filter((connection) => refusalOfConnection(graph, connection) === undefined),
     );

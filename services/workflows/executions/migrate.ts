@@ -3,6 +3,7 @@ import { statement } from '../../../db/statement.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { requireOpenProject } from '../../access/open-project.ts';
 import { changesOf, recordAudit } from '../../audit/record.ts';
+import { countMoved } from '../counts.ts';
 import { lockWorkflow } from '../find.ts';
 import { storedGraph } from '../versions.ts';
 
@@ -20,13 +21,16 @@ const MAX_IDS = 1_000;
 const moveExecutions = statement<{ count: number; ids: string[] | null }>(
   'executions-migrate',
   `with moved as (
-     update executions set version = $2, updated_at = now()
-     where id in (
-       select id from executions where workflow_id = $1 and status in ('RUNNING', 'WAITING') and version <> $2
+     update executions e set version = $2, updated_at = now()
+     from (
+       select id, version, current_step_id from executions
+       where workflow_id = $1 and status in ('RUNNING', 'WAITING') and version <> $2
          and (current_step_id is null or current_step_id = any ($3::uuid[]))
-       order by id for update)
-     returning id
-   )
+       order by id for update) old
+     where e.id = old.id
+     returning e.id, old.version, old.current_step_id
+   ),
+   ${countMoved('$5::uuid', '$1', '$2')}
    select count(*)::integer as count, (array_agg(id order by id))[1:$4] as ids from moved`,
 );
 
@@ -44,7 +48,7 @@ export async function migrateExecutions(db: Db, project: ProjectAccess, workflow
     const graph = validVersion === null ? undefined : await storedGraph(trx, workflowId, validVersion);
     if (!graph) return { moved: [], ...(await stayed(trx, workflowId, -1, 'the workflow has no valid version')) };
     const steps = graph.steps.map(({ id }) => id);
-    const [row] = await moveExecutions(trx, [workflowId, validVersion, steps, MAX_IDS]);
+    const [row] = await moveExecutions(trx, [workflowId, validVersion, steps, MAX_IDS, project.projectId]);
     await recordAudit(trx, project, {
       action: 'workflow.executions_migrated',
       target: { type: 'workflow', id: workflowId },

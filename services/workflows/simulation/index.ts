@@ -3,7 +3,7 @@ import { Contact, type ContactRecord } from '../../../db/models/contact.ts';
 import type { Workflow } from '../../../db/models/workflow.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { badRequest } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
+import { newId, uuidFrom } from '../../../platform/ids.ts';
 import type { Settings } from '../../../platform/settings.ts';
 import type { Renderer } from '../../../platform/templates/index.ts';
 import type { Data } from '../../contacts/data.ts';
@@ -35,7 +35,7 @@ export interface SimulationInput {
   events?:
     | { name: string; data?: Data | undefined; at?: string | undefined; after?: number | WaitSpan | undefined }[]
     | undefined;
-  graph?: Draft | undefined;
+  graph?: UnstoredGraph | undefined;
   /** Data of the event that starts the execution. */
   context?: Data | undefined;
   startAt?: string | undefined;
@@ -55,17 +55,47 @@ export async function simulateWorkflow(
   input: SimulationInput,
 ): Promise<Simulation> {
   const workflow = await findWorkflow(db, projectId, workflowId);
-  const { webhookAllowedHosts, baseUrl, secretKeys, limits } = settings;
-  const graph = input.graph ? readDraft(input.graph, settings) : await openGraph(db, secretKeys, workflow);
-  await requireRunnable(db, projectId, graph);
+  const graph = input.graph
+    ? readGivenGraph(input.graph, settings)
+    : await openGraph(db, settings.secretKeys, workflow);
+  requireNoViolations(await graphViolations(db, projectId, graph), 'run');
+  return simulateGraph({ db, renderer, settings }, workflow, graph, input);
+}
+
+/** Bounds of a simulation besides those of `LIMITS`. */
+export interface SimulationBounds {
+  /** Virtual time at which it stops. */
+  until?: Date | undefined;
+  /** Of real time. */
+  ms?: number | undefined;
+}
+
+/** Runs a valid graph, with the headers of its webhooks open. */
+export async function simulateGraph(
+  { db, renderer, settings }: SimulationDeps,
+  workflow: Pick<Workflow, 'id' | 'name' | 'projectId' | 'triggerType' | 'triggerConfig'>,
+  graph: Graph,
+  input: Omit<SimulationInput, 'graph'>,
+  { until, ms }: SimulationBounds = {},
+): Promise<Simulation> {
+  const { projectId } = workflow;
+  const { webhookAllowedHosts, baseUrl, limits } = settings;
   const now = input.startAt === undefined ? new Date() : new Date(input.startAt);
   const { contact, isReal } = await contactOf(db, projectId, input.contact, now);
   const context = input.context ?? {};
-  const state = new SimulationState({ now, contact, context, script: scriptOf(input, now) });
+  const script = scriptOf(input, now).filter(({ at }) => !until || at <= until);
+  const state = new SimulationState({ now, contact, context, script });
   const { eventName } = workflow.triggerConfig;
   if (workflow.triggerType === 'EVENT' && eventName) state.record(eventName, context, now);
   const environment = { db, renderer, projectId, workflow, executionId: newId(), isReal, baseUrl, limits };
-  return simulate({ environment, state, graph, webhookAllowedHosts });
+  return simulate({
+    environment,
+    state,
+    graph,
+    webhookAllowedHosts,
+    until,
+    ...(ms !== undefined && { limits: { ms } }),
+  });
 }
 
 async function openGraph(db: Db, keys: SigningKeys, { id, projectId }: Workflow): Promise<Graph> {
@@ -85,7 +115,9 @@ async function contactOf(
     const assumed = { subscribed: subscribed ?? stored.subscribed, data: { ...stored.data, ...data } };
     return { contact: { ...stored, ...assumed }, isReal: true };
   }
-  const invented = { id: newId(), email, subscribed: subscribed ?? true, data: data ?? {} };
+  // The same id at every simulation: the branch of a SPLIT depends on it.
+  const inventedId = stored?.id ?? uuidFrom(`${projectId} ${email}`);
+  const invented = { id: inventedId, email, subscribed: subscribed ?? true, data: data ?? {} };
   return { contact: { ...invented, createdAt: now, updatedAt: now }, isReal: false };
 }
 
@@ -101,7 +133,7 @@ function scriptOf({ events = [] }: SimulationInput, start: Date): ScriptedEvent[
 }
 
 /** A graph that is not stored. The client chooses the ids. */
-interface Draft {
+export interface UnstoredGraph {
   steps: {
     id: string;
     type: string;
@@ -113,7 +145,10 @@ interface Draft {
 }
 
 /** Applies the rules of stored graphs. */
-function readDraft({ steps, transitions }: Draft, rules: Pick<StepRules, 'webhookAllowedHosts'>): Graph {
+export function readGivenGraph(
+  { steps, transitions }: UnstoredGraph,
+  rules: Pick<StepRules, 'webhookAllowedHosts'>,
+): Graph {
   const graph: Graph = {
     steps: steps.map(({ id, type, name, config, templateId }, n) => ({
       id,
@@ -132,8 +167,4 @@ function readDraft({ steps, transitions }: Draft, rules: Pick<StepRules, 'webhoo
     graph.transitions.push({ id: String(n), ...transition });
   }
   return graph;
-}
-
-async function requireRunnable(db: Db, projectId: string, graph: Graph): Promise<void> {
-  requireNoViolations(await graphViolations(db, projectId, graph), 'run');
 }

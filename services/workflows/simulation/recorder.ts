@@ -1,5 +1,7 @@
 import type { Db } from '../../../db/connect.ts';
 import { Project } from '../../../db/models/project.ts';
+import { Segment } from '../../../db/models/segment.ts';
+import { Workflow } from '../../../db/models/workflow.ts';
 import type { Limits } from '../../../platform/limits.ts';
 import { plainMail, type Renderer } from '../../../platform/templates/index.ts';
 import { type Explanation, explain, type FilterResult } from '../../conditions/explain.ts';
@@ -8,11 +10,13 @@ import { resolveCondition, staticSegmentsOf } from '../../conditions/resolve.ts'
 import type { ParsedCondition } from '../../conditions/types.ts';
 import { mergedTooLarge } from '../../contacts/data.ts';
 import { dataKeysViolation } from '../../contacts/limits.ts';
+import { refusalOfMembers } from '../../segments/change-member.ts';
 import { footerFor } from '../../templates/footer.ts';
 import { variablesOf } from '../../templates/variables.ts';
+import { MAY_NOT_ENTER, refusalOfStart } from '../executions/start-by-step.ts';
 import { planStepEmail } from '../send-step-email.ts';
-import { renderText } from '../step-environment.ts';
-import type { MailResult, StepEnvironment, StepMail } from '../steps/step-type.ts';
+import { renderText, timezoneOf } from '../step-environment.ts';
+import type { MailResult, StartedWorkflow, StepEnvironment, StepMail } from '../steps/step-type.ts';
 import type { SimulationState } from './state.ts';
 
 export interface SimulatedEmail {
@@ -70,6 +74,9 @@ export class Recorder {
         return {};
       },
       decide: (condition) => this.decide(condition),
+      changeSegment: (segmentId, member) => this.changeSegment(segmentId, member),
+      startWorkflow: (workflowId) => this.startWorkflow(workflowId),
+      projectTimezone: () => timezoneOf(this.environment.db, this.environment.projectId),
       render: async (texts) => {
         const item = await this.variables({ event: context });
         return Promise.all(texts.map((text) => renderText(this.environment.renderer, text, item)));
@@ -101,19 +108,54 @@ export class Recorder {
     return { emailId: 'simulated' };
   }
 
+  private async changeSegment(id: string, member: boolean): Promise<{ changed?: boolean; refused?: string }> {
+    const { db, projectId, isReal } = this.environment;
+    const { contact, segmentChanges, now } = this.state;
+    const segment = await Segment.query(db).findOne({ projectId, id });
+    const refused = refusalOfMembers(segment);
+    if (!segment || refused) return { refused: refused ?? '' };
+    const stored =
+      isReal && (await db('segmentMembers').where({ segmentId: id, contactId: contact.id }).first('contactId'));
+    const changed = (segmentChanges.get(id) ?? Boolean(stored)) !== member;
+    segmentChanges.set(id, member);
+    if (changed && segment.trackMembership) {
+      const data = { segmentId: id, segmentName: segment.name };
+      this.state.record(`segment.${segment.slug}.${member ? 'entry' : 'exit'}`, data, now);
+    }
+    return { changed };
+  }
+
+  /** Whether the contact could enter the other workflow now. */
+  private async startWorkflow(id: string): Promise<StartedWorkflow> {
+    const { db, projectId, isReal } = this.environment;
+    const { contact, startedWorkflows } = this.state;
+    const workflow = await Workflow.query(db).findOne({ projectId, id });
+    const refusal = refusalOfStart(workflow, 0);
+    if (refusal) return refusal;
+    const earlier = db('executions').where({ projectId, workflowId: id, contactId: contact.id });
+    if (workflow?.allowReentry) earlier.whereIn('status', ['RUNNING', 'WAITING']);
+    const isIn =
+      startedWorkflows.has(id) || id === this.environment.workflow.id || (isReal && (await earlier.first('id')));
+    if (isIn) return { skipped: MAY_NOT_ENTER };
+    startedWorkflows.add(id);
+    return { executionId: 'simulated' };
+  }
+
   private async decide(parsed: ParsedCondition): Promise<Explanation> {
     const { db, projectId, isReal } = this.environment;
     const { now, contact, context, recorded } = this.state;
     const resolved = await resolveCondition(db, projectId, parsed);
     const wanted = { projectId, contactIds: [contact.id], uses: resolved.uses, segmentIds: staticSegmentsOf(resolved) };
     const known = isReal ? (await loadFacts(db, wanted)).get(contact.id) : undefined;
+    const staticSegments = new Set(known?.staticSegments);
+    for (const [id, member] of this.state.segmentChanges) staticSegments[member ? 'add' : 'delete'](id);
     const past = (known?.events ?? []).filter(({ createdAt }) => createdAt <= now);
     const explanation = explain(resolved.condition, {
       contact,
       context,
       now,
       segments: resolved.segments,
-      staticSegments: known?.staticSegments ?? new Set(),
+      staticSegments,
       events: [...past, ...recorded],
     });
     this.filters = explanation.filters;

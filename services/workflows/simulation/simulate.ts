@@ -31,6 +31,8 @@ interface SimulationOptions {
   graph: Graph;
   webhookAllowedHosts: string[];
   limits?: Partial<SimulationLimits>;
+  /** Virtual time at which it stops. */
+  until?: Date | undefined;
 }
 
 type End = Pick<Simulation, 'status' | 'reason'>;
@@ -43,6 +45,7 @@ export async function simulate({
   graph,
   webhookAllowedHosts,
   limits: given,
+  until,
 }: SimulationOptions): Promise<Simulation> {
   const limits = { ...LIMITS, ...given };
   const budget = new SimulationBudget(limits);
@@ -53,8 +56,9 @@ export async function simulate({
     budget.cut(at, visit, reason);
     return finish({ status: 'STOPPED', reason });
   };
-  const horizon = new Date(state.now);
+  let horizon = new Date(state.now);
   horizon.setUTCFullYear(horizon.getUTCFullYear() + limits.years);
+  if (until && until < horizon) horizon = until;
   state.passTo(state.now);
   state.excludePastEvents();
 

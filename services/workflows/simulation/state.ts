@@ -24,6 +24,9 @@ export class SimulationState {
   readonly recorded: RecordedEvent[] = [];
   /** Only events from this position on can end a wait. */
   firstPosition = 0;
+  /** Static segments that a step has changed, and whether the contact is a member now. */
+  readonly segmentChanges = new Map<string, boolean>();
+  readonly startedWorkflows = new Set<string>();
   private readonly script: ScriptedEvent[];
 
   constructor({

@@ -17,12 +17,39 @@ const MAX_REASON = 1_000;
 /** Path of the only filter of a config without groups. */
 const FLAT = 'groups.0.filters.0';
 
+/** As GET /workflows/fields and the conditions of segments have it. */
+const FILTER_SCHEMA = {
+  type: 'object',
+  properties: {
+    field: { type: 'string' },
+    operator: { type: 'string' },
+    value: {},
+    unit: { type: 'string' },
+    count: { type: 'integer' },
+  },
+};
+
 export const conditionStep: StepType<ConditionConfig> = {
   type: 'CONDITION',
   label: 'Condition',
+  description: 'Asks something about the contact and leaves by `yes` or `no`.',
   exits: ['yes', 'no'],
   runsUnlocked: true,
   config: joi.object().unknown(),
+  schema: {
+    type: 'object',
+    properties: {
+      logic: { type: 'string', enum: ['AND', 'OR'] },
+      groups: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { filters: { type: 'array', items: FILTER_SCHEMA }, conditions: { type: 'object' } },
+        },
+      },
+      ...FILTER_SCHEMA.properties,
+    },
+  },
   configErrors: (config) => {
     const tree = treeOf(config);
     if (!tree) return [];

@@ -13,6 +13,7 @@ export interface DelayConfig extends Partial<WaitSpan> {
 export const delayStep: StepType<DelayConfig> = {
   type: 'DELAY',
   label: 'Delay',
+  description: 'Waits for a span of time, or until a date.',
   exits: ['next'],
   waits: true,
   config: joi

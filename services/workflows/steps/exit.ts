@@ -8,6 +8,7 @@ export interface ExitConfig {
 export const exitStep: StepType<ExitConfig> = {
   type: 'EXIT',
   label: 'Exit',
+  description: 'Ends the execution.',
   exits: [],
   runsUnlocked: true,
   config: joi.object({ reason: joi.string().max(500).allow('', null) }).unknown(),

@@ -14,6 +14,7 @@ export interface SendEmailConfig {
 export const sendEmailStep: StepType<SendEmailConfig> = {
   type: 'SEND_EMAIL',
   label: 'Send e-mail',
+  description: 'Sends a template to the contact, or to another address.',
   exits: ['next'],
   runsUnlocked: true,
   config: joi

@@ -8,11 +8,13 @@ import type { ParsedCondition } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
 import type { WebhookRequest } from '../webhook-call.ts';
 
+/** Branches that a type of step defines. Types with `exitsOf` have others. */
 export const branches = ['yes', 'no', 'event', 'timeout'] as const;
-export type Branch = (typeof branches)[number];
+export type Branch = string;
+export const MAX_BRANCH_LENGTH = 100;
 
-/** The way out of a step. `next` takes the transition without a branch. */
-export type StepExit = 'next' | Branch;
+/** The way out of a step: a branch, or `next`, which takes the transition without one. */
+export type StepExit = Branch;
 
 export interface Step<Config = Data> {
   id: string;
@@ -63,6 +65,8 @@ export interface StepMail {
 
 export type MailResult = { emailId: string } | { skipped: string } | { failed: string };
 
+export type StartedWorkflow = { executionId: string } | { skipped: string } | { failed: string };
+
 /**
  * Everything a running step may read and do. Executions implement it with the database, simulations with a recorder
  * that stores nothing.
@@ -77,6 +81,10 @@ export interface StepEnvironment {
   /** Returns the reason when the change is refused. */
   updateContact(change: { data: Data; subscribed: boolean | undefined }): Promise<{ refused?: string }>;
   decide(condition: ParsedCondition): Promise<Explanation>;
+  /** Changes the members of a static segment. Returns the reason when it is refused. */
+  changeSegment(segmentId: string, member: boolean): Promise<{ changed?: boolean; refused?: string }>;
+  startWorkflow(workflowId: string, context: Data): Promise<StartedWorkflow>;
+  projectTimezone(): Promise<string>;
   /** Fills in variables as plain text: nothing is escaped. */
   render(texts: string[]): Promise<string[]>;
 }
@@ -111,11 +119,15 @@ export interface StepType<Config = Data> {
   type: string;
   /** Name of a new step that was given none. */
   label: string;
+  /** What it does, for people who build workflows. */
+  description: string;
   /**
    * In drawing order. A transition without a branch serves every exit of a wait that has no transition of its own. A
    * type with the exit `timeout` leaves by it when its time is over, every other type by `next`.
    */
   exits: readonly StepExit[];
+  /** Branches that follow from the config, in place of `exits`. */
+  exitsOf?(config: Config): readonly Branch[];
   /** Time passes in it, so that a circle of transitions may lead through it. */
   waits?: true;
   /** The outcome depends on the contact and the context alone, so the step first runs without locks. */
@@ -124,6 +136,8 @@ export interface StepType<Config = Data> {
   callsWebhook?: true;
   /** Shape of the config. A violation is a 422 on saving. Unknown keys are kept. */
   config: joi.ObjectSchema;
+  /** JSON Schema of the config where `config` does not describe it. */
+  schema?: Data;
   /** Errors of a well-shaped config: a 400 on saving. Fields are paths inside the config. */
   configErrors?(config: Config, rules: ConfigRules): Violation[];
   /** Errors that only the database can tell: a 400 on saving. `before` is the config that this one replaces. */

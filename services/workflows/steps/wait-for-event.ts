@@ -11,6 +11,7 @@ export interface WaitForEventConfig {
 export const waitForEventStep: StepType<WaitForEventConfig> = {
   type: 'WAIT_FOR_EVENT',
   label: 'Wait for event',
+  description: 'Waits until the contact does something, or until a time-out.',
   exits: ['event', 'timeout'],
   waits: true,
   config: joi

@@ -21,6 +21,7 @@ const MAX_BYTES = 256 * 1024;
 export const webhookStep: StepType<WebhookConfig> = {
   type: 'WEBHOOK',
   label: 'Webhook',
+  description: 'Calls a URL, and goes on when it is accepted.',
   exits: ['next'],
   callsWebhook: true,
   config: joi

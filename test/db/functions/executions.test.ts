@@ -29,6 +29,73 @@ describe('database functions of executions', () => {
     });
   });
 
+  describe('time_bucket', () => {
+    it('puts a duration into a bucket whose middle is within 10 %', async () => {
+      for (const seconds of [0.002, 0.5, 1, 59, 3_600, 86_400, 31_536_000]) {
+        const bucket = (await database.value("select time_bucket(? * interval '1 second')", [seconds])) as number;
+        expect(Math.abs(1.2 ** (bucket + 0.5) / 1000 / seconds - 1), String(seconds)).to.be.lessThan(0.1);
+      }
+      expect(await database.value("select time_bucket(interval '0')")).to.equal(-1);
+    });
+  });
+
+  describe('count_workflow', () => {
+    const countsOf = (workflowId: string) =>
+      database.rows(
+        `select step_id, name, sum(delta)::integer as count
+         from (select step_id, unnest(names) as name, delta from workflow_count_deltas where workflow_id = ?) counted
+         group by 1, 2 having sum(delta) <> 0 order by 2, 1`,
+        [workflowId],
+      );
+    const nil = '00000000-0000-0000-0000-000000000000';
+
+    it('counts starts, ends and retries of executions, and the step that they are at', async () => {
+      const workflowId = await database.addWorkflow();
+      const stepId = newId();
+      const id = await database.addExecution({ workflowId, currentStepId: stepId, status: 'WAITING' });
+      expect(await countsOf(workflowId)).to.deep.equal([
+        { step_id: stepId, name: 'entered', count: 1 },
+        { step_id: nil, name: 'started', count: 1 },
+      ]);
+      await database.db('executions').where({ id }).update({ status: 'FAILED' });
+      expect(await countsOf(workflowId)).to.deep.include.members([
+        { step_id: nil, name: 'failed', count: 1 },
+        { step_id: stepId, name: 'failed', count: 1 },
+        { step_id: stepId, name: 'left', count: 1 },
+      ]);
+      await database.db('executions').where({ id }).update({ status: 'RUNNING' });
+      expect(await countsOf(workflowId)).to.have.length(2);
+      await database.db('executions').where({ id }).update({ status: 'CANCELLED' });
+      expect(await countsOf(workflowId)).to.deep.include.members([
+        { step_id: nil, name: 'cancelled', count: 1 },
+        { step_id: stepId, name: 'left', count: 1 },
+      ]);
+    });
+  });
+
+  describe('count_step_mails', () => {
+    it('counts each result of a mail for the step that sent it, and takes it back', async () => {
+      const workflowId = await database.addWorkflow();
+      const [stepId, contactId] = [newId(), newId()];
+      const executionId = await database.addExecution({ workflowId, contactId });
+      const step = { visit: 1, stepId, type: 'SEND_EMAIL', name: 'Mail', status: 'COMPLETED' };
+      await database.db('executionSteps').insert({ id: newId(), projectId: database.projectId, executionId, ...step });
+      const id = await database.addEmail({ contactId, workflowId, executionId, stepVisit: 1 });
+      const names = async () =>
+        (
+          await database.rows(
+            `select name from (select unnest(names) as name, delta from workflow_count_deltas where step_id = ?) counted
+             group by name having sum(delta) > 0 order by name`,
+            [stepId],
+          )
+        ).map(({ name }) => name);
+      await database.db('emails').where({ id }).update({ status: 'OPENED', sentAt: new Date(), openedAt: new Date() });
+      expect(await names()).to.deep.equal(['mail:opened', 'mail:sent']);
+      await database.db('emails').where({ id }).update({ status: 'SENT', openedAt: null });
+      expect(await names()).to.deep.equal(['mail:sent']);
+    });
+  });
+
   describe('cancel_executions', () => {
     const cancel = (ids: string[]) => database.value('select cancel_executions(?, ?)', [ids, 'workflow deleted']);
     const outbox = () =>

@@ -25,6 +25,7 @@ interface CoinConfig {
 const coin: StepType<CoinConfig> = {
   type: 'COIN',
   label: 'Coin',
+  description: 'For this test.',
   exits: ['yes', 'no'],
   runsUnlocked: true,
   config: joi.object({ side: joi.string().valid('heads', 'tails') }).unknown(),
@@ -41,6 +42,7 @@ const coin: StepType<CoinConfig> = {
 const nap: StepType = {
   type: 'NAP',
   label: 'Nap',
+  description: 'For this test.',
   exits: ['next'],
   waits: true,
   config: joi.object().unknown(),

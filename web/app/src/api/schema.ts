@@ -2582,6 +2582,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/step-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the types of steps with their exits and the JSON Schema of their config */
+        get: operations["getWorkflowsStepTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the numbers of a workflow and of each step; without a range, of all time */
+        get: operations["getWorkflowsIdStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/recipes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List ready workflows that can be installed */
+        get: operations["getWorkflowsRecipes"];
+        put?: never;
+        /** Install a recipe: templates, a disabled workflow and its cases */
+        post: operations["postWorkflowsRecipes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows": {
         parameters: {
             query?: never;
@@ -2717,6 +2769,181 @@ export interface paths {
         post?: never;
         /** Delete a transition */
         delete: operations["deleteWorkflowsIdTransitionsTransitionId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the draft of a workflow; without one, its newest version */
+        get: operations["getWorkflowsIdDraft"];
+        /** Store the draft of a workflow; an incomplete graph is stored with its faults */
+        put: operations["putWorkflowsIdDraft"];
+        post?: never;
+        /** Drop the draft of a workflow */
+        delete: operations["deleteWorkflowsIdDraft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/draft/rebase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Apply the changes of the draft to the newest version; where both changed a step, the draft wins */
+        post: operations["postWorkflowsIdDraftRebase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the draft the newest version, and move active executions to it where possible */
+        post: operations["postWorkflowsIdPublish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/publish/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell whether the draft is valid, and which active executions could move to it */
+        post: operations["postWorkflowsIdPublishPreview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the last 200 published versions of a workflow, newest first */
+        get: operations["getWorkflowsIdVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a version of a workflow with its graph */
+        get: operations["getWorkflowsIdVersionsVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/versions/{version}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a version the draft, in place of another draft */
+        post: operations["postWorkflowsIdVersionsVersionRestore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the cases of a workflow: saved simulations with an expected path */
+        get: operations["getWorkflowsIdCases"];
+        put?: never;
+        /** Save a simulation with the path that it has to take */
+        post: operations["postWorkflowsIdCases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/cases/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run cases against a graph, or else the draft; nothing is sent or stored */
+        post: operations["postWorkflowsIdCasesRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{id}/cases/{caseId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a case of a workflow */
+        get: operations["getWorkflowsIdCasesCaseId"];
+        /** Replace a case of a workflow */
+        put: operations["putWorkflowsIdCasesCaseId"];
+        post?: never;
+        /** Delete a case of a workflow */
+        delete: operations["deleteWorkflowsIdCasesCaseId"];
         options?: never;
         head?: never;
         patch?: never;
@@ -12931,6 +13158,7 @@ export interface operations {
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        timezone: string;
                         publicKeyPolicy: {
                             origins: string[];
                             events: string[];
@@ -12970,6 +13198,7 @@ export interface operations {
                     /** @enum {string} */
                     tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                     language?: string;
+                    timezone?: string;
                 };
             };
         };
@@ -12990,6 +13219,7 @@ export interface operations {
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        timezone: string;
                         publicKeyPolicy: {
                             origins: string[];
                             events: string[];
@@ -13043,6 +13273,7 @@ export interface operations {
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        timezone: string;
                         publicKeyPolicy: {
                             origins: string[];
                             events: string[];
@@ -13113,6 +13344,7 @@ export interface operations {
                     /** @enum {string} */
                     tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                     language?: string;
+                    timezone?: string;
                     requireTwoFactor?: boolean;
                     publicKeyPolicy?: {
                         origins?: string[];
@@ -13138,6 +13370,7 @@ export interface operations {
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        timezone: string;
                         publicKeyPolicy: {
                             origins: string[];
                             events: string[];
@@ -13190,6 +13423,7 @@ export interface operations {
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        timezone: string;
                         publicKeyPolicy: {
                             origins: string[];
                             events: string[];
@@ -13243,6 +13477,7 @@ export interface operations {
                         /** @enum {string} */
                         tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                         language: string;
+                        timezone: string;
                         publicKeyPolicy: {
                             origins: string[];
                             events: string[];
@@ -15356,6 +15591,188 @@ export interface operations {
             };
         };
     };
+    getWorkflowsStepTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The types. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        types: {
+                            /** @enum {string} */
+                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
+                            label: string;
+                            description: string;
+                            exits: string[];
+                            exitsFrom: string | null;
+                            waits: boolean;
+                            schema: Record<string, unknown>;
+                        }[];
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowsIdStats: {
+        parameters: {
+            query?: {
+                startDate?: string;
+                endDate?: string;
+                version?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The numbers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        executions: {
+                            started: number;
+                            active: number;
+                            completed: number;
+                            exited: number;
+                            failed: number;
+                            cancelled: number;
+                        };
+                        steps: Record<string, unknown>;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowsRecipes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recipes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        recipes: {
+                            id: string;
+                            name: string;
+                            description: string;
+                            eventName: string;
+                            stepCount: number;
+                            templateCount: number;
+                            caseCount: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWorkflowsRecipes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    recipe: string;
+                    name?: string;
+                    from?: string | {
+                        /** Format: email */
+                        email: string;
+                        name?: string | null;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The workflow. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        description: string | null;
+                        /** @enum {string} */
+                        triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+                        triggerConfig: Record<string, unknown>;
+                        enabled: boolean;
+                        allowReentry: boolean;
+                        version: number;
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getWorkflows: {
         parameters: {
             query?: {
@@ -15554,7 +15971,7 @@ export interface operations {
                             /** Format: uuid */
                             workflowId: string;
                             /** @enum {string} */
-                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
                             name: string;
                             position: {
                                 x: number;
@@ -15577,8 +15994,7 @@ export interface operations {
                             fromStepId: string;
                             /** Format: uuid */
                             toStepId: string;
-                            /** @enum {string|null} */
-                            branch: "yes" | "no" | "event" | "timeout" | null;
+                            branch: string | null;
                         }[];
                         valid: boolean;
                         faults: {
@@ -15765,7 +16181,7 @@ export interface operations {
                     /** Format: uuid */
                     templateId?: string | null;
                     /** @enum {string} */
-                    type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                    type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
                     autoConnect?: boolean;
                 };
             };
@@ -15783,7 +16199,7 @@ export interface operations {
                         /** Format: uuid */
                         workflowId: string;
                         /** @enum {string} */
-                        type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                        type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
                         name: string;
                         position: {
                             x: number;
@@ -15879,7 +16295,7 @@ export interface operations {
                         /** Format: uuid */
                         workflowId: string;
                         /** @enum {string} */
-                        type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                        type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
                         name: string;
                         position: {
                             x: number;
@@ -15922,11 +16338,9 @@ export interface operations {
                     fromStepId: string;
                     /** Format: uuid */
                     toStepId: string;
-                    /** @enum {string|null} */
-                    branch?: "yes" | "no" | "event" | "timeout" | null;
+                    branch?: string | null;
                     condition?: {
-                        /** @enum {string|null} */
-                        branch?: "yes" | "no" | "event" | "timeout" | null;
+                        branch?: string | null;
                     } | null;
                 };
             };
@@ -15947,8 +16361,7 @@ export interface operations {
                         fromStepId: string;
                         /** Format: uuid */
                         toStepId: string;
-                        /** @enum {string|null} */
-                        branch: "yes" | "no" | "event" | "timeout" | null;
+                        branch: string | null;
                     };
                 };
             };
@@ -15970,6 +16383,1055 @@ export interface operations {
             path: {
                 id: string;
                 transitionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowsIdDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The draft. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        workflowId: string;
+                        baseVersion: number;
+                        revision: number;
+                        /** @enum {string} */
+                        triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+                        triggerConfig: Record<string, unknown>;
+                        allowReentry: boolean;
+                        graph: {
+                            steps: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
+                                name: string;
+                                position: {
+                                    x: number;
+                                    y: number;
+                                };
+                                config: Record<string, unknown>;
+                                /** Format: uuid */
+                                templateId: string | null;
+                            }[];
+                            transitions: {
+                                /** Format: uuid */
+                                fromStepId: string;
+                                /** Format: uuid */
+                                toStepId: string;
+                                branch: string | null;
+                            }[];
+                        };
+                        valid: boolean;
+                        faults: {
+                            /** Format: uuid */
+                            stepId: string | null;
+                            message: string;
+                        }[];
+                        changed: boolean;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        updatedBy: string | null;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putWorkflowsIdDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    graph: {
+                        steps: {
+                            /** Format: uuid */
+                            id: string;
+                            /** @enum {string} */
+                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
+                            name?: string;
+                            position?: {
+                                x: number;
+                                y: number;
+                            };
+                            config?: Record<string, unknown>;
+                            /** Format: uuid */
+                            templateId?: string | null;
+                        }[];
+                        transitions: {
+                            /** Format: uuid */
+                            fromStepId: string;
+                            /** Format: uuid */
+                            toStepId: string;
+                            branch?: string | null;
+                            condition?: {
+                                branch?: string | null;
+                            } | null;
+                        }[];
+                    };
+                    /** @enum {string} */
+                    triggerType?: "EVENT" | "MANUAL" | "SCHEDULE";
+                    triggerConfig?: {
+                        eventName?: string;
+                        cron?: string;
+                        timezone?: string;
+                        /** Format: uuid */
+                        segmentId?: string | null;
+                    };
+                    allowReentry?: boolean;
+                    expectedRevision: number;
+                    baseVersion?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The draft. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        workflowId: string;
+                        baseVersion: number;
+                        revision: number;
+                        /** @enum {string} */
+                        triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+                        triggerConfig: Record<string, unknown>;
+                        allowReentry: boolean;
+                        graph: {
+                            steps: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
+                                name: string;
+                                position: {
+                                    x: number;
+                                    y: number;
+                                };
+                                config: Record<string, unknown>;
+                                /** Format: uuid */
+                                templateId: string | null;
+                            }[];
+                            transitions: {
+                                /** Format: uuid */
+                                fromStepId: string;
+                                /** Format: uuid */
+                                toStepId: string;
+                                branch: string | null;
+                            }[];
+                        };
+                        valid: boolean;
+                        faults: {
+                            /** Format: uuid */
+                            stepId: string | null;
+                            message: string;
+                        }[];
+                        changed: boolean;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        updatedBy: string | null;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteWorkflowsIdDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Dropped. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWorkflowsIdDraftRebase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    expectedRevision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The draft. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        workflowId: string;
+                        baseVersion: number;
+                        revision: number;
+                        /** @enum {string} */
+                        triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+                        triggerConfig: Record<string, unknown>;
+                        allowReentry: boolean;
+                        graph: {
+                            steps: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
+                                name: string;
+                                position: {
+                                    x: number;
+                                    y: number;
+                                };
+                                config: Record<string, unknown>;
+                                /** Format: uuid */
+                                templateId: string | null;
+                            }[];
+                            transitions: {
+                                /** Format: uuid */
+                                fromStepId: string;
+                                /** Format: uuid */
+                                toStepId: string;
+                                branch: string | null;
+                            }[];
+                        };
+                        valid: boolean;
+                        faults: {
+                            /** Format: uuid */
+                            stepId: string | null;
+                            message: string;
+                        }[];
+                        changed: boolean;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        updatedBy: string | null;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWorkflowsIdPublish: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    expectedRevision: number;
+                    note?: string | null;
+                    /** @enum {string} */
+                    migrate?: "NONE" | "POSSIBLE";
+                    requireCases?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The published workflow. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        workflow: {
+                            /** Format: uuid */
+                            id: string;
+                            name: string;
+                            description: string | null;
+                            /** @enum {string} */
+                            triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+                            triggerConfig: Record<string, unknown>;
+                            enabled: boolean;
+                            allowReentry: boolean;
+                            version: number;
+                            /** Format: uuid */
+                            projectId: string;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            updatedAt: string;
+                        };
+                        version: number;
+                        movedCount: number;
+                        stayedCount: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWorkflowsIdPublishPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What publishing would do. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        valid: boolean;
+                        faults: {
+                            /** Format: uuid */
+                            stepId: string | null;
+                            message: string;
+                        }[];
+                        affected: {
+                            active: number;
+                            canMove: number;
+                            cannotMove: {
+                                /** Format: uuid */
+                                stepId: string;
+                                count: number;
+                                reason: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowsIdVersions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            version: number;
+                            note: string | null;
+                            /** Format: date-time */
+                            publishedAt: string;
+                            publishedBy: string | null;
+                            activeExecutions: number;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowsIdVersionsVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        version: number;
+                        note: string | null;
+                        /** Format: date-time */
+                        publishedAt: string;
+                        publishedBy: string | null;
+                        activeExecutions: number;
+                        graph: {
+                            steps: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
+                                name: string;
+                                position: {
+                                    x: number;
+                                    y: number;
+                                };
+                                config: Record<string, unknown>;
+                                /** Format: uuid */
+                                templateId: string | null;
+                            }[];
+                            transitions: {
+                                /** Format: uuid */
+                                fromStepId: string;
+                                /** Format: uuid */
+                                toStepId: string;
+                                branch: string | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWorkflowsIdVersionsVersionRestore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The draft. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        workflowId: string;
+                        baseVersion: number;
+                        revision: number;
+                        /** @enum {string} */
+                        triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
+                        triggerConfig: Record<string, unknown>;
+                        allowReentry: boolean;
+                        graph: {
+                            steps: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @enum {string} */
+                                type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
+                                name: string;
+                                position: {
+                                    x: number;
+                                    y: number;
+                                };
+                                config: Record<string, unknown>;
+                                /** Format: uuid */
+                                templateId: string | null;
+                            }[];
+                            transitions: {
+                                /** Format: uuid */
+                                fromStepId: string;
+                                /** Format: uuid */
+                                toStepId: string;
+                                branch: string | null;
+                            }[];
+                        };
+                        valid: boolean;
+                        faults: {
+                            /** Format: uuid */
+                            stepId: string | null;
+                            message: string;
+                        }[];
+                        changed: boolean;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        updatedBy: string | null;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowsIdCases: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of cases. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: uuid */
+                            workflowId: string;
+                            name: string;
+                            contact: Record<string, unknown>;
+                            context: Record<string, unknown> | null;
+                            events: {
+                                at?: string | number | {
+                                    amount?: number;
+                                    /** @enum {string} */
+                                    unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                                };
+                                name: string;
+                                data?: Record<string, unknown>;
+                            }[];
+                            /** Format: date-time */
+                            startAt: string;
+                            until?: string | number | {
+                                amount?: number;
+                                /** @enum {string} */
+                                unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                            };
+                            expect: {
+                                stepId: string;
+                                branch?: string | null;
+                            }[];
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            updatedAt: string;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWorkflowsIdCases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    contact: {
+                        /** Format: uuid */
+                        id?: string;
+                        /** Format: email */
+                        email?: string;
+                        subscribed?: boolean;
+                        data?: Record<string, unknown>;
+                    };
+                    context?: Record<string, unknown>;
+                    events?: {
+                        at?: string | {
+                            amount: number;
+                            /** @enum {string} */
+                            unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                        } | number;
+                        name: string;
+                        data?: Record<string, unknown>;
+                    }[];
+                    /** Format: date-time */
+                    startAt?: string;
+                    until?: null | string | {
+                        amount: number;
+                        /** @enum {string} */
+                        unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                    } | number;
+                    expect: {
+                        /** Format: uuid */
+                        stepId: string;
+                        branch?: string | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description The case. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        workflowId: string;
+                        name: string;
+                        contact: Record<string, unknown>;
+                        context: Record<string, unknown> | null;
+                        events: {
+                            at?: string | number | {
+                                amount?: number;
+                                /** @enum {string} */
+                                unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                            };
+                            name: string;
+                            data?: Record<string, unknown>;
+                        }[];
+                        /** Format: date-time */
+                        startAt: string;
+                        until?: string | number | {
+                            amount?: number;
+                            /** @enum {string} */
+                            unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                        };
+                        expect: {
+                            stepId: string;
+                            branch?: string | null;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postWorkflowsIdCasesRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    graph?: {
+                        steps: {
+                            id: string;
+                            /** @enum {string} */
+                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
+                            name?: string;
+                            position?: {
+                                x: number;
+                                y: number;
+                            };
+                            config?: Record<string, unknown>;
+                            /** Format: uuid */
+                            templateId?: string | null;
+                        }[];
+                        transitions: {
+                            fromStepId: string;
+                            toStepId: string;
+                            branch?: string | null;
+                            condition?: {
+                                branch?: string | null;
+                            } | null;
+                        }[];
+                    };
+                    ids?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The results. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        passed: number;
+                        failed: number;
+                        results: {
+                            /** Format: uuid */
+                            caseId: string;
+                            name: string;
+                            passed: boolean;
+                            path: {
+                                stepId: string;
+                                /** @enum {string} */
+                                type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
+                                name: string;
+                                /** @enum {string} */
+                                status: "COMPLETED" | "SKIPPED" | "FAILED" | "WAITING";
+                                branch: string | null;
+                                reason: string | null;
+                                /** Format: date-time */
+                                enteredAt: string;
+                                /** Format: date-time */
+                                leftAt: string | null;
+                            }[];
+                            difference: {
+                                index: number | null;
+                                expected: {
+                                    stepId: string;
+                                    branch?: string | null;
+                                } | null;
+                                actual: {
+                                    stepId: string;
+                                    branch?: string | null;
+                                } | null;
+                                message: string;
+                            } | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowsIdCasesCaseId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                caseId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The case. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        workflowId: string;
+                        name: string;
+                        contact: Record<string, unknown>;
+                        context: Record<string, unknown> | null;
+                        events: {
+                            at?: string | number | {
+                                amount?: number;
+                                /** @enum {string} */
+                                unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                            };
+                            name: string;
+                            data?: Record<string, unknown>;
+                        }[];
+                        /** Format: date-time */
+                        startAt: string;
+                        until?: string | number | {
+                            amount?: number;
+                            /** @enum {string} */
+                            unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                        };
+                        expect: {
+                            stepId: string;
+                            branch?: string | null;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putWorkflowsIdCasesCaseId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                caseId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    contact: {
+                        /** Format: uuid */
+                        id?: string;
+                        /** Format: email */
+                        email?: string;
+                        subscribed?: boolean;
+                        data?: Record<string, unknown>;
+                    };
+                    context?: Record<string, unknown>;
+                    events?: {
+                        at?: string | {
+                            amount: number;
+                            /** @enum {string} */
+                            unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                        } | number;
+                        name: string;
+                        data?: Record<string, unknown>;
+                    }[];
+                    /** Format: date-time */
+                    startAt?: string;
+                    until?: null | string | {
+                        amount: number;
+                        /** @enum {string} */
+                        unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                    } | number;
+                    expect: {
+                        /** Format: uuid */
+                        stepId: string;
+                        branch?: string | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description The case. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        workflowId: string;
+                        name: string;
+                        contact: Record<string, unknown>;
+                        context: Record<string, unknown> | null;
+                        events: {
+                            at?: string | number | {
+                                amount?: number;
+                                /** @enum {string} */
+                                unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                            };
+                            name: string;
+                            data?: Record<string, unknown>;
+                        }[];
+                        /** Format: date-time */
+                        startAt: string;
+                        until?: string | number | {
+                            amount?: number;
+                            /** @enum {string} */
+                            unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                        };
+                        expect: {
+                            stepId: string;
+                            branch?: string | null;
+                        }[];
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteWorkflowsIdCasesCaseId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                caseId: string;
             };
             cookie?: never;
         };
@@ -16308,7 +17770,7 @@ export interface operations {
                             /** Format: uuid */
                             stepId: string;
                             /** @enum {string} */
-                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
                             name: string;
                             /** @enum {string} */
                             status: "RUNNING" | "WAITING" | "COMPLETED" | "SKIPPED" | "FAILED" | "CANCELLED";
@@ -16654,8 +18116,12 @@ export interface operations {
                         steps: {
                             id: string;
                             /** @enum {string} */
-                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
                             name?: string;
+                            position?: {
+                                x: number;
+                                y: number;
+                            };
                             config?: Record<string, unknown>;
                             /** Format: uuid */
                             templateId?: string | null;
@@ -16663,11 +18129,9 @@ export interface operations {
                         transitions: {
                             fromStepId: string;
                             toStepId: string;
-                            /** @enum {string|null} */
-                            branch?: "yes" | "no" | "event" | "timeout" | null;
+                            branch?: string | null;
                             condition?: {
-                                /** @enum {string|null} */
-                                branch?: "yes" | "no" | "event" | "timeout" | null;
+                                branch?: string | null;
                             } | null;
                         }[];
                     };
@@ -16712,7 +18176,7 @@ export interface operations {
                             visit: number;
                             stepId: string;
                             /** @enum {string} */
-                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                            type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
                             name: string;
                             /** @enum {string} */
                             status: "COMPLETED" | "SKIPPED" | "FAILED" | "WAITING";

@@ -1,0 +1,161 @@
+import type { Db } from '../../../db/connect.ts';
+import { openCursor, signCursor } from '../../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
+import { ApiError, badRequest, notFound } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { ProjectAccess } from '../../access/keys.ts';
+import type { Data } from '../../contacts/data.ts';
+import { type CursorPage, cutPage } from '../../paging.ts';
+import { changeWorkflow } from '../editing.ts';
+import { findWorkflow } from '../find.ts';
+import type { SimulatedContact } from '../simulation/index.ts';
+import { after, type WaitSpan } from '../spans.ts';
+
+/** A time, or a span from the start, or seconds from it. */
+export type CaseTime = string | number | WaitSpan;
+
+export interface CaseInput {
+  name: string;
+  contact: SimulatedContact;
+  context?: Data | undefined;
+  events?: { at?: CaseTime | undefined; name: string; data?: Data | undefined }[] | undefined;
+  startAt?: string | undefined;
+  until?: CaseTime | null | undefined;
+  /** The path that the contact has to take. Without a branch any will do. */
+  expect: { stepId: string; branch?: string | null | undefined }[];
+}
+
+/** A saved simulation with the path that it has to take. */
+export interface WorkflowCase extends Omit<CaseInput, 'startAt' | 'events' | 'context' | 'until'> {
+  id: string;
+  workflowId: string;
+  context: Data | null;
+  events: { at?: CaseTime; name: string; data?: Data }[];
+  startAt: Date;
+  until: CaseTime | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+const MAX_CASES = 100;
+
+const cases = (db: Db, projectId: string, workflowId: string) => db('workflowCases').where({ projectId, workflowId });
+
+export async function listCases(
+  db: Db,
+  projectId: string,
+  workflowId: string,
+  keys: SigningKeys,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<CursorPage<WorkflowCase>> {
+  await findWorkflow(db, projectId, workflowId);
+  const boundTo = [projectId, 'workflow cases', workflowId];
+  const page = cases(db, projectId, workflowId)
+    .orderBy('id')
+    .limit(limit + 1);
+  if (cursor !== undefined) page.where('id', '>', openCursor(keys, boundTo, cursor) as string);
+  const rows = await page.select<WorkflowCase[]>('*');
+  const [{ total } = { total: 0 }] = await cases(db, projectId, workflowId).count<{ total: string }[]>('* as total');
+  return cutPage(rows, { limit, total: Number(total), cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
+}
+
+/** Returns all cases of a workflow, or those with the given ids. */
+export async function findCases(
+  db: Db,
+  projectId: string,
+  workflowId: string,
+  ids: string[] | undefined,
+): Promise<WorkflowCase[]> {
+  const found = cases(db, projectId, workflowId).orderBy('id');
+  if (ids) found.whereIn('id', ids);
+  const rows = await found.select<WorkflowCase[]>('*');
+  if (ids && rows.length < new Set(ids).size) throw notFound('case');
+  return rows;
+}
+
+export async function findCase(db: Db, projectId: string, workflowId: string, id: string): Promise<WorkflowCase> {
+  const [found] = await findCases(db, projectId, workflowId, [id]);
+  if (!found) throw notFound('case');
+  return found;
+}
+
+export async function createCase(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  input: CaseInput,
+): Promise<WorkflowCase> {
+  return changeWorkflow(db, project, workflowId, (trx, { projectId, triggerConfig }) =>
+    insertCase(trx, { projectId, workflowId, eventName: triggerConfig.eventName }, input),
+  );
+}
+
+/** The caller has locked the workflow. */
+export async function insertCase(
+  trx: Db,
+  { projectId, workflowId, eventName }: { projectId: string; workflowId: string; eventName: string | undefined },
+  input: CaseInput,
+): Promise<WorkflowCase> {
+  const [{ count } = { count: 0 }] = await cases(trx, projectId, workflowId).count<{ count: string }[]>('* as count');
+  if (Number(count) >= MAX_CASES) throw new ApiError(409, 'CONFLICT', `A workflow has at most ${MAX_CASES} cases.`);
+  const id = newId();
+  const startAt = startOf(input, eventName, new Date());
+  await trx('workflowCases').insert({ id, projectId, workflowId, ...columnsOf(input, startAt) });
+  return findCase(trx, projectId, workflowId, id);
+}
+
+/** Replaces a case. Without a start it keeps the one that it has, unless an event has an earlier time. */
+export async function replaceCase(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  id: string,
+  input: CaseInput,
+): Promise<WorkflowCase> {
+  return changeWorkflow(db, project, workflowId, async (trx, { projectId, triggerConfig }) => {
+    const before = await findCase(trx, projectId, workflowId, id);
+    const columns = columnsOf(input, startOf(input, triggerConfig.eventName, before.startAt));
+    await trx('workflowCases')
+      .where({ projectId, workflowId, id })
+      .update({ ...columns, updatedAt: trx.fn.now() });
+    return findCase(trx, projectId, workflowId, id);
+  });
+}
+
+export async function deleteCase(db: Db, project: ProjectAccess, workflowId: string, id: string): Promise<void> {
+  await changeWorkflow(db, project, workflowId, async (trx, { projectId }) => {
+    const deleted = await trx('workflowCases').where({ projectId, workflowId, id }).del();
+    if (deleted === 0) throw notFound('case');
+  });
+}
+
+const MAX_CASE_BYTES = 256 * 1024;
+
+function columnsOf(input: CaseInput, startAt: Date) {
+  const { name, contact, context = null, events = [], until = null, expect } = input;
+  const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
+  if (JSON.stringify(input).length > MAX_CASE_BYTES) throw badRequest(`A case may have ${MAX_CASE_BYTES / 1024} KB.`);
+  return {
+    ...{ name, startAt, contact: json(contact), context: json(context) },
+    ...{ events: json(events), until: json(until), expect: json(expect) },
+  };
+}
+
+/**
+ * Returns when a case starts, which is stored: it has to take the same path tomorrow. Without a time it is that of the
+ * first event if it triggers the workflow, or else `fallback`, but before every event.
+ */
+function startOf({ startAt, events = [] }: CaseInput, eventName: string | undefined, fallback: Date): Date {
+  if (startAt !== undefined) return new Date(startAt);
+  const timed = events.flatMap(({ at, name }) => (typeof at === 'string' ? [{ at: new Date(at), name }] : []));
+  const earliest = timed.toSorted((a, b) => a.at.getTime() - b.at.getTime())[0];
+  if (earliest && earliest.name === eventName) return earliest.at;
+  const first = Math.min(...timed.map(({ at }) => at.getTime() - 1));
+  return new Date(Math.min(fallback.getTime(), first));
+}
+
+/** Returns a time of a case. */
+export function caseTime(time: CaseTime, start: Date): Date {
+  if (typeof time === 'string') return new Date(time);
+  return after(start, typeof time === 'number' ? { amount: time, unit: 'seconds' } : time);
+}

@@ -1,0 +1,110 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Violation, validationError } from '../../../platform/errors.ts';
+import type { Data } from '../../contacts/data.ts';
+import type { Connection } from '../connections.ts';
+import type { Branch, Graph, Step } from '../graph.ts';
+import { readConfigShape } from '../step-config.ts';
+import { stepTypeOf } from '../steps/index.ts';
+
+export interface DraftStep extends Step {
+  position: { x: number; y: number };
+}
+
+/** A graph that is edited as a whole. Unlike that of a version it may be incomplete. */
+export interface DraftGraph {
+  steps: DraftStep[];
+  transitions: Connection[];
+}
+
+/** A graph as a client sends it. */
+export interface GivenGraph {
+  steps: {
+    id: string;
+    type: string;
+    name?: string | undefined;
+    position?: { x: number; y: number } | undefined;
+    config?: Data | undefined;
+    templateId?: string | null | undefined;
+  }[];
+  transitions: { fromStepId: string; toStepId: string; branch: Branch | null }[];
+}
+
+/** Reads a graph. A wrong shape is a 422: of a config, of ids that are used twice, of transitions without their steps. */
+export function readDraftGraph({ steps: given, transitions }: GivenGraph): DraftGraph {
+  const errors: Violation[] = [];
+  const ids = new Set<string>();
+  const steps = given.map(({ id: givenId, type, name, position, config, templateId }, n) => {
+    const id = givenId.toLowerCase();
+    if (ids.has(id)) errors.push(customError(`graph.steps.${n}.id`, 'is the id of another step too'));
+    ids.add(id);
+    return {
+      ...{ id, type, name: name ?? stepTypeOf({ type }).label, position: position ?? { x: 0, y: 0 } },
+      ...{ config: readConfigShape(type, config ?? {}, `graph.steps.${n}.config`), templateId: templateId ?? null },
+    };
+  });
+  const read = transitions.map(({ fromStepId, toStepId, branch }) => ({
+    ...{ fromStepId: fromStepId.toLowerCase(), toStepId: toStepId.toLowerCase(), branch },
+  }));
+  for (const [n, transition] of read.entries())
+    for (const end of ['fromStepId', 'toStepId'] as const)
+      if (!ids.has(transition[end]))
+        errors.push(customError(`graph.transitions.${n}.${end}`, 'is not the id of a step of the graph'));
+  if (errors.length > 0) throw validationError(errors);
+  return { steps, transitions: read };
+}
+
+const customError = (field: string, rule: string): Violation => ({
+  field,
+  message: `"${field}" ${rule}`,
+  code: 'custom',
+});
+
+/** Returns the graph as executions and simulations read it. */
+export const asRunnable = ({ steps, transitions }: DraftGraph): Graph => ({
+  steps,
+  transitions: transitions.map((transition, n) => ({ id: String(n), ...transition })),
+});
+
+/** Returns a stored graph as a draft. Versions of earlier programs have no positions. */
+export const asDraftGraph = ({ steps, transitions }: Graph): DraftGraph => ({
+  steps: steps.map((step) => ({
+    ...{ id: step.id, type: step.type, name: step.name, config: step.config, templateId: step.templateId },
+    position: (step as Partial<DraftStep>).position ?? { x: 0, y: 0 },
+  })),
+  transitions: transitions.map(({ fromStepId, toStepId, branch }) => ({ fromStepId, toStepId, branch })),
+});
+
+export const exitKey = ({ fromStepId, branch }: Connection): string => `${fromStepId} ${branch ?? ''}`;
+
+/** Whether two graphs are the same, in whatever order. */
+export const isSameGraph = (a: DraftGraph, b: DraftGraph): boolean => isDeepStrictEqual(sorted(a), sorted(b));
+
+const sorted = ({ steps, transitions }: DraftGraph): DraftGraph => ({
+  steps: steps.toSorted((a, b) => a.id.localeCompare(b.id)),
+  transitions: transitions.toSorted((a, b) => exitKey(a).localeCompare(exitKey(b))),
+});
+
+/**
+ * Applies the changes from `base` to `draft` to `newest`. A step, or what follows an exit, that the draft has changed is
+ * the draft's; everything else is the newest's. Transitions of steps that are gone are dropped.
+ */
+export function rebaseGraph(base: DraftGraph, draft: DraftGraph, newest: DraftGraph): DraftGraph {
+  const steps = merge(base.steps, draft.steps, newest.steps, ({ id }) => id);
+  const ids = new Set(steps.map(({ id }) => id));
+  const transitions = merge(base.transitions, draft.transitions, newest.transitions, exitKey);
+  return {
+    steps,
+    transitions: transitions.filter(({ fromStepId, toStepId }) => ids.has(fromStepId) && ids.has(toStepId)),
+  };
+}
+
+/** Merges by key: the draft's item where the draft has changed, added or removed it, else the newest's. */
+function merge<T>(base: T[], draft: T[], newest: T[], keyOf: (item: T) => string): T[] {
+  const of = (items: T[]) => new Map(items.map((item) => [keyOf(item), item]));
+  const [inBase, inDraft, inNewest] = [of(base), of(draft), of(newest)];
+  const keys = new Set([...inNewest.keys(), ...inDraft.keys()]);
+  return [...keys].flatMap((key) => {
+    const isUnchanged = isDeepStrictEqual(inBase.get(key), inDraft.get(key));
+    return (isUnchanged ? inNewest : inDraft).get(key) ?? [];
+  });
+}

@@ -1,0 +1,197 @@
+import type { Db } from '../../../db/connect.ts';
+import { Template } from '../../../db/models/template.ts';
+import { Workflow, WorkflowTransition } from '../../../db/models/workflow.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { ProjectAccess } from '../../access/keys.ts';
+import { changesOf, recordAudit } from '../../audit/record.ts';
+import { requirePassingCases } from '../cases/run.ts';
+import { changeWorkflow } from '../editing.ts';
+import { editedGraph, findWorkflow } from '../find.ts';
+import type { Graph } from '../graph.ts';
+import { syncSchedule } from '../schedule.ts';
+import type { SimulationDeps } from '../simulation/index.ts';
+import type { StepRules } from '../step-config.ts';
+import { stepTypeOf } from '../steps/index.ts';
+import { changeReentry } from '../update.ts';
+import { insertVersion, removeUnusedVersions, saveVersion, storedGraph } from '../versions.ts';
+import { type GraphViolation, requireNoViolations } from '../violations.ts';
+import { type DraftRow, draftConflict, draftOf, findDraft, findDraftRow, removeDraft, settingsOf } from './draft.ts';
+import { asRunnable, type DraftGraph, exitKey } from './graph.ts';
+import { activeGroups, finishMoves, refusalOfMove } from './moves.ts';
+
+export interface PublishInput {
+  expectedRevision: number;
+  note?: string | null | undefined;
+  migrate?: 'NONE' | 'POSSIBLE' | undefined;
+}
+
+export interface Published {
+  workflow: Workflow;
+  version: number;
+  movedCount: number;
+  stayedCount: number;
+}
+
+/** Published versions of a workflow that are kept. */
+const KEPT = 200;
+
+/**
+ * Makes the draft the newest version. Executions move to it afterwards, in sets; the request waits for them, and
+ * housekeeping continues when the process dies.
+ */
+export async function publishDraft(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  { expectedRevision, note = null, migrate = 'NONE' }: PublishInput,
+  rules: StepRules,
+  /** Given when the cases have to pass. */
+  simulation?: SimulationDeps,
+): Promise<Published> {
+  const { projectId } = project;
+  // Before the locks, since it may take seconds. A draft that changes meanwhile has another revision.
+  if (simulation) await requireCases(simulation, projectId, id, expectedRevision);
+  const workflow = await changeWorkflow(db, project, id, async (trx, before) => {
+    const row = await findDraftRow(trx, before);
+    if (!row) throw await draftConflict(trx, before, rules, 'There is no draft to publish.');
+    if (expectedRevision !== before.draftRevision) throw await draftConflict(trx, before, rules);
+    if (row.baseVersion !== before.version)
+      throw await draftConflict(
+        ...([trx, before, rules] as const),
+        'The workflow has a newer version than the draft: rebase or drop the draft.',
+      );
+    await lockTemplates(trx, projectId, row.graph);
+    requireNoViolations((await draftOf(trx, before, rules)).faults, 'published');
+    const after = await writeVersion(trx, project, before, row, note);
+    if (migrate === 'POSSIBLE')
+      await trx('workflowMoves').insert({ workflowId: id, version: after.version, projectId });
+    await removeUnusedVersions(trx, id);
+    await recordAudit(trx, project, {
+      action: 'workflow.published',
+      target: { type: 'workflow', id },
+      changes: changesOf({ version: before.version }, { version: after.version }),
+    });
+    return after;
+  });
+  const { version } = workflow;
+  const movedCount = migrate === 'POSSIBLE' ? await finishMoves(db, projectId, id, version) : 0;
+  const stayed = (await activeGroups(db, projectId, id)).filter((group) => group.version < version);
+  return { workflow, version, movedCount, stayedCount: stayed.reduce((sum, { count }) => sum + count, 0) };
+}
+
+async function requireCases(deps: SimulationDeps, projectId: string, id: string, revision: number): Promise<void> {
+  const { draftRevision, version } = await findWorkflow(deps.db, projectId, id);
+  const { faults, baseVersion } = await findDraft(deps.db, projectId, id, deps.settings);
+  // The publication is refused for this reason.
+  if (draftRevision !== revision || baseVersion !== version || faults.length > 0) return;
+  await requirePassingCases(deps, projectId, id);
+}
+
+/** Blocks a deletion of the templates until it can see the steps. */
+async function lockTemplates(trx: Db, projectId: string, { steps }: DraftGraph): Promise<void> {
+  const ids = new Set(steps.flatMap((step) => stepTypeOf(step).uses?.(step).templates ?? []));
+  await Template.query(trx)
+    .where({ projectId })
+    .whereIn('id', [...ids])
+    .orderBy('id')
+    .select('id')
+    .forKeyShare();
+}
+
+async function writeVersion(
+  trx: Db,
+  { actor }: ProjectAccess,
+  before: Workflow,
+  row: DraftRow,
+  note: string | null,
+): Promise<Workflow> {
+  const { id } = before;
+  const settings = settingsOf(before, row);
+  // What was live stays restorable, even when single-step edits made it.
+  await trx.raw(
+    `update workflow_versions set published_at = coalesce(published_at, created_at)
+     where workflow_id = ? and version = ? and jsonb_array_length(graph -> 'steps') > 0`,
+    [id, before.version],
+  );
+  const graph = await replaceGraph(trx, before, row.graph);
+  if (settings.allowReentry !== before.allowReentry) await changeReentry(trx, id, settings.allowReentry);
+  await removeDraft(trx, before);
+  const version = before.version + 1;
+  const after = await Workflow.query(trx).patchAndFetchById(id, {
+    ...settings,
+    ...{ version, validVersion: version, updatedAt: new Date() },
+  });
+  const publishedBy = actor?.type === 'USER' ? actor.id : null;
+  await insertVersion(trx, after, graph, { publishedAt: new Date(), publishedBy, note });
+  await syncSchedule(trx, before, after);
+  await trx.raw(
+    `update workflow_versions set published_at = null where workflow_id = ? and published_at is not null
+       and version <= (select version from workflow_versions where workflow_id = ? and published_at is not null
+         order by version desc offset ? limit 1)`,
+    [id, id, KEPT],
+  );
+  return after;
+}
+
+/** Gives a workflow its first graph, in the transaction of its creation. */
+export async function insertGraph(trx: Db, workflow: Workflow, graph: DraftGraph): Promise<Workflow> {
+  await replaceGraph(trx, workflow, graph);
+  return saveVersion(trx, workflow);
+}
+
+/** Replaces the edited graph, and returns it with ids of its transitions. Steps and transitions that stay keep theirs. */
+async function replaceGraph(trx: Db, { id, projectId }: Workflow, draft: DraftGraph): Promise<Graph> {
+  const { transitions: before } = await editedGraph(trx, id);
+  const kept = new Map(before.map((transition) => [`${exitKey(transition)} ${transition.toStepId}`, transition.id]));
+  const transitions = draft.transitions.map((transition) => ({
+    ...{ id: kept.get(`${exitKey(transition)} ${transition.toStepId}`) ?? newId(), ...transition },
+  }));
+  await trx('workflowTransitions').where({ projectId, workflowId: id }).del();
+  await trx('workflowSteps')
+    .where({ projectId, workflowId: id })
+    .whereNotIn(
+      'id',
+      draft.steps.map((step) => step.id),
+    )
+    .del();
+  await trx.raw(
+    `insert into workflow_steps as s (id, project_id, workflow_id, type, name, position, config, template_id)
+     select r.id, ?, ?, r.type, r.name, r.position, r.config, r."templateId"
+     from jsonb_to_recordset(?::jsonb)
+       as r (id uuid, type text, name text, position jsonb, config jsonb, "templateId" uuid)
+     on conflict (workflow_id, id) do update set type = excluded.type, name = excluded.name,
+       position = excluded.position, config = excluded.config, template_id = excluded.template_id, updated_at = now()
+     where (s.type, s.name, s.position, s.config, s.template_id) is distinct from
+       (excluded.type, excluded.name, excluded.position, excluded.config, excluded.template_id)`,
+    [projectId, id, JSON.stringify(draft.steps)],
+  );
+  const rows = transitions.map((transition) => ({ ...transition, projectId, workflowId: id }));
+  if (rows.length > 0) await WorkflowTransition.query(trx).insert(rows);
+  return { steps: draft.steps, transitions };
+}
+
+/** What publishing would do to active executions. */
+export interface PublishPreview {
+  faults: GraphViolation[];
+  active: number;
+  canMove: number;
+  cannotMove: { stepId: string; count: number; reason: string }[];
+}
+
+export async function previewPublish(db: Db, projectId: string, id: string, rules: StepRules): Promise<PublishPreview> {
+  const workflow = await findWorkflow(db, projectId, id);
+  const { graph, faults } = await draftOf(db, workflow, rules);
+  const to = asRunnable(graph);
+  const refused = new Map<string, { stepId: string; count: number; reason: string }>();
+  let [active, canMove] = [0, 0];
+  for (const { version, stepId, count } of await activeGroups(db, projectId, id)) {
+    active += count;
+    const reason = refusalOfMove(await storedGraph(db, id, version), to, stepId);
+    if (reason === undefined || stepId === null) canMove += count;
+    else {
+      const known = refused.get(`${stepId} ${reason}`);
+      refused.set(`${stepId} ${reason}`, { stepId, reason, count: count + (known?.count ?? 0) });
+    }
+  }
+  return { faults, active, canMove, cannotMove: [...refused.values()] };
+}

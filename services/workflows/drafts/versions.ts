@@ -1,0 +1,143 @@
+import type { Db } from '../../../db/connect.ts';
+import type { TriggerConfig, TriggerType } from '../../../db/models/workflow.ts';
+import { openCursor, signCursor } from '../../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
+import { notFound } from '../../../platform/errors.ts';
+import type { ProjectAccess } from '../../access/keys.ts';
+import { type CursorPage, cutPage } from '../../paging.ts';
+import { changeWorkflow } from '../editing.ts';
+import { editedGraph, findWorkflow, withPositions } from '../find.ts';
+import type { Graph } from '../graph.ts';
+import { showStep } from '../sealed-headers.ts';
+import type { StepRules } from '../step-config.ts';
+import { draftConflict, findDraftRow, settingsOf, storeDraft, type WorkflowDraft } from './draft.ts';
+import { asDraftGraph, type DraftGraph, rebaseGraph } from './graph.ts';
+
+export interface ListedVersion {
+  version: number;
+  note: string | null;
+  publishedAt: Date;
+  publishedBy: string | null;
+  activeExecutions: number;
+}
+
+export interface VersionDetails extends ListedVersion {
+  graph: DraftGraph;
+}
+
+interface VersionRow extends ListedVersion {
+  graph: Graph;
+  triggerType: TriggerType | null;
+  triggerConfig: TriggerConfig | null;
+  allowReentry: boolean | null;
+}
+
+const COLUMNS = `v.version, v.note, coalesce(v.published_at, v.created_at) as "publishedAt", u.email as "publishedBy",
+  (select count(*)::integer from executions e where e.workflow_id = v.workflow_id and e.version = v.version
+     and e.status in ('RUNNING', 'WAITING')) as "activeExecutions"`;
+const FROM = `from workflows w join workflow_versions v on v.workflow_id = w.id left join users u on u.id = v.published_by
+  where w.project_id = :projectId and w.id = :workflowId`;
+
+/** Returns the stored versions, the newest first: published ones, and those of single-step edits that are in use. */
+export async function listWorkflowVersions(
+  db: Db,
+  projectId: string,
+  workflowId: string,
+  keys: SigningKeys,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<CursorPage<ListedVersion>> {
+  await findWorkflow(db, projectId, workflowId);
+  const boundTo = [projectId, 'workflow versions', workflowId];
+  const after = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as number);
+  const found = await db.raw(
+    `select ${COLUMNS} ${FROM} and v.version < cast(:below as bigint) order by v.version desc limit :limit`,
+    { projectId, workflowId, below: after ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 },
+  );
+  const counted = await db.raw(`select count(*)::integer as total ${FROM}`, { projectId, workflowId });
+  return cutPage(found.rows as ListedVersion[], {
+    limit,
+    total: counted.rows[0].total,
+    cursorAfter: ({ version }) => signCursor(keys, boundTo, version),
+  });
+}
+
+async function requireVersionRow(db: Db, projectId: string, workflowId: string, version: number): Promise<VersionRow> {
+  const row = await findVersionRow(db, projectId, workflowId, version);
+  if (!row) throw notFound('version of this workflow', 'WORKFLOW_NOT_FOUND');
+  return row;
+}
+
+async function findVersionRow(
+  db: Db,
+  projectId: string,
+  workflowId: string,
+  version: number,
+): Promise<VersionRow | undefined> {
+  const { rows } = await db.raw(
+    `select ${COLUMNS}, v.graph, v.trigger_type as "triggerType", v.trigger_config as "triggerConfig",
+       v.allow_reentry as "allowReentry" ${FROM} and v.version = :version`,
+    { projectId, workflowId, version },
+  );
+  return rows[0];
+}
+
+export async function findWorkflowVersion(
+  db: Db,
+  projectId: string,
+  workflowId: string,
+  version: number,
+  { secretKeys }: Pick<StepRules, 'secretKeys'>,
+): Promise<VersionDetails> {
+  const row = await requireVersionRow(db, projectId, workflowId, version);
+  return { ...row, graph: opened(secretKeys, projectId, row.graph) };
+}
+
+const opened = (keys: SigningKeys, projectId: string, graph: Graph): DraftGraph => {
+  const { steps, transitions } = asDraftGraph(graph);
+  return { steps: steps.map((step) => showStep(keys, projectId, step)), transitions };
+};
+
+/** Makes a version the draft, in place of another draft. */
+export async function restoreWorkflowVersion(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  version: number,
+  rules: StepRules,
+): Promise<WorkflowDraft> {
+  return changeWorkflow(db, project, workflowId, async (trx, workflow) => {
+    const { projectId } = workflow;
+    const row = await requireVersionRow(trx, projectId, workflowId, version);
+    const settings = settingsOf(workflow, row);
+    const graph = opened(rules.secretKeys, projectId, row.graph);
+    return storeDraft(trx, project, workflow, { baseVersion: workflow.version, settings, graph }, rules);
+  });
+}
+
+/** Applies the changes of the draft to the newest version, which may have changed since. */
+export async function rebaseDraft(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  { expectedRevision }: { expectedRevision?: number | undefined },
+  rules: StepRules,
+): Promise<WorkflowDraft> {
+  return changeWorkflow(db, project, workflowId, async (trx, workflow) => {
+    const { projectId, version } = workflow;
+    const row = await findDraftRow(trx, workflow);
+    if (!row || (expectedRevision !== undefined && expectedRevision !== workflow.draftRevision))
+      throw await draftConflict(trx, workflow, rules, row ? undefined : 'There is no draft.');
+    const open = (graph: Graph) => opened(rules.secretKeys, projectId, graph);
+    const newest = open(withPositions(await editedGraph(trx, workflowId)));
+    const base = await findVersionRow(trx, projectId, workflowId, row.baseVersion);
+    const draft = open(row.graph as unknown as Graph);
+    const graph = rebaseGraph(base ? open(base.graph) : newest, draft, newest);
+    return storeDraft(
+      trx,
+      project,
+      workflow,
+      { baseVersion: version, settings: settingsOf(workflow, row), graph },
+      rules,
+    );
+  });
+}

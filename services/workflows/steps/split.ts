@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import joi from 'joi';
+import { failStep, leaveBy, MAX_BRANCH_LENGTH, type StepType } from './step-type.ts';
+
+export interface SplitConfig {
+  branches?: { name: string; weight: number }[];
+}
+
+const MIN_BRANCHES = 2;
+const MAX_BRANCHES = 10;
+
+export const splitStep: StepType<SplitConfig> = {
+  type: 'SPLIT',
+  label: 'Split',
+  description: 'Sends each contact by one of several branches at random, always by the same one.',
+  exits: [],
+  exitsOf: ({ branches = [] }) => branches.map(({ name }) => name),
+  runsUnlocked: true,
+  config: joi
+    .object({
+      branches: joi
+        .array()
+        .items(
+          joi
+            .object({
+              // `next` is the name of the exit without a branch.
+              name: joi.string().trim().max(MAX_BRANCH_LENGTH).invalid('next').required(),
+              weight: joi.number().min(0).max(1_000_000).required(),
+            })
+            .unknown(),
+        )
+        .max(MAX_BRANCHES)
+        .unique('name'),
+    })
+    .unknown(),
+  violations: ({ config: { branches = [] } }) => {
+    if (branches.length < MIN_BRANCHES) return [`needs at least ${MIN_BRANCHES} branches`];
+    return branches.some(({ weight }) => weight > 0) ? [] : ['has no branch with a weight'];
+  },
+  run: ({ id, config: { branches = [] } }, { contact }) => {
+    const total = branches.reduce((sum, { weight }) => sum + weight, 0);
+    let rest = fractionOf(`${contact.id} ${id}`) * total;
+    for (const { name, weight } of branches) {
+      if (weight > 0 && rest < weight) return leaveBy(name);
+      rest -= weight;
+    }
+    return failStep('the step has no branch with a weight');
+  },
+};
+
+/** Returns a number from 0 to 1 that is the same for the same text. */
+const fractionOf = (text: string): number => createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32;

@@ -1,0 +1,40 @@
+import joi from 'joi';
+import type { Db } from '../../../db/connect.ts';
+import { Workflow } from '../../../db/models/workflow.ts';
+import type { Data } from '../../contacts/data.ts';
+import { failStep, leaveBy, type StepType, skip } from './step-type.ts';
+
+export interface StartWorkflowConfig {
+  workflowId?: string;
+  /** Without it the execution's own context is passed on. */
+  context?: Data;
+}
+
+export const startWorkflowStep: StepType<StartWorkflowConfig> = {
+  type: 'START_WORKFLOW',
+  label: 'Start workflow',
+  description: 'Lets the contact enter another workflow, and goes on here.',
+  exits: ['next'],
+  config: joi
+    .object({
+      workflowId: joi.string().guid({ separator: '-', wrapper: false }),
+      context: joi.object().unknown(),
+    })
+    .unknown(),
+  referenceErrors: async (db, projectId, { workflowId }) =>
+    !workflowId || (await exists(db, projectId, workflowId))
+      ? []
+      : [{ field: 'workflowId', message: '"workflowId" is not a workflow of the project', code: 'custom' }],
+  violations: ({ config }) => (config.workflowId ? [] : ['does not say which workflow it starts']),
+  referenceViolations: async ({ config: { workflowId } }, { db, projectId }) =>
+    !workflowId || (await exists(db, projectId, workflowId)) ? [] : ['starts a workflow that is not there'],
+  run: async ({ config: { workflowId, context } }, env) => {
+    if (!workflowId) return failStep('the step does not say which workflow it starts');
+    const result = await env.startWorkflow(workflowId, context ?? env.context);
+    if ('failed' in result) return failStep(result.failed);
+    return 'skipped' in result ? skip(result.skipped) : leaveBy('next', { executionId: result.executionId });
+  },
+};
+
+const exists = async (db: Db, projectId: string, id: string): Promise<boolean> =>
+  (await Workflow.query(db).findOne({ projectId, id }).select('id')) !== undefined;

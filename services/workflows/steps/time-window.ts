@@ -1,0 +1,70 @@
+import joi from 'joi';
+import { isTimezone, localTime, type Weekday, weekdays, zonedTime } from '../../../platform/time-zones.ts';
+import { failStep, leaveBy, type StepType, sleepUntil } from './step-type.ts';
+
+export interface TimeWindowConfig {
+  days?: Weekday[];
+  /** `09:00`, local time. */
+  from?: string;
+  /** Before `from`: of the next day. */
+  to?: string;
+  timezone?: string;
+}
+
+const time = () => joi.string().pattern(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time like 09:00');
+
+export const timeWindowStep: StepType<TimeWindowConfig> = {
+  type: 'TIME_WINDOW',
+  label: 'Time window',
+  description:
+    "Waits until it is one of these hours where the contact is: its `timezone`, the step's or the project's.",
+  exits: ['next'],
+  config: joi
+    .object({
+      days: joi
+        .array()
+        .items(joi.string().valid(...weekdays))
+        .max(7)
+        .unique(),
+      from: time(),
+      to: time(),
+      timezone: joi
+        .string()
+        .max(100)
+        .custom((name: string, helpers) => (isTimezone(name) ? name : helpers.error('any.invalid'))),
+    })
+    .unknown(),
+  violations: ({ config: { days = [], from, to } }) => [
+    ...(days.length === 0 ? ['has no days'] : []),
+    ...(from === undefined || to === undefined ? ['does not say from when and until when'] : []),
+    ...(from !== undefined && from === to ? ['has a window that is empty: "from" and "to" are the same'] : []),
+  ],
+  uses: () => ({ fields: ['data.timezone'] }),
+  run: async ({ config }, env) => {
+    const { timezone } = env.contact.data;
+    const own = typeof timezone === 'string' && isTimezone(timezone) ? timezone : config.timezone;
+    const opens = nextOpening(config, env.now, own ?? (await env.projectTimezone()));
+    if (!opens) return failStep('the step does not say on which days and from when until when');
+    return opens <= env.now ? leaveBy('next') : sleepUntil(opens);
+  },
+};
+
+/** Returns when the window opens next: `now` while it is open, undefined when it never does. */
+export function nextOpening({ days = [], from, to }: TimeWindowConfig, now: Date, zone: string): Date | undefined {
+  if (from === undefined || to === undefined || from === to) return undefined;
+  const today = localTime(now, zone);
+  // Yesterday's window may last until today. Eight days later is the same weekday again.
+  for (let offset = -1; offset <= 8; offset++) {
+    const opening = { ...today, day: today.day + offset };
+    const opens = zonedTime(opening, from, zone);
+    const closes = zonedTime({ ...opening, day: opening.day + (to < from ? 1 : 0) }, to, zone);
+    if (!days.includes(weekdayOf(opening))) continue;
+    if (opens > now) return opens;
+    if (now < closes) return now;
+  }
+  return undefined;
+}
+
+/** Days past the end of a month are those of the next one. */
+const weekdayOf = ({ year, month, day }: { year: number; month: number; day: number }): Weekday =>
+  weekdays[(new Date(Date.UTC(year, month - 1, day)).getUTCDay() + 6) % 7] ?? 'MON';
