@@ -4,9 +4,10 @@ import { axeColorFindings, axeFindings } from '../support/browser.ts';
 
 /** Waits until the page has its heading and nothing is loading any more. */
 export async function settled(page: Page): Promise<void> {
+  // A busy machine takes many seconds to render a preview.
+  page.setDefaultTimeout(60_000);
   await page.getByRole('heading', { level: 1 }).first().waitFor();
-  // A busy machine renders a preview in many seconds.
-  await page.waitForLoadState('networkidle', { timeout: 60_000 });
+  await page.waitForLoadState('networkidle');
   // A transition would show a colour between two.
   await page.addStyleTag({ content: '*, ::before, ::after { transition: none !important }' });
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });

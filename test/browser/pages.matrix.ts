@@ -74,7 +74,7 @@ describe('every page', function () {
   async function faultsAt(address: string, cookie: string, width: number, keyboard: boolean): Promise<string[]> {
     const { page, complaints } = await browserOf(width, cookie);
     complaints.length = 0;
-    await page.goto(theWorld().stack.api.url + address);
+    await page.goto(theWorld().stack.api.url + address, { timeout: 60_000 });
     await settled(page);
     const faults = [...(await lookFaults(page)), ...(keyboard ? await keyboardFaults(page) : []), ...complaints];
     return faults.map((fault) => `${address} at ${width} px: ${fault}`);
