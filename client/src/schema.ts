@@ -15826,9 +15826,7 @@ export interface operations {
                  *         "text"
                  *       ],
                  *       "description": "text",
-                 *       "headers": {
-                 *         "/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i": "text"
-                 *       },
+                 *       "headers": {},
                  *       "ratePerSecond": 1,
                  *       "enabled": true
                  *     }
@@ -15847,12 +15845,9 @@ export interface operations {
                      */
                     description?: string | null;
                     /** @description Additional header fields, by name. */
-                    headers?: ({
-                        /** @example text */
-                        "/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i"?: string;
-                    } & {
+                    headers?: {
                         [key: string]: string;
-                    }) | null;
+                    } | null;
                     /**
                      * @description The most deliveries a second; null: no limit.
                      * @example 1
@@ -16194,9 +16189,7 @@ export interface operations {
                  *         "text"
                  *       ],
                  *       "description": "text",
-                 *       "headers": {
-                 *         "/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i": "text"
-                 *       },
+                 *       "headers": {},
                  *       "ratePerSecond": 1,
                  *       "enabled": true
                  *     }
@@ -16215,12 +16208,9 @@ export interface operations {
                      */
                     description?: string | null;
                     /** @description Additional header fields, by name. */
-                    headers?: ({
-                        /** @example text */
-                        "/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i"?: string;
-                    } & {
+                    headers?: {
                         [key: string]: string;
-                    }) | null;
+                    } | null;
                     /**
                      * @description The most deliveries a second; null: no limit.
                      * @example 1

@@ -11588,11 +11588,9 @@ export interface operations {
                     url: string;
                     types: string[];
                     description?: string | null;
-                    headers?: ({
-                        "/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i"?: string;
-                    } & {
+                    headers?: {
                         [key: string]: string;
-                    }) | null;
+                    } | null;
                     ratePerSecond?: number | null;
                     enabled?: boolean;
                 };
@@ -11767,11 +11765,9 @@ export interface operations {
                     url?: string;
                     types?: string[];
                     description?: string | null;
-                    headers?: ({
-                        "/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i"?: string;
-                    } & {
+                    headers?: {
                         [key: string]: string;
-                    }) | null;
+                    } | null;
                     ratePerSecond?: number | null;
                     enabled?: boolean;
                 };
