@@ -36,7 +36,7 @@ function simplify(value: unknown): unknown {
 }
 
 const withoutPatterns = (properties: unknown): Schema =>
-  Object.fromEntries(Object.entries((properties ?? {}) as Schema).filter(([name]) => !/^\/.*\/$/.test(name)));
+  Object.fromEntries(Object.entries((properties ?? {}) as Schema).filter(([name]) => !/^\/.*\/[a-z]*$/.test(name)));
 
 /** Flattens nested choices and removes duplicates. */
 function choices(schemas: unknown[]): unknown[] {

@@ -6,8 +6,8 @@ import { webhookData } from '../../api/http/openapi-webhooks.ts';
 import { routeGroups } from '../../api/routes/index.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { webhookTypes } from '../../services/webhooks/types.ts';
-import { schemaValidator, withFullReferences } from '../support/answer-watcher.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
+import { schemaValidator, withFullReferences } from '../support/json-schema.ts';
 
 interface Media {
   content?: Record<string, { schema: object; example?: unknown }>;

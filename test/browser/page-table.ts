@@ -48,6 +48,33 @@ export const PAGES: Record<string, PageVisit> = {
   '/p/$projectId/emails': {},
   '/p/$projectId/emails/$id': { ids: { id: '/emails' } },
   '/p/$projectId/domains': {},
+  '/p/$projectId/activity': {},
+  '/p/$projectId/analytics': {},
+  '/p/$projectId/notifications': {},
+  '/p/$projectId/suppressions': {},
+  '/p/$projectId/webhooks': {},
+  '/p/$projectId/webhooks/$id': { ids: { id: '/webhook-endpoints' } },
+  '/p/$projectId/webhooks/$id/deliveries/$deliveryId': {
+    ids: { id: '/webhook-endpoints', deliveryId: '/webhook-endpoints/$id/deliveries' },
+  },
+  '/p/$projectId/developers': { searches: tabs('keys', 'examples', 'policy', 'requests') },
+  '/p/$projectId/events': { searches: tabs('events', 'fields') },
+  '/p/$projectId/events/$name': { ids: { name: { value: 'signed up' } } },
+  '/p/$projectId/fields/$name': { ids: { name: { value: 'plan' } } },
+  '/p/$projectId/jobs': {},
+  '/p/$projectId/jobs/$id': { ids: { id: '/jobs' } },
+  '/p/$projectId/workflows': {},
+  '/p/$projectId/workflows/$id': { ids: { id: '/workflows' } },
+  '/p/$projectId/executions': {},
+  '/p/$projectId/workflows/$id/executions/$executionId': {
+    ids: { id: '/workflows', executionId: '/workflows/$id/executions' },
+  },
+  '/p/$projectId/members': {},
+  '/p/$projectId/project': {},
+  '/p/$projectId/billing': {},
+  '/p/$projectId/security': {},
+  '/p/$projectId/audit': {},
+  '/p/$projectId/operator': {},
 };
 
 type ReadList = (path: string) => Promise<({ id: string } & Record<string, unknown>)[]>;

@@ -48,6 +48,9 @@ describe('every page', function () {
     await shop.server.post('/domains', { domain: 'pending.example' });
     const endpoint = await shop.server.post('/webhook-endpoints', { url: `http://${CLOSED_PORT}/`, types: ['*'] });
     await shop.server.post(`/webhook-endpoints/${endpoint.body.id}/test`, {});
+    const contacts: { id: string }[] = (await shop.server.get('/contacts?limit=5')).body.data;
+    await shop.server.post('/contacts/bulk-subscribe', { contactIds: contacts.map(({ id }) => id) });
+    await database.db('users').update({ operator: true });
     const sent = async () => (await shop.server.get('/campaigns?status=SENT')).body.total === 1;
     await eventually(sent, { timeoutMs: 120_000 });
   });

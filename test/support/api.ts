@@ -6,7 +6,6 @@ import type { Db } from '../../db/connect.ts';
 import { logSerializers } from '../../platform/logger.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
-import { watchAnswer } from './answer-watcher.ts';
 import type { ApiAnswer } from './chai-answers.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject, type TestProject } from './connected-database.ts';
 import { readCatalogue } from './statement-catalogue.ts';
@@ -41,10 +40,7 @@ export function client(url: string, baseHeaders: HeaderMap = {}): Client {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    const { status, headers: answered } = response;
-    const answer = { status, headers: answered, body: isJson && text ? JSON.parse(text) : text };
-    watchAnswer({ method, path, status, contentType: answered.get('content-type'), body: answer.body });
-    return answer;
+    return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
   };
   const sender =
     (method: string): Send =>

@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import type { Context, Suite, Test } from 'mocha';
 import { testFiles } from '../../dev/test-parts.ts';
-import { answerViolations, checkAnswersOf } from './answer-watcher.ts';
 import { endAll } from './cleanup.ts';
 import { setCurrentTest, watcherViolations } from './statement-watcher.ts';
 
@@ -24,16 +22,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 export const mochaHooks = {
   beforeEach(this: Context) {
     setCurrentTest(this.currentTest?.titlePath().join(' > ') ?? '');
-    checkAnswersOf(this.currentTest?.file);
   },
   afterEach(this: Context) {
-    checkAnswersOf(undefined);
     setCurrentTest(`a hook after ${this.currentTest?.titlePath().join(' > ')}`);
   },
   afterAll(this: Context) {
-    const complete = this.test?.parent ? ranAllApiTests(this.test.parent) : false;
-    if (process.env.UNSEEN) writeFileSync(process.env.UNSEEN, answerViolations().join('\n'));
-    const violations = [...watcherViolations(complete), ...answerViolations()];
+    const violations = watcherViolations(this.test?.parent ? ranAllApiTests(this.test.parent) : false);
     if (violations.length > 0) throw new Error(violations.join('\n'));
   },
 };

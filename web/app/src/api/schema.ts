@@ -3376,94 +3376,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** The SMTP relay has accepted a mail. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "email.sent",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "emailId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "from": "shop@example.com",
-                     *         "templateId": null,
-                     *         "campaignId": null,
-                     *         "workflowId": null,
-                     *         "sourceType": "TRANSACTIONAL",
-                     *         "subject": "Hello",
-                     *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "email.sent";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            emailId: string;
-                            /** Format: email */
-                            from: string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            /** Format: uuid */
-                            campaignId: string | null;
-                            /** Format: uuid */
-                            workflowId: string | null;
-                            sourceType: string;
-                            subject: string | null;
-                            messageId: string | null;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookEmailSent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3480,94 +3393,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** The receiving server has accepted a mail. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "email.delivery",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "emailId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "from": "shop@example.com",
-                     *         "templateId": null,
-                     *         "campaignId": null,
-                     *         "workflowId": null,
-                     *         "sourceType": "TRANSACTIONAL",
-                     *         "subject": "Hello",
-                     *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "email.delivery";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            emailId: string;
-                            /** Format: email */
-                            from: string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            /** Format: uuid */
-                            campaignId: string | null;
-                            /** Format: uuid */
-                            workflowId: string | null;
-                            sourceType: string;
-                            subject: string | null;
-                            messageId: string | null;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookEmailDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3584,99 +3410,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A mail was opened. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "email.open",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "emailId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "from": "shop@example.com",
-                     *         "templateId": null,
-                     *         "campaignId": null,
-                     *         "workflowId": null,
-                     *         "sourceType": "TRANSACTIONAL",
-                     *         "subject": "Hello",
-                     *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
-                     *         "machine": false,
-                     *         "isFirstHuman": true,
-                     *         "userAgentClass": "CLIENT",
-                     *         "secondsAfterSending": 3600,
-                     *         "isFirst": true,
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "email.open";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            emailId: string;
-                            /** Format: email */
-                            from: string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            /** Format: uuid */
-                            campaignId: string | null;
-                            /** Format: uuid */
-                            workflowId: string | null;
-                            sourceType: string;
-                            subject: string | null;
-                            messageId: string | null;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookEmailOpen"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3693,100 +3427,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A link in a mail was clicked. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "email.click",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "emailId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "from": "shop@example.com",
-                     *         "templateId": null,
-                     *         "campaignId": null,
-                     *         "workflowId": null,
-                     *         "sourceType": "TRANSACTIONAL",
-                     *         "subject": "Hello",
-                     *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
-                     *         "machine": false,
-                     *         "isFirstHuman": true,
-                     *         "userAgentClass": "CLIENT",
-                     *         "secondsAfterSending": 3600,
-                     *         "isFirst": true,
-                     *         "link": "https://example.com/offer",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "email.click";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            emailId: string;
-                            /** Format: email */
-                            from: string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            /** Format: uuid */
-                            campaignId: string | null;
-                            /** Format: uuid */
-                            workflowId: string | null;
-                            sourceType: string;
-                            subject: string | null;
-                            messageId: string | null;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookEmailClick"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3803,95 +3444,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A mail bounced. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "email.bounce",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "emailId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "from": "shop@example.com",
-                     *         "templateId": null,
-                     *         "campaignId": null,
-                     *         "workflowId": null,
-                     *         "sourceType": "TRANSACTIONAL",
-                     *         "subject": "Hello",
-                     *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
-                     *         "bounceType": "Permanent",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "email.bounce";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            emailId: string;
-                            /** Format: email */
-                            from: string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            /** Format: uuid */
-                            campaignId: string | null;
-                            /** Format: uuid */
-                            workflowId: string | null;
-                            sourceType: string;
-                            subject: string | null;
-                            messageId: string | null;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookEmailBounce"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3908,94 +3461,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A recipient reported a mail as spam. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "email.complaint",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "emailId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "from": "shop@example.com",
-                     *         "templateId": null,
-                     *         "campaignId": null,
-                     *         "workflowId": null,
-                     *         "sourceType": "TRANSACTIONAL",
-                     *         "subject": "Hello",
-                     *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "email.complaint";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            emailId: string;
-                            /** Format: email */
-                            from: string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            /** Format: uuid */
-                            campaignId: string | null;
-                            /** Format: uuid */
-                            workflowId: string | null;
-                            sourceType: string;
-                            subject: string | null;
-                            messageId: string | null;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookEmailComplaint"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4012,95 +3478,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A mail could not be sent. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "email.failed",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "emailId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "from": "shop@example.com",
-                     *         "templateId": null,
-                     *         "campaignId": null,
-                     *         "workflowId": null,
-                     *         "sourceType": "TRANSACTIONAL",
-                     *         "subject": "Hello",
-                     *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
-                     *         "reason": "550 no such user",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "email.failed";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            emailId: string;
-                            /** Format: email */
-                            from: string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            /** Format: uuid */
-                            campaignId: string | null;
-                            /** Format: uuid */
-                            workflowId: string | null;
-                            sourceType: string;
-                            subject: string | null;
-                            messageId: string | null;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookEmailFailed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4117,95 +3495,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** It is unknown whether the SMTP relay has accepted a mail. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "email.unknown",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "emailId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "from": "shop@example.com",
-                     *         "templateId": null,
-                     *         "campaignId": null,
-                     *         "workflowId": null,
-                     *         "sourceType": "TRANSACTIONAL",
-                     *         "subject": "Hello",
-                     *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
-                     *         "reason": "the connection broke",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "email.unknown";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            emailId: string;
-                            /** Format: email */
-                            from: string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            /** Format: uuid */
-                            campaignId: string | null;
-                            /** Format: uuid */
-                            workflowId: string | null;
-                            sourceType: string;
-                            subject: string | null;
-                            messageId: string | null;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookEmailUnknown"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4222,79 +3512,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A contact was created. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "contact.created",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "subscribed": true,
-                     *         "data": {
-                     *           "plan": "pro"
-                     *         },
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "contact.created";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: email */
-                            email: string;
-                            subscribed: boolean;
-                            data: Record<string, unknown>;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookContactCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4311,79 +3529,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** The address, the subscription or the data of a contact changed. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "contact.updated",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "subscribed": true,
-                     *         "data": {
-                     *           "plan": "pro"
-                     *         },
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "contact.updated";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: email */
-                            email: string;
-                            subscribed: boolean;
-                            data: Record<string, unknown>;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookContactUpdated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4400,62 +3546,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A contact was deleted; only its id is sent. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "contact.deleted",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000002"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "contact.deleted";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookContactDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4472,89 +3563,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A contact subscribed. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "contact.subscribed",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "subscribed": true,
-                     *         "data": {
-                     *           "plan": "pro"
-                     *         },
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "reason": "link",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "contact.subscribed";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            subscribed: boolean;
-                            data: Record<string, unknown>;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookContactSubscribed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4571,89 +3580,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A contact unsubscribed. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "contact.unsubscribed",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "subscribed": false,
-                     *         "data": {
-                     *           "plan": "pro"
-                     *         },
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "reason": "link",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "contact.unsubscribed";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            subscribed: boolean;
-                            data: Record<string, unknown>;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookContactUnsubscribed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4670,130 +3597,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A campaign began to send. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "campaign.started",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "name": "Spring",
-                     *         "subject": "Hello",
-                     *         "from": "news@example.com",
-                     *         "type": "MARKETING",
-                     *         "status": "SENDING",
-                     *         "paused": false,
-                     *         "audienceType": "ALL",
-                     *         "totalRecipients": 2000,
-                     *         "sentCount": 1200,
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "campaign.started";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            subject: string;
-                            body?: unknown;
-                            /** Format: email */
-                            from: string;
-                            fromName: string | null;
-                            /** Format: email */
-                            replyTo: string | null;
-                            /** @enum {string} */
-                            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                            /** @enum {string} */
-                            status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
-                            paused: boolean;
-                            pauseReason: string | null;
-                            /** @enum {string} */
-                            audienceType: "ALL" | "SEGMENT" | "FILTERED";
-                            /** Format: uuid */
-                            segmentId: string | null;
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            ratePerMinute: number | null;
-                            /** Format: date-time */
-                            scheduledFor: string | null;
-                            totalRecipients: number;
-                            pendingCount: number;
-                            sentCount: number;
-                            failedCount: number;
-                            skippedCount: number;
-                            cancelledCount: number;
-                            unknownCount: number;
-                            deliveredCount: number;
-                            openedCount: number;
-                            clickedCount: number;
-                            humanOpenedCount: number;
-                            humanClickedCount: number;
-                            bouncedCount: number;
-                            complainedCount: number;
-                            unsubscribedCount: number;
-                            estimatedSecondsLeft: number | null;
-                            slowedDomains: {
-                                domain: string;
-                                perSecond: number;
-                            }[];
-                            /** Format: uuid */
-                            projectId: string;
-                            /** Format: date-time */
-                            sentAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookCampaignStarted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4810,130 +3614,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A campaign was paused, by a person or by itself. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "campaign.paused",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "name": "Spring",
-                     *         "subject": "Hello",
-                     *         "from": "news@example.com",
-                     *         "type": "MARKETING",
-                     *         "status": "SENDING",
-                     *         "paused": true,
-                     *         "audienceType": "ALL",
-                     *         "totalRecipients": 2000,
-                     *         "sentCount": 1200,
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "campaign.paused";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            subject: string;
-                            body?: unknown;
-                            /** Format: email */
-                            from: string;
-                            fromName: string | null;
-                            /** Format: email */
-                            replyTo: string | null;
-                            /** @enum {string} */
-                            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                            /** @enum {string} */
-                            status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
-                            paused: boolean;
-                            pauseReason: string | null;
-                            /** @enum {string} */
-                            audienceType: "ALL" | "SEGMENT" | "FILTERED";
-                            /** Format: uuid */
-                            segmentId: string | null;
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            ratePerMinute: number | null;
-                            /** Format: date-time */
-                            scheduledFor: string | null;
-                            totalRecipients: number;
-                            pendingCount: number;
-                            sentCount: number;
-                            failedCount: number;
-                            skippedCount: number;
-                            cancelledCount: number;
-                            unknownCount: number;
-                            deliveredCount: number;
-                            openedCount: number;
-                            clickedCount: number;
-                            humanOpenedCount: number;
-                            humanClickedCount: number;
-                            bouncedCount: number;
-                            complainedCount: number;
-                            unsubscribedCount: number;
-                            estimatedSecondsLeft: number | null;
-                            slowedDomains: {
-                                domain: string;
-                                perSecond: number;
-                            }[];
-                            /** Format: uuid */
-                            projectId: string;
-                            /** Format: date-time */
-                            sentAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookCampaignPaused"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4950,130 +3631,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A paused campaign continues. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "campaign.resumed",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "name": "Spring",
-                     *         "subject": "Hello",
-                     *         "from": "news@example.com",
-                     *         "type": "MARKETING",
-                     *         "status": "SENDING",
-                     *         "paused": false,
-                     *         "audienceType": "ALL",
-                     *         "totalRecipients": 2000,
-                     *         "sentCount": 1200,
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "campaign.resumed";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            subject: string;
-                            body?: unknown;
-                            /** Format: email */
-                            from: string;
-                            fromName: string | null;
-                            /** Format: email */
-                            replyTo: string | null;
-                            /** @enum {string} */
-                            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                            /** @enum {string} */
-                            status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
-                            paused: boolean;
-                            pauseReason: string | null;
-                            /** @enum {string} */
-                            audienceType: "ALL" | "SEGMENT" | "FILTERED";
-                            /** Format: uuid */
-                            segmentId: string | null;
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            ratePerMinute: number | null;
-                            /** Format: date-time */
-                            scheduledFor: string | null;
-                            totalRecipients: number;
-                            pendingCount: number;
-                            sentCount: number;
-                            failedCount: number;
-                            skippedCount: number;
-                            cancelledCount: number;
-                            unknownCount: number;
-                            deliveredCount: number;
-                            openedCount: number;
-                            clickedCount: number;
-                            humanOpenedCount: number;
-                            humanClickedCount: number;
-                            bouncedCount: number;
-                            complainedCount: number;
-                            unsubscribedCount: number;
-                            estimatedSecondsLeft: number | null;
-                            slowedDomains: {
-                                domain: string;
-                                perSecond: number;
-                            }[];
-                            /** Format: uuid */
-                            projectId: string;
-                            /** Format: date-time */
-                            sentAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookCampaignResumed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5090,130 +3648,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A campaign has sent to all recipients. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "campaign.finished",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "name": "Spring",
-                     *         "subject": "Hello",
-                     *         "from": "news@example.com",
-                     *         "type": "MARKETING",
-                     *         "status": "SENT",
-                     *         "paused": false,
-                     *         "audienceType": "ALL",
-                     *         "totalRecipients": 2000,
-                     *         "sentCount": 1200,
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "campaign.finished";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            subject: string;
-                            body?: unknown;
-                            /** Format: email */
-                            from: string;
-                            fromName: string | null;
-                            /** Format: email */
-                            replyTo: string | null;
-                            /** @enum {string} */
-                            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                            /** @enum {string} */
-                            status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
-                            paused: boolean;
-                            pauseReason: string | null;
-                            /** @enum {string} */
-                            audienceType: "ALL" | "SEGMENT" | "FILTERED";
-                            /** Format: uuid */
-                            segmentId: string | null;
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            ratePerMinute: number | null;
-                            /** Format: date-time */
-                            scheduledFor: string | null;
-                            totalRecipients: number;
-                            pendingCount: number;
-                            sentCount: number;
-                            failedCount: number;
-                            skippedCount: number;
-                            cancelledCount: number;
-                            unknownCount: number;
-                            deliveredCount: number;
-                            openedCount: number;
-                            clickedCount: number;
-                            humanOpenedCount: number;
-                            humanClickedCount: number;
-                            bouncedCount: number;
-                            complainedCount: number;
-                            unsubscribedCount: number;
-                            estimatedSecondsLeft: number | null;
-                            slowedDomains: {
-                                domain: string;
-                                perSecond: number;
-                            }[];
-                            /** Format: uuid */
-                            projectId: string;
-                            /** Format: date-time */
-                            sentAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookCampaignFinished"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5230,130 +3665,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A campaign was cancelled. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "campaign.cancelled",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "name": "Spring",
-                     *         "subject": "Hello",
-                     *         "from": "news@example.com",
-                     *         "type": "MARKETING",
-                     *         "status": "CANCELLED",
-                     *         "paused": false,
-                     *         "audienceType": "ALL",
-                     *         "totalRecipients": 2000,
-                     *         "sentCount": 1200,
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "campaign.cancelled";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            description: string | null;
-                            subject: string;
-                            body?: unknown;
-                            /** Format: email */
-                            from: string;
-                            fromName: string | null;
-                            /** Format: email */
-                            replyTo: string | null;
-                            /** @enum {string} */
-                            type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                            /** @enum {string} */
-                            status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
-                            paused: boolean;
-                            pauseReason: string | null;
-                            /** @enum {string} */
-                            audienceType: "ALL" | "SEGMENT" | "FILTERED";
-                            /** Format: uuid */
-                            segmentId: string | null;
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                            /** Format: uuid */
-                            templateId: string | null;
-                            ratePerMinute: number | null;
-                            /** Format: date-time */
-                            scheduledFor: string | null;
-                            totalRecipients: number;
-                            pendingCount: number;
-                            sentCount: number;
-                            failedCount: number;
-                            skippedCount: number;
-                            cancelledCount: number;
-                            unknownCount: number;
-                            deliveredCount: number;
-                            openedCount: number;
-                            clickedCount: number;
-                            humanOpenedCount: number;
-                            humanClickedCount: number;
-                            bouncedCount: number;
-                            complainedCount: number;
-                            unsubscribedCount: number;
-                            estimatedSecondsLeft: number | null;
-                            slowedDomains: {
-                                domain: string;
-                                perSecond: number;
-                            }[];
-                            /** Format: uuid */
-                            projectId: string;
-                            /** Format: date-time */
-                            sentAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookCampaignCancelled"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5370,96 +3682,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A contact entered a workflow. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "execution.started",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "workflowId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "version": 1,
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "status": "RUNNING",
-                     *         "currentStepId": null,
-                     *         "exitReason": null,
-                     *         "error": null,
-                     *         "context": {},
-                     *         "startedAt": "2026-11-15T12:00:00.000Z",
-                     *         "completedAt": null,
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "execution.started";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            workflowId: string;
-                            version: number;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** @enum {string} */
-                            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
-                            /** Format: uuid */
-                            currentStepId: string | null;
-                            exitReason: string | null;
-                            error: string | null;
-                            context: Record<string, unknown>;
-                            /** Format: date-time */
-                            startedAt: string;
-                            /** Format: date-time */
-                            completedAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookExecutionStarted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5476,96 +3699,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** An execution of a workflow reached its end or an exit. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "execution.completed",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "workflowId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "version": 1,
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "status": "COMPLETED",
-                     *         "currentStepId": null,
-                     *         "exitReason": null,
-                     *         "error": null,
-                     *         "context": {},
-                     *         "startedAt": "2026-11-15T12:00:00.000Z",
-                     *         "completedAt": null,
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "execution.completed";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            workflowId: string;
-                            version: number;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** @enum {string} */
-                            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
-                            /** Format: uuid */
-                            currentStepId: string | null;
-                            exitReason: string | null;
-                            error: string | null;
-                            context: Record<string, unknown>;
-                            /** Format: date-time */
-                            startedAt: string;
-                            /** Format: date-time */
-                            completedAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookExecutionCompleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5582,96 +3716,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A step of an execution failed. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "execution.failed",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "workflowId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "version": 1,
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "status": "FAILED",
-                     *         "currentStepId": null,
-                     *         "exitReason": null,
-                     *         "error": null,
-                     *         "context": {},
-                     *         "startedAt": "2026-11-15T12:00:00.000Z",
-                     *         "completedAt": null,
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "execution.failed";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            workflowId: string;
-                            version: number;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** @enum {string} */
-                            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
-                            /** Format: uuid */
-                            currentStepId: string | null;
-                            exitReason: string | null;
-                            error: string | null;
-                            context: Record<string, unknown>;
-                            /** Format: date-time */
-                            startedAt: string;
-                            /** Format: date-time */
-                            completedAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookExecutionFailed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5688,96 +3733,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** An execution was cancelled. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "execution.cancelled",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "workflowId": "01928c7e-0000-7000-8000-000000000004",
-                     *         "version": 1,
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "status": "CANCELLED",
-                     *         "currentStepId": null,
-                     *         "exitReason": null,
-                     *         "error": null,
-                     *         "context": {},
-                     *         "startedAt": "2026-11-15T12:00:00.000Z",
-                     *         "completedAt": null,
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "execution.cancelled";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            workflowId: string;
-                            version: number;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** @enum {string} */
-                            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
-                            /** Format: uuid */
-                            currentStepId: string | null;
-                            exitReason: string | null;
-                            error: string | null;
-                            context: Record<string, unknown>;
-                            /** Format: date-time */
-                            startedAt: string;
-                            /** Format: date-time */
-                            completedAt: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookExecutionCancelled"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5794,103 +3750,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** All DNS records of a domain were found. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "domain.verified",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "domain": "example.com",
-                     *         "status": "VERIFIED",
-                     *         "verified": true,
-                     *         "conflict": false,
-                     *         "records": [],
-                     *         "verifiedAt": "2026-11-15T12:00:00.000Z",
-                     *         "lastCheckedAt": "2026-11-15T12:00:00.000Z",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "domain.verified";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            domain: string;
-                            /** @enum {string} */
-                            status: "PENDING" | "VERIFIED";
-                            verified: boolean;
-                            conflict: boolean;
-                            records: {
-                                /** @enum {string} */
-                                purpose: "DKIM" | "SPF" | "BOUNCE" | "DMARC";
-                                /** @enum {string} */
-                                type: "TXT" | "MX";
-                                name: string;
-                                value: string;
-                                priority?: number;
-                                required: boolean;
-                                /** @enum {string} */
-                                status: "MISSING" | "FOUND" | "MISMATCH";
-                                found: string | null;
-                                error?: string;
-                            }[];
-                            /** Format: date-time */
-                            verifiedAt: string | null;
-                            /** Format: date-time */
-                            lastCheckedAt: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookDomainVerified"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5907,103 +3767,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A domain is no longer verified. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "domain.lost",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "domain": "example.com",
-                     *         "status": "PENDING",
-                     *         "verified": false,
-                     *         "conflict": false,
-                     *         "records": [],
-                     *         "verifiedAt": "2026-11-15T12:00:00.000Z",
-                     *         "lastCheckedAt": "2026-11-15T12:00:00.000Z",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "domain.lost";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            domain: string;
-                            /** @enum {string} */
-                            status: "PENDING" | "VERIFIED";
-                            verified: boolean;
-                            conflict: boolean;
-                            records: {
-                                /** @enum {string} */
-                                purpose: "DKIM" | "SPF" | "BOUNCE" | "DMARC";
-                                /** @enum {string} */
-                                type: "TXT" | "MX";
-                                name: string;
-                                value: string;
-                                priority?: number;
-                                required: boolean;
-                                /** @enum {string} */
-                                status: "MISSING" | "FOUND" | "MISMATCH";
-                                found: string | null;
-                                error?: string;
-                            }[];
-                            /** Format: date-time */
-                            verifiedAt: string | null;
-                            /** Format: date-time */
-                            lastCheckedAt: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookDomainLost"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6020,89 +3784,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** An import or a bulk change has ended. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "job.completed",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "type": "IMPORT",
-                     *         "status": "COMPLETED",
-                     *         "progress": 100,
-                     *         "total": 200,
-                     *         "processed": 200,
-                     *         "result": {},
-                     *         "failedReason": null,
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "startedAt": "2026-11-15T12:00:00.000Z",
-                     *         "completedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "job.completed";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** @enum {string} */
-                            type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
-                            /** @enum {string} */
-                            status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
-                            progress: number;
-                            total: number;
-                            processed: number;
-                            result: Record<string, unknown>;
-                            failedReason: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            startedAt: string | null;
-                            /** Format: date-time */
-                            completedAt: string | null;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookJobCompleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6119,89 +3801,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** An import or a bulk change failed. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "job.failed",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "id": "01928c7e-0000-7000-8000-000000000005",
-                     *         "type": "IMPORT",
-                     *         "status": "FAILED",
-                     *         "progress": 100,
-                     *         "total": 200,
-                     *         "processed": 200,
-                     *         "result": {},
-                     *         "failedReason": "The file cannot be read.",
-                     *         "createdAt": "2026-11-15T12:00:00.000Z",
-                     *         "startedAt": "2026-11-15T12:00:00.000Z",
-                     *         "completedAt": "2026-11-15T12:00:00.000Z",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "job.failed";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** @enum {string} */
-                            type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
-                            /** @enum {string} */
-                            status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
-                            progress: number;
-                            total: number;
-                            processed: number;
-                            result: Record<string, unknown>;
-                            failedReason: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            startedAt: string | null;
-                            /** Format: date-time */
-                            completedAt: string | null;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookJobFailed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6218,66 +3818,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** The project was disabled. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "project.disabled",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "reason": "10.0 % of its mail bounced",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "project.disabled";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            projectId: string;
-                            reason: string | null;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookProjectDisabled"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6294,66 +3835,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** The project was enabled again. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "project.enabled",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "reason": null,
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "project.enabled";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            projectId: string;
-                            reason: string | null;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookProjectEnabled"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6370,69 +3852,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** Sent on request, to try an endpoint. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "webhook.test",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "endpointId": "01928c7e-0000-7000-8000-000000000005",
-                     *         "message": "This is a test.",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        type: "webhook.test";
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            projectId: string;
-                            /** Format: uuid */
-                            endpointId: string;
-                            message: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookWebhookTest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6449,77 +3869,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A contact entered a tracked segment. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "segment.vips.entry",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "segmentId": "01928c7e-0000-7000-8000-000000000005",
-                     *         "segmentName": "VIPs",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        type: string;
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            segmentId: string;
-                            segmentName: string;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookSegmentSlugEntry"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6536,77 +3886,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A contact left a tracked segment. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "segment.vips.exit",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "segmentId": "01928c7e-0000-7000-8000-000000000005",
-                     *         "segmentName": "VIPs",
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        type: string;
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            /** Format: uuid */
-                            segmentId: string;
-                            segmentName: string;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookSegmentSlugExit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6623,78 +3903,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /** A client tracked an event of this name. "*" does not include these. */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same for every attempt and replay of an event. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970, of this attempt. */
-                    "webhook-timestamp": string;
-                    /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "event.bought",
-                     *       "timestamp": "2026-11-15T12:00:00.000Z",
-                     *       "data": {
-                     *         "name": "bought",
-                     *         "data": {
-                     *           "total": 3
-                     *         },
-                     *         "eventId": "01928c7e-0000-7000-8000-000000000003",
-                     *         "contactId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "email": "ann@example.com",
-                     *         "projectId": "01928c7e-0000-7000-8000-000000000001",
-                     *         "position": 4711
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        type: string;
-                        /** Format: date-time */
-                        timestamp: string;
-                        data: {
-                            name: string;
-                            data: Record<string, unknown>;
-                            /** Format: uuid */
-                            eventId: string;
-                            /** Format: uuid */
-                            contactId: string;
-                            /** Format: email */
-                            email: string | null;
-                            /** Format: uuid */
-                            projectId: string;
-                            position: number;
-                        };
-                        /** @description The payload was over 20 kB: its largest values are empty. */
-                        truncated?: boolean;
-                    };
-                };
-            };
-            responses: {
-                /** @description Disables the endpoint. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        post: operations["webhookEventName"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9567,11 +6776,11 @@ export interface operations {
                     /** @enum {string} */
                     type: "TRANSACTIONAL" | "MARKETING";
                     description?: string | null;
-                    from?: null | string | {
+                    from?: string | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
-                    };
+                    } | null;
                     fromName?: string | null;
                     /** Format: email */
                     replyTo?: string | null;
@@ -9717,11 +6926,11 @@ export interface operations {
                     /** @enum {string} */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                     description?: string | null;
-                    from?: null | string | {
+                    from?: string | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
-                    };
+                    } | null;
                     fromName?: string | null;
                     /** Format: email */
                     replyTo?: string | null;
@@ -15035,11 +12244,9 @@ export interface operations {
                     url: string;
                     types: string[];
                     description?: string | null;
-                    headers?: ({
-                        "/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i"?: string;
-                    } & {
+                    headers?: {
                         [key: string]: string;
-                    }) | null;
+                    } | null;
                     ratePerSecond?: number | null;
                     enabled?: boolean;
                 };
@@ -15214,11 +12421,9 @@ export interface operations {
                     url?: string;
                     types?: string[];
                     description?: string | null;
-                    headers?: ({
-                        "/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i"?: string;
-                    } & {
+                    headers?: {
                         [key: string]: string;
-                    }) | null;
+                    } | null;
                     ratePerSecond?: number | null;
                     enabled?: boolean;
                 };
@@ -17100,11 +14305,11 @@ export interface operations {
                     }[];
                     /** Format: date-time */
                     startAt?: string;
-                    until?: null | string | {
+                    until?: string | {
                         amount: number;
                         /** @enum {string} */
                         unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
-                    } | number;
+                    } | number | null;
                     expect: {
                         /** Format: uuid */
                         stepId: string;
@@ -17359,11 +14564,11 @@ export interface operations {
                     }[];
                     /** Format: date-time */
                     startAt?: string;
-                    until?: null | string | {
+                    until?: string | {
                         amount: number;
                         /** @enum {string} */
                         unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
-                    } | number;
+                    } | number | null;
                     expect: {
                         /** Format: uuid */
                         stepId: string;
@@ -18824,6 +16029,2829 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
+            };
+        };
+    };
+    webhookEmailSent: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "email.sent",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "emailId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "from": "shop@example.com",
+                 *         "templateId": null,
+                 *         "campaignId": null,
+                 *         "workflowId": null,
+                 *         "sourceType": "TRANSACTIONAL",
+                 *         "subject": "Hello",
+                 *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "email.sent";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        emailId: string;
+                        /** Format: email */
+                        from: string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        /** Format: uuid */
+                        campaignId: string | null;
+                        /** Format: uuid */
+                        workflowId: string | null;
+                        sourceType: string;
+                        subject: string | null;
+                        messageId: string | null;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookEmailDelivery: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "email.delivery",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "emailId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "from": "shop@example.com",
+                 *         "templateId": null,
+                 *         "campaignId": null,
+                 *         "workflowId": null,
+                 *         "sourceType": "TRANSACTIONAL",
+                 *         "subject": "Hello",
+                 *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "email.delivery";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        emailId: string;
+                        /** Format: email */
+                        from: string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        /** Format: uuid */
+                        campaignId: string | null;
+                        /** Format: uuid */
+                        workflowId: string | null;
+                        sourceType: string;
+                        subject: string | null;
+                        messageId: string | null;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookEmailOpen: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "email.open",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "emailId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "from": "shop@example.com",
+                 *         "templateId": null,
+                 *         "campaignId": null,
+                 *         "workflowId": null,
+                 *         "sourceType": "TRANSACTIONAL",
+                 *         "subject": "Hello",
+                 *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                 *         "machine": false,
+                 *         "isFirstHuman": true,
+                 *         "userAgentClass": "CLIENT",
+                 *         "secondsAfterSending": 3600,
+                 *         "isFirst": true,
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "email.open";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        emailId: string;
+                        /** Format: email */
+                        from: string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        /** Format: uuid */
+                        campaignId: string | null;
+                        /** Format: uuid */
+                        workflowId: string | null;
+                        sourceType: string;
+                        subject: string | null;
+                        messageId: string | null;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookEmailClick: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "email.click",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "emailId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "from": "shop@example.com",
+                 *         "templateId": null,
+                 *         "campaignId": null,
+                 *         "workflowId": null,
+                 *         "sourceType": "TRANSACTIONAL",
+                 *         "subject": "Hello",
+                 *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                 *         "machine": false,
+                 *         "isFirstHuman": true,
+                 *         "userAgentClass": "CLIENT",
+                 *         "secondsAfterSending": 3600,
+                 *         "isFirst": true,
+                 *         "link": "https://example.com/offer",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "email.click";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        emailId: string;
+                        /** Format: email */
+                        from: string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        /** Format: uuid */
+                        campaignId: string | null;
+                        /** Format: uuid */
+                        workflowId: string | null;
+                        sourceType: string;
+                        subject: string | null;
+                        messageId: string | null;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookEmailBounce: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "email.bounce",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "emailId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "from": "shop@example.com",
+                 *         "templateId": null,
+                 *         "campaignId": null,
+                 *         "workflowId": null,
+                 *         "sourceType": "TRANSACTIONAL",
+                 *         "subject": "Hello",
+                 *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                 *         "bounceType": "Permanent",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "email.bounce";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        emailId: string;
+                        /** Format: email */
+                        from: string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        /** Format: uuid */
+                        campaignId: string | null;
+                        /** Format: uuid */
+                        workflowId: string | null;
+                        sourceType: string;
+                        subject: string | null;
+                        messageId: string | null;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookEmailComplaint: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "email.complaint",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "emailId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "from": "shop@example.com",
+                 *         "templateId": null,
+                 *         "campaignId": null,
+                 *         "workflowId": null,
+                 *         "sourceType": "TRANSACTIONAL",
+                 *         "subject": "Hello",
+                 *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "email.complaint";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        emailId: string;
+                        /** Format: email */
+                        from: string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        /** Format: uuid */
+                        campaignId: string | null;
+                        /** Format: uuid */
+                        workflowId: string | null;
+                        sourceType: string;
+                        subject: string | null;
+                        messageId: string | null;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookEmailFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "email.failed",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "emailId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "from": "shop@example.com",
+                 *         "templateId": null,
+                 *         "campaignId": null,
+                 *         "workflowId": null,
+                 *         "sourceType": "TRANSACTIONAL",
+                 *         "subject": "Hello",
+                 *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                 *         "reason": "550 no such user",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "email.failed";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        emailId: string;
+                        /** Format: email */
+                        from: string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        /** Format: uuid */
+                        campaignId: string | null;
+                        /** Format: uuid */
+                        workflowId: string | null;
+                        sourceType: string;
+                        subject: string | null;
+                        messageId: string | null;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookEmailUnknown: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "email.unknown",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "emailId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "from": "shop@example.com",
+                 *         "templateId": null,
+                 *         "campaignId": null,
+                 *         "workflowId": null,
+                 *         "sourceType": "TRANSACTIONAL",
+                 *         "subject": "Hello",
+                 *         "messageId": "<01928c7e-0000-7000-8000-000000000004@example.com>",
+                 *         "reason": "the connection broke",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "email.unknown";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        emailId: string;
+                        /** Format: email */
+                        from: string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        /** Format: uuid */
+                        campaignId: string | null;
+                        /** Format: uuid */
+                        workflowId: string | null;
+                        sourceType: string;
+                        subject: string | null;
+                        messageId: string | null;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookContactCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "contact.created",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "subscribed": true,
+                 *         "data": {
+                 *           "plan": "pro"
+                 *         },
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "contact.created";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: email */
+                        email: string;
+                        subscribed: boolean;
+                        data: Record<string, unknown>;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookContactUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "contact.updated",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "subscribed": true,
+                 *         "data": {
+                 *           "plan": "pro"
+                 *         },
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "contact.updated";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: email */
+                        email: string;
+                        subscribed: boolean;
+                        data: Record<string, unknown>;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookContactDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "contact.deleted",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000002"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "contact.deleted";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookContactSubscribed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "contact.subscribed",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "subscribed": true,
+                 *         "data": {
+                 *           "plan": "pro"
+                 *         },
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "reason": "link",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "contact.subscribed";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        subscribed: boolean;
+                        data: Record<string, unknown>;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookContactUnsubscribed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "contact.unsubscribed",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "subscribed": false,
+                 *         "data": {
+                 *           "plan": "pro"
+                 *         },
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "reason": "link",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "contact.unsubscribed";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        subscribed: boolean;
+                        data: Record<string, unknown>;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookCampaignStarted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "campaign.started",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "name": "Spring",
+                 *         "subject": "Hello",
+                 *         "from": "news@example.com",
+                 *         "type": "MARKETING",
+                 *         "status": "SENDING",
+                 *         "paused": false,
+                 *         "audienceType": "ALL",
+                 *         "totalRecipients": 2000,
+                 *         "sentCount": 1200,
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "campaign.started";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        description: string | null;
+                        subject: string;
+                        body?: unknown;
+                        /** Format: email */
+                        from: string;
+                        fromName: string | null;
+                        /** Format: email */
+                        replyTo: string | null;
+                        /** @enum {string} */
+                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        /** @enum {string} */
+                        status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+                        paused: boolean;
+                        pauseReason: string | null;
+                        /** @enum {string} */
+                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        /** Format: uuid */
+                        segmentId: string | null;
+                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        ratePerMinute: number | null;
+                        /** Format: date-time */
+                        scheduledFor: string | null;
+                        totalRecipients: number;
+                        pendingCount: number;
+                        sentCount: number;
+                        failedCount: number;
+                        skippedCount: number;
+                        cancelledCount: number;
+                        unknownCount: number;
+                        deliveredCount: number;
+                        openedCount: number;
+                        clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
+                        bouncedCount: number;
+                        complainedCount: number;
+                        unsubscribedCount: number;
+                        estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: date-time */
+                        sentAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookCampaignPaused: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "campaign.paused",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "name": "Spring",
+                 *         "subject": "Hello",
+                 *         "from": "news@example.com",
+                 *         "type": "MARKETING",
+                 *         "status": "SENDING",
+                 *         "paused": true,
+                 *         "audienceType": "ALL",
+                 *         "totalRecipients": 2000,
+                 *         "sentCount": 1200,
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "campaign.paused";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        description: string | null;
+                        subject: string;
+                        body?: unknown;
+                        /** Format: email */
+                        from: string;
+                        fromName: string | null;
+                        /** Format: email */
+                        replyTo: string | null;
+                        /** @enum {string} */
+                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        /** @enum {string} */
+                        status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+                        paused: boolean;
+                        pauseReason: string | null;
+                        /** @enum {string} */
+                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        /** Format: uuid */
+                        segmentId: string | null;
+                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        ratePerMinute: number | null;
+                        /** Format: date-time */
+                        scheduledFor: string | null;
+                        totalRecipients: number;
+                        pendingCount: number;
+                        sentCount: number;
+                        failedCount: number;
+                        skippedCount: number;
+                        cancelledCount: number;
+                        unknownCount: number;
+                        deliveredCount: number;
+                        openedCount: number;
+                        clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
+                        bouncedCount: number;
+                        complainedCount: number;
+                        unsubscribedCount: number;
+                        estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: date-time */
+                        sentAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookCampaignResumed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "campaign.resumed",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "name": "Spring",
+                 *         "subject": "Hello",
+                 *         "from": "news@example.com",
+                 *         "type": "MARKETING",
+                 *         "status": "SENDING",
+                 *         "paused": false,
+                 *         "audienceType": "ALL",
+                 *         "totalRecipients": 2000,
+                 *         "sentCount": 1200,
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "campaign.resumed";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        description: string | null;
+                        subject: string;
+                        body?: unknown;
+                        /** Format: email */
+                        from: string;
+                        fromName: string | null;
+                        /** Format: email */
+                        replyTo: string | null;
+                        /** @enum {string} */
+                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        /** @enum {string} */
+                        status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+                        paused: boolean;
+                        pauseReason: string | null;
+                        /** @enum {string} */
+                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        /** Format: uuid */
+                        segmentId: string | null;
+                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        ratePerMinute: number | null;
+                        /** Format: date-time */
+                        scheduledFor: string | null;
+                        totalRecipients: number;
+                        pendingCount: number;
+                        sentCount: number;
+                        failedCount: number;
+                        skippedCount: number;
+                        cancelledCount: number;
+                        unknownCount: number;
+                        deliveredCount: number;
+                        openedCount: number;
+                        clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
+                        bouncedCount: number;
+                        complainedCount: number;
+                        unsubscribedCount: number;
+                        estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: date-time */
+                        sentAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookCampaignFinished: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "campaign.finished",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "name": "Spring",
+                 *         "subject": "Hello",
+                 *         "from": "news@example.com",
+                 *         "type": "MARKETING",
+                 *         "status": "SENT",
+                 *         "paused": false,
+                 *         "audienceType": "ALL",
+                 *         "totalRecipients": 2000,
+                 *         "sentCount": 1200,
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "campaign.finished";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        description: string | null;
+                        subject: string;
+                        body?: unknown;
+                        /** Format: email */
+                        from: string;
+                        fromName: string | null;
+                        /** Format: email */
+                        replyTo: string | null;
+                        /** @enum {string} */
+                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        /** @enum {string} */
+                        status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+                        paused: boolean;
+                        pauseReason: string | null;
+                        /** @enum {string} */
+                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        /** Format: uuid */
+                        segmentId: string | null;
+                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        ratePerMinute: number | null;
+                        /** Format: date-time */
+                        scheduledFor: string | null;
+                        totalRecipients: number;
+                        pendingCount: number;
+                        sentCount: number;
+                        failedCount: number;
+                        skippedCount: number;
+                        cancelledCount: number;
+                        unknownCount: number;
+                        deliveredCount: number;
+                        openedCount: number;
+                        clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
+                        bouncedCount: number;
+                        complainedCount: number;
+                        unsubscribedCount: number;
+                        estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: date-time */
+                        sentAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookCampaignCancelled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "campaign.cancelled",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "name": "Spring",
+                 *         "subject": "Hello",
+                 *         "from": "news@example.com",
+                 *         "type": "MARKETING",
+                 *         "status": "CANCELLED",
+                 *         "paused": false,
+                 *         "audienceType": "ALL",
+                 *         "totalRecipients": 2000,
+                 *         "sentCount": 1200,
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "campaign.cancelled";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        description: string | null;
+                        subject: string;
+                        body?: unknown;
+                        /** Format: email */
+                        from: string;
+                        fromName: string | null;
+                        /** Format: email */
+                        replyTo: string | null;
+                        /** @enum {string} */
+                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        /** @enum {string} */
+                        status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
+                        paused: boolean;
+                        pauseReason: string | null;
+                        /** @enum {string} */
+                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        /** Format: uuid */
+                        segmentId: string | null;
+                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /** Format: uuid */
+                        templateId: string | null;
+                        ratePerMinute: number | null;
+                        /** Format: date-time */
+                        scheduledFor: string | null;
+                        totalRecipients: number;
+                        pendingCount: number;
+                        sentCount: number;
+                        failedCount: number;
+                        skippedCount: number;
+                        cancelledCount: number;
+                        unknownCount: number;
+                        deliveredCount: number;
+                        openedCount: number;
+                        clickedCount: number;
+                        humanOpenedCount: number;
+                        humanClickedCount: number;
+                        bouncedCount: number;
+                        complainedCount: number;
+                        unsubscribedCount: number;
+                        estimatedSecondsLeft: number | null;
+                        slowedDomains: {
+                            domain: string;
+                            perSecond: number;
+                        }[];
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: date-time */
+                        sentAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookExecutionStarted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "execution.started",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "workflowId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "version": 1,
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "status": "RUNNING",
+                 *         "currentStepId": null,
+                 *         "exitReason": null,
+                 *         "error": null,
+                 *         "context": {},
+                 *         "startedAt": "2026-11-15T12:00:00.000Z",
+                 *         "completedAt": null,
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "execution.started";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        workflowId: string;
+                        version: number;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** @enum {string} */
+                        status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+                        /** Format: uuid */
+                        currentStepId: string | null;
+                        exitReason: string | null;
+                        error: string | null;
+                        context: Record<string, unknown>;
+                        /** Format: date-time */
+                        startedAt: string;
+                        /** Format: date-time */
+                        completedAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookExecutionCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "execution.completed",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "workflowId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "version": 1,
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "status": "COMPLETED",
+                 *         "currentStepId": null,
+                 *         "exitReason": null,
+                 *         "error": null,
+                 *         "context": {},
+                 *         "startedAt": "2026-11-15T12:00:00.000Z",
+                 *         "completedAt": null,
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "execution.completed";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        workflowId: string;
+                        version: number;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** @enum {string} */
+                        status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+                        /** Format: uuid */
+                        currentStepId: string | null;
+                        exitReason: string | null;
+                        error: string | null;
+                        context: Record<string, unknown>;
+                        /** Format: date-time */
+                        startedAt: string;
+                        /** Format: date-time */
+                        completedAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookExecutionFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "execution.failed",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "workflowId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "version": 1,
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "status": "FAILED",
+                 *         "currentStepId": null,
+                 *         "exitReason": null,
+                 *         "error": null,
+                 *         "context": {},
+                 *         "startedAt": "2026-11-15T12:00:00.000Z",
+                 *         "completedAt": null,
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "execution.failed";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        workflowId: string;
+                        version: number;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** @enum {string} */
+                        status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+                        /** Format: uuid */
+                        currentStepId: string | null;
+                        exitReason: string | null;
+                        error: string | null;
+                        context: Record<string, unknown>;
+                        /** Format: date-time */
+                        startedAt: string;
+                        /** Format: date-time */
+                        completedAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookExecutionCancelled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "execution.cancelled",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "workflowId": "01928c7e-0000-7000-8000-000000000004",
+                 *         "version": 1,
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "status": "CANCELLED",
+                 *         "currentStepId": null,
+                 *         "exitReason": null,
+                 *         "error": null,
+                 *         "context": {},
+                 *         "startedAt": "2026-11-15T12:00:00.000Z",
+                 *         "completedAt": null,
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "execution.cancelled";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: uuid */
+                        workflowId: string;
+                        version: number;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** @enum {string} */
+                        status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+                        /** Format: uuid */
+                        currentStepId: string | null;
+                        exitReason: string | null;
+                        error: string | null;
+                        context: Record<string, unknown>;
+                        /** Format: date-time */
+                        startedAt: string;
+                        /** Format: date-time */
+                        completedAt: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookDomainVerified: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "domain.verified",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "domain": "example.com",
+                 *         "status": "VERIFIED",
+                 *         "verified": true,
+                 *         "conflict": false,
+                 *         "records": [],
+                 *         "verifiedAt": "2026-11-15T12:00:00.000Z",
+                 *         "lastCheckedAt": "2026-11-15T12:00:00.000Z",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "domain.verified";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        domain: string;
+                        /** @enum {string} */
+                        status: "PENDING" | "VERIFIED";
+                        verified: boolean;
+                        conflict: boolean;
+                        records: {
+                            /** @enum {string} */
+                            purpose: "DKIM" | "SPF" | "BOUNCE" | "DMARC";
+                            /** @enum {string} */
+                            type: "TXT" | "MX";
+                            name: string;
+                            value: string;
+                            priority?: number;
+                            required: boolean;
+                            /** @enum {string} */
+                            status: "MISSING" | "FOUND" | "MISMATCH";
+                            found: string | null;
+                            error?: string;
+                        }[];
+                        /** Format: date-time */
+                        verifiedAt: string | null;
+                        /** Format: date-time */
+                        lastCheckedAt: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookDomainLost: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "domain.lost",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "domain": "example.com",
+                 *         "status": "PENDING",
+                 *         "verified": false,
+                 *         "conflict": false,
+                 *         "records": [],
+                 *         "verifiedAt": "2026-11-15T12:00:00.000Z",
+                 *         "lastCheckedAt": "2026-11-15T12:00:00.000Z",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "domain.lost";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        domain: string;
+                        /** @enum {string} */
+                        status: "PENDING" | "VERIFIED";
+                        verified: boolean;
+                        conflict: boolean;
+                        records: {
+                            /** @enum {string} */
+                            purpose: "DKIM" | "SPF" | "BOUNCE" | "DMARC";
+                            /** @enum {string} */
+                            type: "TXT" | "MX";
+                            name: string;
+                            value: string;
+                            priority?: number;
+                            required: boolean;
+                            /** @enum {string} */
+                            status: "MISSING" | "FOUND" | "MISMATCH";
+                            found: string | null;
+                            error?: string;
+                        }[];
+                        /** Format: date-time */
+                        verifiedAt: string | null;
+                        /** Format: date-time */
+                        lastCheckedAt: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookJobCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "job.completed",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "type": "IMPORT",
+                 *         "status": "COMPLETED",
+                 *         "progress": 100,
+                 *         "total": 200,
+                 *         "processed": 200,
+                 *         "result": {},
+                 *         "failedReason": null,
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "startedAt": "2026-11-15T12:00:00.000Z",
+                 *         "completedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "job.completed";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
+                        /** @enum {string} */
+                        status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+                        progress: number;
+                        total: number;
+                        processed: number;
+                        result: Record<string, unknown>;
+                        failedReason: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        startedAt: string | null;
+                        /** Format: date-time */
+                        completedAt: string | null;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookJobFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "job.failed",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "id": "01928c7e-0000-7000-8000-000000000005",
+                 *         "type": "IMPORT",
+                 *         "status": "FAILED",
+                 *         "progress": 100,
+                 *         "total": 200,
+                 *         "processed": 200,
+                 *         "result": {},
+                 *         "failedReason": "The file cannot be read.",
+                 *         "createdAt": "2026-11-15T12:00:00.000Z",
+                 *         "startedAt": "2026-11-15T12:00:00.000Z",
+                 *         "completedAt": "2026-11-15T12:00:00.000Z",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "job.failed";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE" | "RETRY_EXECUTIONS";
+                        /** @enum {string} */
+                        status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+                        progress: number;
+                        total: number;
+                        processed: number;
+                        result: Record<string, unknown>;
+                        failedReason: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        startedAt: string | null;
+                        /** Format: date-time */
+                        completedAt: string | null;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookProjectDisabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "project.disabled",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "reason": "10.0 % of its mail bounced",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "project.disabled";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        projectId: string;
+                        reason: string | null;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookProjectEnabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "project.enabled",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "reason": null,
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "project.enabled";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        projectId: string;
+                        reason: string | null;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookWebhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "webhook.test",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "endpointId": "01928c7e-0000-7000-8000-000000000005",
+                 *         "message": "This is a test.",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "webhook.test";
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: uuid */
+                        endpointId: string;
+                        message: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookSegmentSlugEntry: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "segment.vips.entry",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "segmentId": "01928c7e-0000-7000-8000-000000000005",
+                 *         "segmentName": "VIPs",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    type: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        segmentId: string;
+                        segmentName: string;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookSegmentSlugExit: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "segment.vips.exit",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "segmentId": "01928c7e-0000-7000-8000-000000000005",
+                 *         "segmentName": "VIPs",
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    type: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        /** Format: uuid */
+                        segmentId: string;
+                        segmentName: string;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookEventName: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt and replay of an event. */
+                "webhook-id": string;
+                /** @description Seconds since 1970, of this attempt. */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,<base64>`, one per secret during a rotation. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "event.bought",
+                 *       "timestamp": "2026-11-15T12:00:00.000Z",
+                 *       "data": {
+                 *         "name": "bought",
+                 *         "data": {
+                 *           "total": 3
+                 *         },
+                 *         "eventId": "01928c7e-0000-7000-8000-000000000003",
+                 *         "contactId": "01928c7e-0000-7000-8000-000000000002",
+                 *         "email": "ann@example.com",
+                 *         "projectId": "01928c7e-0000-7000-8000-000000000001",
+                 *         "position": 4711
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    type: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                    data: {
+                        name: string;
+                        data: Record<string, unknown>;
+                        /** Format: uuid */
+                        eventId: string;
+                        /** Format: uuid */
+                        contactId: string;
+                        /** Format: email */
+                        email: string | null;
+                        /** Format: uuid */
+                        projectId: string;
+                        position: number;
+                    };
+                    /** @description The payload was over 20 kB: its largest values are empty. */
+                    truncated?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Disables the endpoint. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Within 15 seconds: delivered. Any other answer is retried for some days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
