@@ -49,12 +49,12 @@ export const givenGraph = (id: Typed<string>) =>
     ),
   });
 
-export const seconds = (): Typed<number> => joi.number().min(0).max(3_155_760_000).required();
+export const secondsAfterStart = (): Typed<number> => joi.number().min(0).max(3_155_760_000).required();
 export const span = (): Typed<WaitSpan> =>
   joi.object({ amount: spanKeys.amount.required(), unit: spanKeys.unit.required() }).required();
 
 /** Limited to four-digit years: later date arithmetic may fail for others. */
-export const moment = (): Typed<string> =>
+export const simulatedMoment = (): Typed<string> =>
   dateTime().custom((value: string, helpers) =>
     /^\d{4}-/.test(new Date(value).toJSON() ?? '')
       ? value

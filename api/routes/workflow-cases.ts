@@ -10,9 +10,9 @@ import {
   branch,
   branchOf,
   givenGraph,
-  moment,
-  seconds,
+  secondsAfterStart,
   simulatedContact,
+  simulatedMoment,
   span,
 } from '../http/workflow-schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
@@ -22,7 +22,7 @@ const MAX_EVENTS = 1_000;
 const MAX_PATH = 1_000;
 
 /** A time, or a span or seconds from the start. */
-const time = () => textOr(moment(), objectOr(span(), seconds()));
+const time = () => textOr(simulatedMoment(), objectOr(span(), secondsAfterStart()));
 
 const body = {
   name: text({ max: 255 }),
@@ -31,7 +31,7 @@ const body = {
   events: optional(
     any(object({ at: optional(time()), name: text({ max: 255 }), data: optional(contactData()) }), MAX_EVENTS),
   ),
-  startAt: optional(moment()),
+  startAt: optional(simulatedMoment()),
   until: optional(nullable(time())),
   expect: any(object({ stepId: uuid(), branch: optional(branch()) }), MAX_PATH),
 };

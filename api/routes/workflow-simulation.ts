@@ -5,7 +5,15 @@ import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { email, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
-import { any, branchOf, givenGraph, moment, seconds, simulatedContact, span } from '../http/workflow-schemas.ts';
+import {
+  any,
+  branchOf,
+  givenGraph,
+  secondsAfterStart,
+  simulatedContact,
+  simulatedMoment,
+  span,
+} from '../http/workflow-schemas.ts';
 import { presentSimulation, simulationSchema } from '../presenters/simulation.ts';
 
 const MAX_EVENTS = 1_000;
@@ -43,15 +51,15 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
             object({
               name: text({ max: 255 }),
               data: optional(contactData()),
-              at: optional(moment()),
-              after: optional(objectOr(span(), seconds())),
+              at: optional(simulatedMoment()),
+              after: optional(objectOr(span(), secondsAfterStart())),
             }),
             MAX_EVENTS,
           ),
         ),
         graph: optional(givenGraph(id())),
         context: optional(contactData()),
-        startAt: optional(moment()),
+        startAt: optional(simulatedMoment()),
       },
       answers: {
         200: answer('The simulated execution.', simulationSchema),

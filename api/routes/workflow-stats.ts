@@ -1,4 +1,4 @@
-import { workflowStats as readStats } from '../../services/workflows/counts.ts';
+import { readWorkflowStats } from '../../services/workflows/counts.ts';
 import { answer, missing, ok } from '../http/answers.ts';
 import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
@@ -24,6 +24,7 @@ export const workflowStats = routes('Workflows', [
     params: { id: uuid() },
     query: { ...rangeQuery(), version: optional(wholeNumber({ min: 1, max: 2_147_483_647 })) },
     answers: { 200: answer('The numbers.', workflowStatsSchema), 404: missing('workflow', 'WORKFLOW_NOT_FOUND') },
-    handle: async ({ db, project, params, query }) => ok(await readStats(db, project.projectId, params.id, query)),
+    handle: async ({ db, project, params, query }) =>
+      ok(await readWorkflowStats(db, project.projectId, params.id, query)),
   }),
 ]);

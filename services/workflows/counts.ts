@@ -62,7 +62,7 @@ export interface StatsQuery extends RangeQuery {
  * Returns the numbers of a workflow and of the steps that were ever entered. A range selects the days on which something
  * happened; who is active or waiting is the number of now.
  */
-export async function workflowStats(
+export async function readWorkflowStats(
   db: Db,
   projectId: string,
   workflowId: string,

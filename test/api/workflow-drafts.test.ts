@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
+import { continueMoves } from '../../services/workflows/drafts/moves.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { insertWaiting } from '../support/waiting-executions.ts';
 import { type Built, build, enable, makeTemplate } from '../support/workflow-building.ts';
@@ -307,6 +308,19 @@ describe('drafts of a workflow', () => {
       const other = { ...step('WAIT_FOR_EVENT', { eventName: 'bought' }), id: built.steps.wait ?? '' };
       const answer = await publishGraph(lineOf(other, step()), { migrate: 'POSSIBLE' });
       expect(answer.body).to.include({ movedCount: 0, stayedCount: 2 });
+    });
+
+    it('finishes an open move in housekeeping', async () => {
+      const { version } = await whole();
+      const own = { projectId: project.id, workflowId: built.id };
+      await insertWaiting(api.db, { ...own, version, stepId: built.steps.wait, count: 2_500 });
+      const { graph } = await draft();
+      await publishGraph(graph, { migrate: 'NONE' });
+      await api.db('workflowMoves').insert({ ...own, version: version + 1 });
+      expect(await continueMoves(api.db)).to.equal(1);
+      expect(await versionsOf()).to.deep.equal([[version + 1, 2_500]]);
+      expect(await api.db('workflowMoves').where(own).first()).to.include({ moved: 2_500 });
+      expect(await continueMoves(api.db)).to.equal(0);
     });
 
     it('moves 10,000 waiting executions, none lost', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { aggregateWorkflowCounts, workflowStats } from '../../../services/workflows/counts.ts';
+import { aggregateWorkflowCounts, readWorkflowStats } from '../../../services/workflows/counts.ts';
 import { cancelExecution } from '../../../services/workflows/executions/cancel.ts';
 import { migrateExecutions } from '../../../services/workflows/executions/migrate.ts';
 import { retryExecution } from '../../../services/workflows/executions/retry.ts';
@@ -215,7 +215,7 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
 
   describe('numbers', () => {
     const stats = (workflow: CreatedWorkflow, query: object = {}) =>
-      workflowStats(database.db, project.id, workflow.id, query);
+      readWorkflowStats(database.db, project.id, workflow.id, query);
 
     it('are exact before and after aggregation', async () => {
       const workflow = await insertWorkflow(database.db, project, {
