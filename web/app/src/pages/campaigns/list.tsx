@@ -131,7 +131,7 @@ const columnsOf = (projectId: string): Column<Campaign>[] => [
     id: 'opened',
     header: t.campaigns.opened,
     align: 'right',
-    cell: ({ openedCount, sentCount }) => (sentCount > 0 ? percent(openedCount / sentCount) : '—'),
+    cell: ({ humanOpenedCount, sentCount }) => (sentCount > 0 ? percent(humanOpenedCount / sentCount) : '—'),
   },
   {
     id: 'clicked',

@@ -120,7 +120,7 @@ export function DomainsTab({ campaign }: { campaign: Campaign }) {
             columns={[
               { id: 'domain', header: t.campaigns.domain, main: true, cell: ({ domain }) => domain },
               { id: 'sent', header: t.campaigns.sent, align: 'right', cell: ({ sent }) => number(sent) },
-              ...(['delivered', 'opened', 'clicked', 'bounced', 'failed'] as const).map((field) => ({
+              ...(['delivered', 'humanOpened', 'humanClicked', 'bounced', 'failed'] as const).map((field) => ({
                 id: field,
                 header: field === 'failed' ? t.campaigns.outcomes.failedCount : t.campaigns.reactions[`${field}Count`],
                 align: 'right' as const,

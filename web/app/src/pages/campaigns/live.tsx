@@ -24,7 +24,7 @@ import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CampaignStatusBadge } from '../../ui/status.tsx';
 import { ContentTab, DomainsTab, LinksTab, RecipientsTab } from './live-tabs.tsx';
-import { doneCount, outcomes, reactions } from './numbers.ts';
+import { doneCount, outcomes, reactions, withMachines } from './numbers.ts';
 
 export function CampaignPage() {
   const { client, key, projectId } = useApi();
@@ -272,6 +272,11 @@ function Reactions({ campaign }: { campaign: Campaign }) {
           <Text size="xs" c="dimmed">
             {sentCount > 0 ? t.campaigns.ofSent(percent(campaign[field] / sentCount)) : '—'}
           </Text>
+          {field in withMachines && (
+            <Text size="xs" c="dimmed">
+              {t.campaigns.withMachines(number(campaign[withMachines[field as keyof typeof withMachines]]))}
+            </Text>
+          )}
         </Paper>
       ))}
     </SimpleGrid>

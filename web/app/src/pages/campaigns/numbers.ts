@@ -22,9 +22,12 @@ export const outcomes: { field: OutcomeField; color: string }[] = [
 
 export const reactions = [
   'deliveredCount',
-  'openedCount',
-  'clickedCount',
+  'humanOpenedCount',
+  'humanClickedCount',
   'bouncedCount',
   'complainedCount',
   'unsubscribedCount',
 ] as const satisfies (keyof Campaign)[];
+
+/** Counts of people, and the counts that include machines. */
+export const withMachines = { humanOpenedCount: 'openedCount', humanClickedCount: 'clickedCount' } as const;

@@ -9,15 +9,15 @@ interface Point {
   date: string;
   sent: number;
   delivered: number;
-  opened: number;
-  clicked: number;
+  humanOpened: number;
+  humanClicked: number;
   bounced: number;
 }
 
 const series = [
   ['sent', 'var(--plot-1)'],
-  ['opened', 'var(--plot-2)'],
-  ['clicked', 'var(--plot-3)'],
+  ['humanOpened', 'var(--plot-2)'],
+  ['humanClicked', 'var(--plot-3)'],
 ] as const;
 
 /** The days as a plot, and as a table for those who cannot see it. */
@@ -44,7 +44,7 @@ export function MailChart({ data }: { data: Point[] }) {
           rowId={({ date }) => date}
           columns={[
             { id: 'date', header: t.home.dayColumn, main: true, cell: ({ date }) => day(date) },
-            ...(['sent', 'delivered', 'opened', 'clicked', 'bounced'] as const).map((name) => ({
+            ...(['sent', 'delivered', 'humanOpened', 'humanClicked', 'bounced'] as const).map((name) => ({
               id: name,
               header: t.home.figures[name],
               align: 'right' as const,

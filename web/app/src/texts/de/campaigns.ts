@@ -21,7 +21,7 @@ export const campaigns: Texts['campaigns'] = {
   noMatch: 'Keine passende Kampagne',
   recipients: 'Empfänger',
   date: 'Datum',
-  opened: 'Geöffnet',
+  opened: 'Von Menschen geöffnet',
   clicked: 'Geklickt',
   sent: 'Gesendet',
   steps: {
@@ -111,12 +111,13 @@ export const campaigns: Texts['campaigns'] = {
   },
   reactions: {
     deliveredCount: 'Zugestellt',
-    openedCount: 'Geöffnet',
-    clickedCount: 'Geklickt',
+    humanOpenedCount: 'Von Menschen geöffnet',
+    humanClickedCount: 'Von Menschen geklickt',
     bouncedCount: 'Unzustellbar',
     complainedCount: 'Als Spam gemeldet',
     unsubscribedCount: 'Abgemeldet',
   },
+  withMachines: (count) => `${count} mit Maschinen`,
   ofSent: (share: string) => `${share} der gesendeten`,
   sumNote: (total: string) =>
     `Wartend, gesendet, fehlgeschlagen, übersprungen, abgebrochen und unbekannt ergeben zusammen ${total}.`,

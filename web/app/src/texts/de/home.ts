@@ -18,8 +18,8 @@ export const home: Texts['home'] = {
   figures: {
     sent: 'Gesendet',
     delivered: 'Zugestellt',
-    opened: 'Geöffnet',
-    clicked: 'Geklickt',
+    humanOpened: 'Von Menschen geöffnet',
+    humanClicked: 'Von Menschen geklickt',
     bounced: 'Unzustellbar',
   },
   chart: 'E-Mails pro Tag',

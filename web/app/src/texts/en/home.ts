@@ -17,8 +17,8 @@ export const home = {
   figures: {
     sent: 'Sent',
     delivered: 'Delivered',
-    opened: 'Opened',
-    clicked: 'Clicked',
+    humanOpened: 'Opened by people',
+    humanClicked: 'Clicked by people',
     bounced: 'Bounced',
   },
   chart: 'Mail per day',
