@@ -58,8 +58,9 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
           : route.handle(call);
       send(ctx, await answer);
     } catch (error) {
-      if (!(error instanceof ApiError) || answers[error.status]?.contentType !== HTML_TYPE)
-        throw asDeclared(route, error);
+      const isRefusedForm =
+        error instanceof ApiError && error.status === 422 && answers[422]?.contentType === HTML_TYPE;
+      if (!isRefusedForm) throw asDeclared(route, error);
       send(ctx, presentRefusedForm(error));
     } finally {
       if (content?.release) await content.release();

@@ -17,7 +17,7 @@ const keys = [
   'disabledReason',
   'requireTwoFactor',
 ];
-const shown = [...keys, 'createdAt', 'updatedAt'];
+const shown = [...keys, 'timezone', 'createdAt', 'updatedAt'];
 
 describe('projects', () => {
   let api: TestApi;
