@@ -8,6 +8,7 @@ const FIELDS = [
   ...['pauseReason', 'audienceType', 'segmentId', 'audienceCondition', 'templateId', 'ratePerMinute', 'scheduledFor'],
   ...['totalRecipients', 'pendingCount', 'sentCount', 'failedCount', 'skippedCount', 'cancelledCount', 'unknownCount'],
   ...['deliveredCount', 'openedCount', 'clickedCount', 'bouncedCount', 'complainedCount', 'unsubscribedCount'],
+  ...['humanOpenedCount', 'humanClickedCount'],
   ...['estimatedSecondsLeft', 'slowedDomains', 'projectId', 'sentAt', 'createdAt', 'updatedAt'],
 ];
 const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
