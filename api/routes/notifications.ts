@@ -79,6 +79,7 @@ export const notifications = routes('Notifications', [
     body: joi
       .object({ ids: optional(list(uuid(), { min: 1, max: MAX_IDS })), all: joi.boolean().valid(true) })
       .xor('ids', 'all')
+      .example({ all: true })
       .required() as Typed<{ ids?: string[]; all?: true }>,
     answers: { 200: answer('How many were unread.', object({ read: count() })) },
     handle: async ({ db, user, body: { ids } }) => ok({ read: await readNotifications(db, user.id, ids ?? null) }),

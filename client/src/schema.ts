@@ -3201,7 +3201,10 @@ export interface operations {
                  * @example PENDING
                  */
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "CANCELLED" | "UNKNOWN";
-                /** @example true */
+                /**
+                 * @description Whether policy keeps the mail from being sent.
+                 * @example true
+                 */
                 blocked?: boolean;
                 /**
                  * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -5192,9 +5195,15 @@ export interface operations {
                          * @example 1
                          */
                         totalEmailsClicked: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         totalEmailsHumanOpened: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         totalEmailsHumanClicked: number;
                         /**
                          * @description Mails that bounced.
@@ -5221,9 +5230,15 @@ export interface operations {
                          * @example 1
                          */
                         clickRate: number;
-                        /** @example 1 */
+                        /**
+                         * @description The share of sent mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenRate: number;
-                        /** @example 1 */
+                        /**
+                         * @description The share of sent mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickRate: number;
                         /**
                          * @description The share of sent mail that bounced, 0 to 1.
@@ -5471,9 +5486,15 @@ export interface operations {
                              * @example 1
                              */
                             clicked: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails that a person opened.
+                             * @example 1
+                             */
                             humanOpened: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails in which a person clicked a link.
+                             * @example 1
+                             */
                             humanClicked: number;
                             /**
                              * @description Mails that bounced.
@@ -5646,9 +5667,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -5675,9 +5702,15 @@ export interface operations {
                          * @example 1
                          */
                         clickRate: number;
-                        /** @example 1 */
+                        /**
+                         * @description The share of sent mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenRate: number;
-                        /** @example 1 */
+                        /**
+                         * @description The share of sent mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickRate: number;
                         /**
                          * @description The share of sent mail that bounced, 0 to 1.
@@ -5816,9 +5849,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -5845,9 +5884,15 @@ export interface operations {
                          * @example 1
                          */
                         averageClickRate: number;
-                        /** @example 1 */
+                        /**
+                         * @description The average share of sent mails that a person opened.
+                         * @example 1
+                         */
                         averageHumanOpenRate: number;
-                        /** @example 1 */
+                        /**
+                         * @description The average share of sent mails in which a person clicked a link.
+                         * @example 1
+                         */
                         averageHumanClickRate: number;
                         /**
                          * @description The share of sent mail that bounced, 0 to 1.
@@ -5933,9 +5978,15 @@ export interface operations {
                              * @example 1
                              */
                             clickedCount: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails that a person opened.
+                             * @example 1
+                             */
                             humanOpenedCount: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails in which a person clicked a link.
+                             * @example 1
+                             */
                             humanClickedCount: number;
                             /**
                              * @description Mails that bounced.
@@ -5962,9 +6013,15 @@ export interface operations {
                              * @example 1
                              */
                             clickRate: number;
-                            /** @example 1 */
+                            /**
+                             * @description The share of sent mails that a person opened.
+                             * @example 1
+                             */
                             humanOpenRate: number;
-                            /** @example 1 */
+                            /**
+                             * @description The share of sent mails in which a person clicked a link.
+                             * @example 1
+                             */
                             humanClickRate: number;
                             /**
                              * @description The share of sent mail that bounced, 0 to 1.
@@ -6141,9 +6198,15 @@ export interface operations {
                          * @example 1
                          */
                         clicked: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpened: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClicked: number;
                         /**
                          * @description Mails that bounced.
@@ -6247,9 +6310,15 @@ export interface operations {
                          * @example 1
                          */
                         clicked: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpened: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClicked: number;
                         /**
                          * @description Mails that bounced.
@@ -6331,7 +6400,10 @@ export interface operations {
                          * @example 1
                          */
                         clicks: number;
-                        /** @example 1 */
+                        /**
+                         * @description Clicks by people.
+                         * @example 1
+                         */
                         humanClicks: number;
                     }[];
                 };
@@ -10291,9 +10363,15 @@ export interface operations {
                              * @example 1
                              */
                             clickedCount: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails that a person opened.
+                             * @example 1
+                             */
                             humanOpenedCount: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails in which a person clicked a link.
+                             * @example 1
+                             */
                             humanClickedCount: number;
                             /**
                              * @description Mails that bounced.
@@ -10713,9 +10791,15 @@ export interface operations {
                              * @example 1
                              */
                             clickedCount: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails that a person opened.
+                             * @example 1
+                             */
                             humanOpenedCount: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails in which a person clicked a link.
+                             * @example 1
+                             */
                             humanClickedCount: number;
                             /**
                              * @description Mails that bounced.
@@ -11008,9 +11092,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -11405,9 +11495,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -11747,9 +11843,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -12041,9 +12143,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -12350,9 +12458,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -12644,9 +12758,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -12938,9 +13058,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -13232,9 +13358,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -13528,9 +13660,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -13557,9 +13695,15 @@ export interface operations {
                          * @example 1
                          */
                         clickRate: number;
-                        /** @example 1 */
+                        /**
+                         * @description The share of sent mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenRate: number;
-                        /** @example 1 */
+                        /**
+                         * @description The share of sent mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickRate: number;
                         /**
                          * @description The share of sent mail that bounced, 0 to 1.
@@ -13642,7 +13786,10 @@ export interface operations {
                              * @example 1
                              */
                             uniqueClicks: number;
-                            /** @example 1 */
+                            /**
+                             * @description Clicks by people.
+                             * @example 1
+                             */
                             humanClicks: number;
                         }[];
                     };
@@ -13732,9 +13879,15 @@ export interface operations {
                              * @example 1
                              */
                             clicked: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails that a person opened.
+                             * @example 1
+                             */
                             humanOpened: number;
-                            /** @example 1 */
+                            /**
+                             * @description Mails in which a person clicked a link.
+                             * @example 1
+                             */
                             humanClicked: number;
                             /**
                              * @description Mails that bounced.
@@ -17566,18 +17719,29 @@ export interface operations {
                              * @enum {string}
                              */
                             type: "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT" | "SPLIT" | "TIME_WINDOW" | "ADD_TO_SEGMENT" | "REMOVE_FROM_SEGMENT" | "START_WORKFLOW";
-                            /** @example text */
+                            /**
+                             * @description The name for people.
+                             * @example text
+                             */
                             label: string;
                             /**
                              * @description A text for people.
                              * @example text
                              */
                             description: string;
+                            /** @description The branches that leave the step. */
                             exits: string[];
-                            /** @example text */
+                            /**
+                             * @description The part of the config that names the branches.
+                             * @example text
+                             */
                             exitsFrom: string | null;
-                            /** @example true */
+                            /**
+                             * @description Whether executions can wait at the step.
+                             * @example true
+                             */
                             waits: boolean;
+                            /** @description The JSON Schema of the config. */
                             schema: Record<string, unknown>;
                         }[];
                     };
@@ -17645,8 +17809,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Figures of executions. */
                         executions: {
-                            /** @example 1 */
+                            /**
+                             * @description Executions that have started.
+                             * @example 1
+                             */
                             started: number;
                             /**
                              * @description How many are active.
@@ -17658,7 +17826,10 @@ export interface operations {
                              * @example 1
                              */
                             completed: number;
-                            /** @example 1 */
+                            /**
+                             * @description Executions that left by an exit.
+                             * @example 1
+                             */
                             exited: number;
                             /**
                              * @description How many failed.
@@ -17718,6 +17889,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Workflows that are ready to install. */
                         recipes: {
                             /**
                              * @description The id.
@@ -17744,9 +17916,15 @@ export interface operations {
                              * @example 1
                              */
                             stepCount: number;
-                            /** @example 1 */
+                            /**
+                             * @description How many templates it creates.
+                             * @example 1
+                             */
                             templateCount: number;
-                            /** @example 1 */
+                            /**
+                             * @description How many cases it has.
+                             * @example 1
+                             */
                             caseCount: number;
                         }[];
                     };
@@ -17780,7 +17958,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example text */
+                    /**
+                     * @description The recipe.
+                     * @example text
+                     */
                     recipe: string;
                     /**
                      * @description The name.
@@ -19457,9 +19638,15 @@ export interface operations {
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
                         workflowId: string;
-                        /** @example 1 */
+                        /**
+                         * @description The version that the draft changes.
+                         * @example 1
+                         */
                         baseVersion: number;
-                        /** @example 1 */
+                        /**
+                         * @description The revision of the draft; it rises with every change.
+                         * @example 1
+                         */
                         revision: number;
                         /**
                          * @description What kind of trigger starts the workflow.
@@ -19557,7 +19744,10 @@ export interface operations {
                              */
                             message: string;
                         }[];
-                        /** @example true */
+                        /**
+                         * @description Whether the draft differs from the published version.
+                         * @example true
+                         */
                         changed: boolean;
                         /**
                          * Format: date-time
@@ -19565,7 +19755,10 @@ export interface operations {
                          * @example 2026-11-15T12:00:00.000Z
                          */
                         updatedAt: string;
-                        /** @example text */
+                        /**
+                         * @description Who changed it last.
+                         * @example text
+                         */
                         updatedBy: string | null;
                     };
                 };
@@ -19743,9 +19936,15 @@ export interface operations {
                      * @example true
                      */
                     allowReentry?: boolean;
-                    /** @example 1 */
+                    /**
+                     * @description The revision that the caller knows; another one is 409.
+                     * @example 1
+                     */
                     expectedRevision: number;
-                    /** @example 1 */
+                    /**
+                     * @description The version that the draft changes.
+                     * @example 1
+                     */
                     baseVersion?: number;
                 };
             };
@@ -19806,9 +20005,15 @@ export interface operations {
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
                         workflowId: string;
-                        /** @example 1 */
+                        /**
+                         * @description The version that the draft changes.
+                         * @example 1
+                         */
                         baseVersion: number;
-                        /** @example 1 */
+                        /**
+                         * @description The revision of the draft; it rises with every change.
+                         * @example 1
+                         */
                         revision: number;
                         /**
                          * @description What kind of trigger starts the workflow.
@@ -19906,7 +20111,10 @@ export interface operations {
                              */
                             message: string;
                         }[];
-                        /** @example true */
+                        /**
+                         * @description Whether the draft differs from the published version.
+                         * @example true
+                         */
                         changed: boolean;
                         /**
                          * Format: date-time
@@ -19914,7 +20122,10 @@ export interface operations {
                          * @example 2026-11-15T12:00:00.000Z
                          */
                         updatedAt: string;
-                        /** @example text */
+                        /**
+                         * @description Who changed it last.
+                         * @example text
+                         */
                         updatedBy: string | null;
                     };
                 };
@@ -19984,7 +20195,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example 1 */
+                    /**
+                     * @description The revision that the caller knows; another one is 409.
+                     * @example 1
+                     */
                     expectedRevision?: number;
                 };
             };
@@ -20045,9 +20259,15 @@ export interface operations {
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
                         workflowId: string;
-                        /** @example 1 */
+                        /**
+                         * @description The version that the draft changes.
+                         * @example 1
+                         */
                         baseVersion: number;
-                        /** @example 1 */
+                        /**
+                         * @description The revision of the draft; it rises with every change.
+                         * @example 1
+                         */
                         revision: number;
                         /**
                          * @description What kind of trigger starts the workflow.
@@ -20145,7 +20365,10 @@ export interface operations {
                              */
                             message: string;
                         }[];
-                        /** @example true */
+                        /**
+                         * @description Whether the draft differs from the published version.
+                         * @example true
+                         */
                         changed: boolean;
                         /**
                          * Format: date-time
@@ -20153,7 +20376,10 @@ export interface operations {
                          * @example 2026-11-15T12:00:00.000Z
                          */
                         updatedAt: string;
-                        /** @example text */
+                        /**
+                         * @description Who changed it last.
+                         * @example text
+                         */
                         updatedBy: string | null;
                     };
                 };
@@ -20193,7 +20419,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example 1 */
+                    /**
+                     * @description The revision that the caller knows; another one is 409.
+                     * @example 1
+                     */
                     expectedRevision: number;
                     /**
                      * @description A remark.
@@ -20201,11 +20430,15 @@ export interface operations {
                      */
                     note?: string | null;
                     /**
+                     * @description Which active executions move to the new version.
                      * @example NONE
                      * @enum {string}
                      */
                     migrate?: "NONE" | "POSSIBLE";
-                    /** @example true */
+                    /**
+                     * @description Whether all cases must pass.
+                     * @example true
+                     */
                     requireCases?: boolean;
                 };
             };
@@ -20390,14 +20623,19 @@ export interface operations {
                              */
                             message: string;
                         }[];
+                        /** @description Active executions of other versions. */
                         affected: {
                             /**
                              * @description How many are active.
                              * @example 1
                              */
                             active: number;
-                            /** @example 1 */
+                            /**
+                             * @description Executions that can move to the new version.
+                             * @example 1
+                             */
                             canMove: number;
+                            /** @description Executions that stay with their version, with the reason. */
                             cannotMove: {
                                 /**
                                  * Format: uuid
@@ -20494,10 +20732,14 @@ export interface operations {
                             note: string | null;
                             /**
                              * Format: date-time
+                             * @description When it was published.
                              * @example 2026-11-15T12:00:00.000Z
                              */
                             publishedAt: string;
-                            /** @example text */
+                            /**
+                             * @description Who published it.
+                             * @example text
+                             */
                             publishedBy: string | null;
                             /**
                              * @description Executions that have not ended.
@@ -20604,10 +20846,14 @@ export interface operations {
                         note: string | null;
                         /**
                          * Format: date-time
+                         * @description When it was published.
                          * @example 2026-11-15T12:00:00.000Z
                          */
                         publishedAt: string;
-                        /** @example text */
+                        /**
+                         * @description Who published it.
+                         * @example text
+                         */
                         publishedBy: string | null;
                         /**
                          * @description Executions that have not ended.
@@ -20767,9 +21013,15 @@ export interface operations {
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
                         workflowId: string;
-                        /** @example 1 */
+                        /**
+                         * @description The version that the draft changes.
+                         * @example 1
+                         */
                         baseVersion: number;
-                        /** @example 1 */
+                        /**
+                         * @description The revision of the draft; it rises with every change.
+                         * @example 1
+                         */
                         revision: number;
                         /**
                          * @description What kind of trigger starts the workflow.
@@ -20867,7 +21119,10 @@ export interface operations {
                              */
                             message: string;
                         }[];
-                        /** @example true */
+                        /**
+                         * @description Whether the draft differs from the published version.
+                         * @example true
+                         */
                         changed: boolean;
                         /**
                          * Format: date-time
@@ -20875,7 +21130,10 @@ export interface operations {
                          * @example 2026-11-15T12:00:00.000Z
                          */
                         updatedAt: string;
-                        /** @example text */
+                        /**
+                         * @description Who changed it last.
+                         * @example text
+                         */
                         updatedBy: string | null;
                     };
                 };
@@ -21030,6 +21288,7 @@ export interface operations {
                                  */
                                 unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
                             };
+                            /** @description What the case expects. */
                             expect: {
                                 /**
                                  * @description The id of the step.
@@ -21206,6 +21465,7 @@ export interface operations {
                          */
                         unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
                     } | number | null;
+                    /** @description What the case expects. */
                     expect: {
                         /**
                          * Format: uuid
@@ -21327,6 +21587,7 @@ export interface operations {
                              */
                             unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
                         };
+                        /** @description What the case expects. */
                         expect: {
                             /**
                              * @description The id of the step.
@@ -21532,16 +21793,21 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example 1 */
+                        /**
+                         * @description How many passed, or whether it did.
+                         * @example 1
+                         */
                         passed: number;
                         /**
                          * @description How many failed.
                          * @example 1
                          */
                         failed: number;
+                        /** @description The result of each case. */
                         results: {
                             /**
                              * Format: uuid
+                             * @description The id of the case.
                              * @example 01928c7e-0000-7000-8000-000000000002
                              */
                             caseId: string;
@@ -21550,7 +21816,10 @@ export interface operations {
                              * @example Spring news
                              */
                             name: string;
-                            /** @example true */
+                            /**
+                             * @description How many passed, or whether it did.
+                             * @example true
+                             */
                             passed: boolean;
                             /** @description The path of a request, or the steps that were taken. */
                             path: {
@@ -21599,9 +21868,14 @@ export interface operations {
                                  */
                                 leftAt: string | null;
                             }[];
+                            /** @description The first place where the path differs. */
                             difference: {
-                                /** @example 1 */
+                                /**
+                                 * @description The position in the path, from 0.
+                                 * @example 1
+                                 */
                                 index: number | null;
+                                /** @description What was expected. */
                                 expected: {
                                     /**
                                      * @description The id of the step.
@@ -21614,6 +21888,7 @@ export interface operations {
                                      */
                                     branch?: string | null;
                                 } | null;
+                                /** @description What happened instead. */
                                 actual: {
                                     /**
                                      * @description The id of the step.
@@ -21657,7 +21932,10 @@ export interface operations {
                  * @example 01928c7e-0000-7000-8000-000000000002
                  */
                 id: string;
-                /** @example 01928c7e-0000-7000-8000-000000000002 */
+                /**
+                 * @description The id of the case.
+                 * @example 01928c7e-0000-7000-8000-000000000002
+                 */
                 caseId: string;
             };
             cookie?: never;
@@ -21768,6 +22046,7 @@ export interface operations {
                              */
                             unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
                         };
+                        /** @description What the case expects. */
                         expect: {
                             /**
                              * @description The id of the step.
@@ -21816,7 +22095,10 @@ export interface operations {
                  * @example 01928c7e-0000-7000-8000-000000000002
                  */
                 id: string;
-                /** @example 01928c7e-0000-7000-8000-000000000002 */
+                /**
+                 * @description The id of the case.
+                 * @example 01928c7e-0000-7000-8000-000000000002
+                 */
                 caseId: string;
             };
             cookie?: never;
@@ -21930,6 +22212,7 @@ export interface operations {
                          */
                         unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
                     } | number | null;
+                    /** @description What the case expects. */
                     expect: {
                         /**
                          * Format: uuid
@@ -22051,6 +22334,7 @@ export interface operations {
                              */
                             unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
                         };
+                        /** @description What the case expects. */
                         expect: {
                             /**
                              * @description The id of the step.
@@ -22099,7 +22383,10 @@ export interface operations {
                  * @example 01928c7e-0000-7000-8000-000000000002
                  */
                 id: string;
-                /** @example 01928c7e-0000-7000-8000-000000000002 */
+                /**
+                 * @description The id of the case.
+                 * @example 01928c7e-0000-7000-8000-000000000002
+                 */
                 caseId: string;
             };
             cookie?: never;
@@ -22377,6 +22664,7 @@ export interface operations {
                             count: number;
                             /**
                              * Format: date-time
+                             * @description When the last one failed.
                              * @example 2026-11-15T12:00:00.000Z
                              */
                             lastFailedAt: string;
@@ -26222,9 +26510,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -26544,9 +26838,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -26866,9 +27166,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -27188,9 +27494,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.
@@ -27510,9 +27822,15 @@ export interface operations {
                          * @example 1
                          */
                         clickedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails that a person opened.
+                         * @example 1
+                         */
                         humanOpenedCount: number;
-                        /** @example 1 */
+                        /**
+                         * @description Mails in which a person clicked a link.
+                         * @example 1
+                         */
                         humanClickedCount: number;
                         /**
                          * @description Mails that bounced.

@@ -7,7 +7,7 @@ import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 const STATS = [
   ...['totalRecipients', 'pendingCount', 'skippedCount', 'failedCount', 'cancelledCount', 'unknownCount', 'sentCount'],
   ...['deliveredCount', 'openedCount', 'clickedCount', 'bouncedCount', 'complainedCount', 'unsubscribedCount'],
-  ...['humanOpenedCount', 'humanClickedCount'],
+  ...['humanOpenedCount', 'humanClickedCount', 'humanOpenRate', 'humanClickRate'],
   ...['openRate', 'clickRate', 'bounceRate', 'deliveryRate'],
 ];
 
