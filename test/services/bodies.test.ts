@@ -9,6 +9,7 @@ import { addMonth } from '../../services/retention/partitions.ts';
 import { runRetention } from '../../services/retention/run.ts';
 import { sendSystemMail } from '../../services/system/mail.ts';
 import { SYSTEM_PROJECT_ID } from '../../services/system/project.ts';
+import { updateTemplate } from '../../services/templates/save.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
@@ -97,7 +98,7 @@ describe('stored bodies', () => {
     );
     expect(await bodies()).to.deep.include({ ...(await bodies())[0], html: '<p>{{ name }}</p>', shared: true });
     expect(await bodies()).to.have.length(1);
-    await db('templates').where({ id }).update({ body: '<p>new</p>' });
+    await updateTemplate(db, project.access, id, { body: '<p>new</p>' });
     await accept({ template: id });
     expect((await bodies()).map(({ html }) => html)).to.have.members(['<p>{{ name }}</p>', '<p>new</p>']);
   });
