@@ -39,8 +39,8 @@ export const navigation: { title?: string; items: NavItem[] }[] = [
   {
     items: [
       { to: '', label: t.nav.home, icon: IconHome },
-      { to: 'activity', label: t.activity.title, icon: IconActivity },
-      { to: 'analytics', label: t.analytics.title, icon: IconChartLine },
+      { to: 'activity', label: t.nav.activity, icon: IconActivity },
+      { to: 'analytics', label: t.nav.analytics, icon: IconChartLine },
     ],
   },
   {

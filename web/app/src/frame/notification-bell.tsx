@@ -28,7 +28,7 @@ export function NotificationBell() {
       variant="subtle"
       color="gray"
       size="lg"
-      aria-label={t.notifications.bell(unread)}
+      aria-label={t.frame.bell(unread)}
     >
       <IconBell size={20} aria-hidden />
       {unread > 0 && (

@@ -10,10 +10,6 @@ const categories: Record<string, string> = {
 export const notifications: Texts['notifications'] = {
   title: 'Benachrichtigungen',
   description: 'Was in Ihren Projekten ohne Sie geschehen ist. 90 Tage lang aufbewahrt.',
-  bell: (unread) =>
-    unread === 0
-      ? 'Benachrichtigungen'
-      : `Benachrichtigungen, ${plural(unread, { one: 'ungelesen', other: 'ungelesen' })}`,
   empty: 'Noch nichts',
   emptyText: 'Beendete Kampagnen, verlorene Domains und Ähnliches erscheinen hier.',
   unread: 'ungelesen',

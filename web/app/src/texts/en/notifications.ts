@@ -9,8 +9,6 @@ const categories: Record<string, string> = {
 export const notifications = {
   title: 'Notifications',
   description: 'What happened in your projects without you. Kept for 90 days.',
-  bell: (unread: number) =>
-    unread === 0 ? 'Notifications' : `Notifications, ${plural(unread, { one: 'unread', other: 'unread' })}`,
   empty: 'Nothing yet',
   emptyText: 'Finished campaigns, lost domains and the like show up here.',
   unread: 'unread',
