@@ -69,5 +69,6 @@ export const auditActions = [
   'workflow.executions_cancelled',
   'workflow.executions_migrated',
   'workflow.executions_retried',
+  'workflow.published',
   'workflow.updated',
 ] as const;
