@@ -18,7 +18,8 @@ describe('while Temporal is down', function () {
 
   before(async () => {
     temporal = await ownDevServer();
-    stack = await startStack({ address: temporal.address, namespace: 'default' });
+    const address = { address: temporal.address, namespace: 'default' };
+    stack = await startStack(address, { RATE_LIMIT_PER_MINUTE: '0' });
     worker = await stack.startWorker();
     const id = await send();
     await eventually(async () => (await mailById(stack.database.db, id)).status === 'SENT', TIMEOUT);
