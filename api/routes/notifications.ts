@@ -1,4 +1,4 @@
-import joi from 'joi';
+import { validationError } from '../../platform/errors.ts';
 import { listNotifications, readNotifications } from '../../services/notifications/list.ts';
 import { changeNotificationSettings, readNotificationSettings } from '../../services/notifications/settings.ts';
 import { type NotificationType, notificationTypes } from '../../services/notifications/types.ts';
@@ -22,6 +22,13 @@ import type { Typed } from '../http/typed.ts';
 
 const MAX_IDS = 100;
 const count = () => wholeNumber({ min: 0 });
+
+/** Returns null for all. */
+function idsOrAll(ids: string[] | undefined, all: boolean | undefined): string[] | null {
+  if (ids !== undefined && all === undefined) return ids;
+  if (ids === undefined && all) return null;
+  throw validationError([{ field: 'ids', message: 'either "ids" or "all": true is required', code: 'required' }]);
+}
 
 const notificationSchema = object({
   id: uuid(),
@@ -76,13 +83,11 @@ export const notifications = routes('Notifications', [
     path: '/notifications/read',
     summary: 'Mark notifications as read: those with the given ids, or all',
     access: 'session',
-    body: joi
-      .object({ ids: optional(list(uuid(), { min: 1, max: MAX_IDS })), all: joi.boolean().valid(true) })
-      .xor('ids', 'all')
-      .example({ all: true })
-      .required() as Typed<{ ids?: string[]; all?: true }>,
+    /** One of the two. */
+    body: { ids: optional(list(uuid(), { min: 1, max: MAX_IDS })), all: optional(flag()) },
     answers: { 200: answer('How many were unread.', object({ read: count() })) },
-    handle: async ({ db, user, body: { ids } }) => ok({ read: await readNotifications(db, user.id, ids ?? null) }),
+    handle: async ({ db, user, body: { ids, all } }) =>
+      ok({ read: await readNotifications(db, user.id, idsOrAll(ids, all)) }),
   }),
   route({
     method: 'GET',

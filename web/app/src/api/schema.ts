@@ -5279,9 +5279,8 @@ export interface operations {
             content: {
                 "application/json": {
                     ids?: string[];
-                    /** @constant */
-                    all?: true;
-                } | never | (unknown | unknown);
+                    all?: boolean;
+                };
             };
         };
         responses: {
