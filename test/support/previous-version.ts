@@ -17,8 +17,19 @@ export function previousCommit(): string {
   const added = git('log', '--first-parent', '--diff-filter=A', '--format=%H', '-1', 'HEAD', '--', path);
   // A migration that is not committed yet.
   if (added === '') return git('rev-parse', 'HEAD');
-  if (git('rev-parse', '--is-shallow-repository') === 'true') git('fetch', '--deepen=50');
-  return git('rev-parse', `${added}^1`);
+  if (git('rev-parse', '--is-shallow-repository') !== 'true') return git('rev-parse', `${added}^1`);
+  return deepened() ? git('rev-parse', `${added}^1`) : git('rev-parse', 'HEAD');
+}
+
+/** Fetches the history of a shallow clone. Without it only the present version can be run. */
+function deepened(): boolean {
+  try {
+    git('fetch', '--unshallow');
+    return true;
+  } catch {
+    console.warn('The clone has no history and its remote cannot be reached: the previous version is not tested.');
+    return false;
+  }
 }
 
 /**
