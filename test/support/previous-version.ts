@@ -12,13 +12,13 @@ const git = (...args: string[]): string => execFileSync('git', args, { cwd: root
 
 /** Returns the last commit of this branch that does not have the newest migration. */
 export function previousCommit(): string {
+  if (git('rev-parse', '--is-shallow-repository') === 'true' && !deepened()) return git('rev-parse', 'HEAD');
   const newest = Object.keys(migrations).sort().at(-1) ?? '';
   const path = `db/migrations/${newest}`;
   const added = git('log', '--first-parent', '--diff-filter=A', '--format=%H', '-1', 'HEAD', '--', path);
   // A migration that is not committed yet.
   if (added === '') return git('rev-parse', 'HEAD');
-  if (git('rev-parse', '--is-shallow-repository') !== 'true') return git('rev-parse', `${added}^1`);
-  return deepened() ? git('rev-parse', `${added}^1`) : git('rev-parse', 'HEAD');
+  return git('rev-parse', `${added}^1`);
 }
 
 /** Fetches the history of a shallow clone. Without it only the present version can be run. */
