@@ -18,7 +18,7 @@ export const tagTexts: Record<string, string> = {
   Keys: 'Keys with scopes.',
   Live: 'Changes as they happen, as server-sent events.',
   Members: 'People who work on a project.',
-  Notifications: 'What members are told about.',
+  Notifications: 'Notifications for members, and which of them they get.',
   Operations: 'Health, metrics and documentation.',
   Operators: 'For operators of the installation.',
   Pages: 'Pages behind links in mail.',

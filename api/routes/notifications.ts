@@ -92,7 +92,7 @@ export const notifications = routes('Notifications', [
   route({
     method: 'GET',
     path: '/users/@me/notification-settings',
-    summary: 'Get what you are told about, in the application and by mail',
+    summary: 'Get the settings of your notifications, in the application and by mail',
     access: 'session',
     answers: { 200: answer('The settings.', settingsSchema) },
     handle: async ({ db, user }) => ok(await readNotificationSettings(db, user.id)),
@@ -100,7 +100,7 @@ export const notifications = routes('Notifications', [
   route({
     method: 'PATCH',
     path: '/users/@me/notification-settings',
-    summary: 'Change what you are told about',
+    summary: 'Change the settings of your notifications',
     access: 'session',
     body: object(byType(changedChannels)),
     answers: { 200: answer('The settings.', settingsSchema) },

@@ -126,7 +126,7 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
       method: 'POST',
       path: '/workflows/:id/publish/preview',
       role: 'VIEWER',
-      summary: 'Tell whether the draft is valid, and which active executions could move to it',
+      summary: 'Check whether the draft is valid, and which active executions could move to it',
       access: 'secretKey',
       scope: 'workflows:read',
       whileDisabled: true,

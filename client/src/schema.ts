@@ -2010,7 +2010,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tell whether the draft is valid, and which active executions could move to it */
+        /** Check whether the draft is valid, and which active executions could move to it */
         post: operations["postWorkflowsIdPublishPreview"];
         delete?: never;
         options?: never;

@@ -73,7 +73,7 @@ type DataOf<T extends keyof webhooks> = webhooks[T] extends {
   ? Data
   : never;
 
-/** What an endpoint receives. `type` tells which `data` it has. */
+/** What an endpoint receives. `type` names the kind of `data`. */
 export type WebhookEvent = {
   [T in keyof webhooks & string]: {
     type: TypeOf<T>;

@@ -1,4 +1,4 @@
--- Tells members that a campaign has finished, or has paused itself.
+-- Notifies members that a campaign has finished, or has paused itself.
 create or replace function notify_campaign() returns trigger language plpgsql as $$
 begin
   if new.status = 'SENT' and old.status <> 'SENT' then

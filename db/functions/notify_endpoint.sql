@@ -1,4 +1,4 @@
--- Tells members that a webhook endpoint was disabled because it fails. The URL may contain a secret: only its host is
+-- Notifies members that a webhook endpoint was disabled because it fails. The URL may contain a secret: only its host is
 -- shown. The service that calls endpoints mails the members itself.
 create or replace function notify_endpoint() returns trigger language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
--- Tells members that an import has ended. A dry run is looked at while it runs.
+-- Notifies members that an import has ended. A dry run is watched while it runs.
 create or replace function notify_import() returns trigger language plpgsql as $$
 begin
   perform notify_members(new.project_id, 'import.finished', jsonb_build_object('jobId', new.id, 'jobType', new.type,

@@ -1,4 +1,4 @@
--- Tells the active members of a project, each unless turned off. `p_mail`: 'due' where the worker mails it, 'none' where
+-- Notifies the active members of a project, each unless turned off. `p_mail`: 'due' where the worker mails it, 'none' where
 -- the caller does (services/notifications/recipients.ts). A member who has set nothing is mailed what needs a person.
 create or replace function notify_members(
   p_project_id uuid, p_type text, p_data jsonb, p_mail text default 'due', p_managers_only boolean default false

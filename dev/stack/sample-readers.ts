@@ -4,7 +4,7 @@ import { sampleContacts } from './sample-content.ts';
 
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 1_000;
-/** Whoever opens a mail sooner counts as a machine (services/emails/machines.ts). */
+/** An open sooner than this counts as a machine's (services/emails/machines.ts). */
 const READING_MS = 3_000;
 const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148';

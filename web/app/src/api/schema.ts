@@ -470,14 +470,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get what you are told about, in the application and by mail */
+        /** Get the settings of your notifications, in the application and by mail */
         get: operations["getUsersMeNotificationSettings"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change what you are told about */
+        /** Change the settings of your notifications */
         patch: operations["patchUsersMeNotificationSettings"];
         trace?: never;
     };
@@ -2836,7 +2836,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tell whether the draft is valid, and which active executions could move to it */
+        /** Check whether the draft is valid, and which active executions could move to it */
         post: operations["postWorkflowsIdPublishPreview"];
         delete?: never;
         options?: never;
