@@ -14,8 +14,6 @@ export interface Bench {
   name: string;
   /** What is compared, in one sentence. */
   about: string;
-  /** Excluded from a run of all benchmarks. */
-  onlyByName?: boolean;
   run(progress: (line: string) => void): Promise<Measure[]>;
 }
 

@@ -2,7 +2,6 @@
 
 import { endAll } from '../test/support/cleanup.ts';
 import { acceptBench } from './accept.ts';
-import { beforeBench } from './before.ts';
 import type { Bench, Measure } from './bench.ts';
 import { campaignsBench } from './campaigns.ts';
 import { contactsBench } from './contacts.ts';
@@ -19,7 +18,6 @@ import { workflowsBench } from './workflows.ts';
 
 const benches: Bench[] = [
   acceptBench,
-  beforeBench,
   campaignsBench,
   contactsBench,
   deliveryBench,
@@ -40,7 +38,7 @@ async function run(): Promise<void> {
   if (unknown.length > 0)
     throw new Error(`No benchmark ${unknown.join(', ')}; there are ${benches.map((bench) => bench.name).join(', ')}.`);
   const results: Record<string, Measure[]> = {};
-  const isWanted = ({ name, onlyByName }: Bench) => (wanted.length === 0 ? !onlyByName : wanted.includes(name));
+  const isWanted = ({ name }: Bench) => wanted.length === 0 || wanted.includes(name);
   for (const bench of benches.filter(isWanted)) {
     console.error(`${bench.name}: ${bench.about}`);
     results[bench.name] = await bench.run((line) => console.error(`  ${line}`));

@@ -121,6 +121,11 @@ export async function startBareMailer(dkimKey: string): Promise<WholeTarget> {
 
 const CONTACTS = 10_000;
 /** One recipient domain never gets all connections, so there are several. */
+export const trackedEvent = (n: number) => ({
+  email: recipient(n),
+  event: 'viewed',
+  data: { page: `/pages/${n % 100}` },
+});
 const recipient = (n: number): string => `user${n % CONTACTS}@d${n % 20}.example.com`;
 
 async function startDatabase(name: string): Promise<Postgres> {

@@ -4,19 +4,21 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { checkOut } from './before.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
+import { checkOut } from './checkout.ts';
 import { newsletterTemplate } from './newsletter.ts';
 import type { PrebuiltOrder } from './prebuilt-pool.ts';
 import { processorTimes, untilIdle } from './processor-time.ts';
 import type { Sink } from './sink.ts';
-import { call, type Stack, startBareMailer, startWhole, type WholeTarget } from './whole-stack.ts';
+import { call, type Stack, startBareMailer, startWhole, trackedEvent, type WholeTarget } from './whole-stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 /** An earlier commit to measure in the same run. */
 const BEFORE = process.env.BENCH_BEFORE;
+/** The parts that are measured; all unless `BENCH_PARTS` names some of them. */
+const PARTS = (process.env.BENCH_PARTS ?? 'send,track,campaign,idle').split(',');
 const CLIENTS = 20;
 const SECONDS = Math.max(2, Math.round(15 * SCALE));
 const WARM_UP_SECONDS = Math.max(2, Math.round(5 * SCALE));
@@ -49,11 +51,13 @@ export const wholeBench: Bench = {
     const before = BEFORE ? await startWhole('before', checkOut(BEFORE), RECIPIENTS) : undefined;
     const bare = await startBareMailer(privateKey());
     progress('everything is running');
-    return [
-      ...(await loads({ now, bare, ...(before && { before }) }, progress)),
-      ...(await campaigns(now, before, progress)),
-      ...(await idle({ now, bare, ...(before && { before }) }, progress)),
-    ];
+    const sides = { now, bare, ...(before && { before }) };
+    const measures: Measure[] = [];
+    if (PARTS.includes('send')) measures.push(...(await loads(sides, progress)));
+    if (PARTS.includes('track') && before) measures.push(await tracks({ now, before }, progress));
+    if (PARTS.includes('campaign')) measures.push(...(await campaigns(now, before, progress)));
+    if (PARTS.includes('idle')) measures.push(...(await idle(sides, progress)));
+    return measures;
   },
 };
 
@@ -103,21 +107,12 @@ async function loads(sides: Sides<WholeTarget>, progress: Progress): Promise<Mea
 }
 
 /** Posts mails for some seconds, and waits until all of them are delivered and their results stored. */
-async function load({ url, key, sink, body, pids }: WholeTarget, seconds: number): Promise<Load> {
+async function load(target: WholeTarget, seconds: number): Promise<Load> {
+  const { sink, pids } = target;
   await untilIdle(pids);
   const [cpu, delivered] = [processorTimes(pids), await sink.count()];
-  let next = 0;
   const started = wallClock();
-  const result = await autocannon({
-    url: `${url}/v1/send`,
-    connections: CLIENTS,
-    duration: seconds,
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    requests: [{ setupRequest: (request) => ({ ...request, body: JSON.stringify(body(next++)) }) }],
-  });
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${url}: ${result.non2xx} answers were not 2xx, ${result.errors} failed`);
+  const result = await post(target, '/v1/send', target.body, seconds);
   const accepted = result['2xx'];
   const lastAt = await sink.reached(delivered + accepted);
   await untilIdle(pids);
@@ -130,6 +125,33 @@ async function load({ url, key, sink, body, pids }: WholeTarget, seconds: number
     p99: result.latency.p99,
     cpu: perMail(cpu, processorTimes(pids), mails),
   };
+}
+
+async function post({ url, key }: WholeTarget, path: string, body: (n: number) => unknown, seconds: number) {
+  let next = 0;
+  const result = await autocannon({
+    url: url + path,
+    connections: CLIENTS,
+    duration: seconds,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    requests: [{ setupRequest: (request) => ({ ...request, body: JSON.stringify(body(next++)) }) }],
+  });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${url}: ${result.non2xx} answers were not 2xx, ${result.errors} failed`);
+  return result;
+}
+
+/** Posts events of which no workflow, segment or webhook depends. */
+async function tracks(sides: Record<'now' | 'before', WholeTarget>, progress: Progress): Promise<Measure> {
+  const track = async (target: WholeTarget, seconds: number): Promise<number> => {
+    await untilIdle(target.pids);
+    return (await post(target, '/v1/track', trackedEvent, seconds)).requests.average;
+  };
+  for (const target of Object.values(sides)) await track(target, WARM_UP_SECONDS);
+  const results = await inTurns<WholeTarget, number>(sides, '/v1/track', progress, (target) => track(target, SECONDS));
+  const of = (side: 'now' | 'before') => median(results[side] ?? []);
+  return measure(`/v1/track, against ${BEFORE}`, 'requests/s', of('now'), of('before'), '>= 0.97');
 }
 
 async function campaigns(now: Stack, before: Stack | undefined, progress: Progress): Promise<Measure[]> {
