@@ -15,6 +15,7 @@ export interface SetupOrder {
 export interface SetupProject {
   projectId: string;
   secretKey: string;
+  publicKey: string;
   senderDomain: string;
 }
 

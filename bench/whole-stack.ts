@@ -26,6 +26,7 @@ export interface WholeTarget {
 }
 
 export interface Stack extends WholeTarget {
+  publicKey: string;
   campaigns: SetupProject;
 }
 
@@ -83,6 +84,7 @@ export async function startWhole(name: string, checkout: string, contacts: numbe
   return {
     url,
     key: sending.secretKey,
+    publicKey: sending.publicKey,
     sink,
     campaigns,
     body: (n) => ({ to: recipient(n), template, data: { name: `Ann ${n}` } }),

@@ -127,7 +127,7 @@ async function load(target: WholeTarget, seconds: number): Promise<Load> {
   };
 }
 
-async function post({ url, key }: WholeTarget, path: string, body: (n: number) => unknown, seconds: number) {
+async function post({ url, key }: { url: string; key: string }, path: string, body: (n: number) => unknown, seconds: number) {
   let next = 0;
   const result = await autocannon({
     url: url + path,
@@ -143,13 +143,13 @@ async function post({ url, key }: WholeTarget, path: string, body: (n: number) =
 }
 
 /** Posts events of which no workflow, segment or webhook depends. */
-async function tracks(sides: Record<'now' | 'before', WholeTarget>, progress: Progress): Promise<Measure> {
-  const track = async (target: WholeTarget, seconds: number): Promise<number> => {
-    await untilIdle(target.pids);
-    return (await post(target, '/v1/track', trackedEvent, seconds)).requests.average;
+async function tracks(sides: Record<'now' | 'before', Stack>, progress: Progress): Promise<Measure> {
+  const track = async ({ url, publicKey, pids }: Stack, seconds: number): Promise<number> => {
+    await untilIdle(pids);
+    return (await post({ url, key: publicKey }, '/v1/track', trackedEvent, seconds)).requests.average;
   };
   for (const target of Object.values(sides)) await track(target, WARM_UP_SECONDS);
-  const results = await inTurns<WholeTarget, number>(sides, '/v1/track', progress, (target) => track(target, SECONDS));
+  const results = await inTurns<Stack, number>(sides, '/v1/track', progress, (target) => track(target, SECONDS));
   const of = (side: 'now' | 'before') => median(results[side] ?? []);
   return measure(`/v1/track, against ${BEFORE}`, 'requests/s', of('now'), of('before'), '>= 0.97');
 }
