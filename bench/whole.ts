@@ -127,7 +127,12 @@ async function load(target: WholeTarget, seconds: number): Promise<Load> {
   };
 }
 
-async function post({ url, key }: { url: string; key: string }, path: string, body: (n: number) => unknown, seconds: number) {
+async function post(
+  { url, key }: { url: string; key: string },
+  path: string,
+  body: (n: number) => unknown,
+  seconds: number,
+) {
   let next = 0;
   const result = await autocannon({
     url: url + path,

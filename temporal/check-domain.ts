@@ -1,4 +1,4 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { UpdateNames } from '../services/outbox/signals.ts';
 import type { Temporal } from './connection.ts';
 import { attributesOf } from './send.ts';
@@ -12,8 +12,6 @@ export interface DomainLoop {
   resourceId: string;
 }
 
-/** Longer than the DNS time-outs of a check, shorter than the time-outs of most HTTP clients. */
-const DEADLINE_MS = 12_000;
 const CHECK_DOMAIN: UpdateNames['checkDomain'] = 'checkNow';
 
 /**
@@ -21,9 +19,8 @@ const CHECK_DOMAIN: UpdateNames['checkDomain'] = 'checkNow';
  * waits for Temporal. `running`: the check is still running. `unavailable`: Temporal is unavailable.
  */
 export async function requestDomainCheck(
-  { client, connection, check }: Temporal,
+  { client, check }: Temporal,
   { workflowType, workflowId, args, ...ids }: DomainLoop,
-  deadlineMs = DEADLINE_MS,
 ): Promise<'checked' | 'running' | 'unavailable'> {
   // Checks first, because a call to an unavailable server waits for its whole deadline.
   if (!(await check())) return 'unavailable';
@@ -36,13 +33,10 @@ export async function requestDomainCheck(
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     typedSearchAttributes: attributesOf(ids),
   });
-  const deadline = Date.now() + deadlineMs;
   try {
-    await connection.withDeadline(deadline, () =>
-      client.workflow.executeUpdateWithStart(CHECK_DOMAIN, { startWorkflowOperation, args: [] }),
-    );
+    await client.workflow.executeUpdateWithStart(CHECK_DOMAIN, { startWorkflowOperation, args: [] });
     return 'checked';
-  } catch {
-    return Date.now() >= deadline ? 'running' : 'unavailable';
+  } catch (error) {
+    return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ? 'running' : 'unavailable';
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { TemporalSettings } from '../platform/settings.ts';
+import { type Deadlines, retryUntilDeadline } from './deadlines.ts';
 
 /** The Temporal client. Connects on first use and reconnects after an outage. */
 export interface Temporal {
@@ -12,23 +13,21 @@ export interface Temporal {
   close(): Promise<void>;
 }
 
-const CHECK_MS = 1_500;
-
-export function createTemporal(settings: TemporalSettings): Temporal {
+export function createTemporal(settings: TemporalSettings, deadlines?: Deadlines): Temporal {
   const { namespace } = settings;
   const connection = Connection.lazy({
     ...serverOptions(settings),
+    interceptors: [retryUntilDeadline(deadlines)],
     // By default gRPC waits up to two minutes between attempts, and accepted work would wait as long after an outage.
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 },
   });
-  const describe = () => connection.workflowService.describeNamespace({ namespace });
   return {
     namespace,
     connection,
     client: new Client({ connection, namespace }),
     check: async () => {
       try {
-        await connection.withDeadline(Date.now() + CHECK_MS, describe);
+        await connection.workflowService.describeNamespace({ namespace });
         return true;
       } catch {
         return false;

@@ -7,14 +7,12 @@ import { removeSchedule } from './cron-schedules.ts';
 type Named = Pick<OpenRun, 'workflowId' | 'workflowType'>;
 
 const PAGE = 1_000;
-const DEADLINE_MS = 10_000;
 /** Prefix of the Schedules of customers' workflows. Every worker creates those of the platform itself. */
 const CRON = 'cron/';
 
 /** Reads and ends open workflows and Schedules, for the reconciler. */
 export function openRuns(temporal: Temporal) {
-  const { client, connection } = temporal;
-  const withDeadline = <T>(work: () => Promise<T>) => connection.withDeadline(Date.now() + DEADLINE_MS, work);
+  const { client } = temporal;
   return {
     async *open(): AsyncGenerator<OpenRun[]> {
       yield* inPages(workflowsOf(temporal));
@@ -23,9 +21,8 @@ export function openRuns(temporal: Temporal) {
 
     async isOpen({ workflowId, workflowType }: Named): Promise<boolean> {
       try {
-        if (workflowType === 'Schedule')
-          return Boolean(await withDeadline(() => client.schedule.getHandle(workflowId).describe()));
-        const { status } = await withDeadline(() => client.workflow.getHandle(workflowId).describe());
+        if (workflowType === 'Schedule') return Boolean(await client.schedule.getHandle(workflowId).describe());
+        const { status } = await client.workflow.getHandle(workflowId).describe();
         return status.name === 'RUNNING';
       } catch (error) {
         if (error instanceof WorkflowNotFoundError || error instanceof ScheduleNotFoundError) return false;
@@ -34,9 +31,9 @@ export function openRuns(temporal: Temporal) {
     },
 
     async end({ workflowId, workflowType }: Named): Promise<void> {
-      if (workflowType === 'Schedule') return withDeadline(() => removeSchedule(temporal, workflowId));
+      if (workflowType === 'Schedule') return removeSchedule(temporal, workflowId);
       try {
-        await withDeadline(() => client.workflow.getHandle(workflowId).cancel());
+        await client.workflow.getHandle(workflowId).cancel();
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }

@@ -9,12 +9,9 @@ const schedules = [
   { scheduleId: 'reconciler', workflowType: 'reconciler', every: '3 minutes' },
 ] as const;
 
-const DEADLINE_MS = 10_000;
-
 /** Creates the Schedules that do not exist yet. */
 export async function ensureSchedules(temporal: Temporal): Promise<void> {
-  for (const schedule of schedules)
-    await temporal.connection.withDeadline(Date.now() + DEADLINE_MS, () => create(temporal, schedule));
+  for (const schedule of schedules) await create(temporal, schedule);
 }
 
 async function create({ client }: Temporal, schedule: (typeof schedules)[number]): Promise<void> {

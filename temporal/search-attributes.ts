@@ -39,9 +39,7 @@ export async function ensureSearchAttributes(temporal: Temporal): Promise<Regist
 }
 
 async function missingAttributes({ connection, namespace }: Temporal): Promise<string[]> {
-  const { customAttributes } = await connection.withDeadline(Date.now() + DEADLINE_MS, () =>
-    connection.operatorService.listSearchAttributes({ namespace }),
-  );
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const wrong = names.filter((name) => (customAttributes[name] ?? KEYWORD) !== KEYWORD);
   if (wrong.length > 0) throw new Error(`Search attributes of the wrong type (Keyword is needed): ${wrong.join(', ')}`);
   return names.filter((name) => !(name in customAttributes));
@@ -50,9 +48,7 @@ async function missingAttributes({ connection, namespace }: Temporal): Promise<s
 async function add({ connection, namespace }: Temporal, missing: string[]): Promise<void> {
   const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]));
   try {
-    await connection.withDeadline(Date.now() + DEADLINE_MS, () =>
-      connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
-    );
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
     // Another worker has added them.
     if (!isGrpcServiceError(error) || error.code !== grpcCodes.ALREADY_EXISTS) throw error;

@@ -33,12 +33,10 @@ export type Order = { workflowId: string } & (
 /** Only a failure that the message itself causes counts as an attempt of the message. */
 export type CarryOutResult = { done: true } | { done: false; cause: 'message' | 'temporal'; message: string };
 
-const DEADLINE_MS = 10_000;
-
 /** Sends one message to Temporal. Idempotent: a message that was sent before counts as done. */
 export async function sendToTemporal(temporal: Temporal, order: Order): Promise<CarryOutResult> {
   try {
-    await temporal.connection.withDeadline(Date.now() + DEADLINE_MS, () => send(temporal, order));
+    await send(temporal, order);
     return { done: true };
   } catch (error) {
     return classifyError(order, error);

@@ -44,7 +44,8 @@ export type OwnNamespace = Temporal & { address: string };
 export async function bareNamespace(server?: { address: string }): Promise<OwnNamespace> {
   const { address } = server ?? (await devServer());
   const namespace = `test-${randomUUID()}`;
-  const temporal = createTemporal(temporalSettings(address, namespace));
+  // Busy machines take longer than production allows a check of a domain.
+  const temporal = createTemporal(temporalSettings(address, namespace), { ExecuteMultiOperation: 30_000 });
   await temporal.connection.workflowService.registerNamespace({
     namespace,
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
