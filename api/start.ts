@@ -1,7 +1,8 @@
 import { withStatementTimeout } from '../db/bounds.ts';
 import { connectDb } from '../db/connect.ts';
+import { installationId } from '../db/installation.ts';
 import { Listener } from '../db/listener.ts';
-import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
+import { createReadiness, waitForDatabase } from '../db/readiness.ts';
 import { createResolver } from '../platform/http/resolver.ts';
 import { securityHeaders } from '../platform/http/security-headers.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -36,7 +37,10 @@ export interface ApiOptions {
   /** Whether Temporal is reachable; the API does not require it. */
   checkTemporal(): Promise<boolean>;
   /** Asks a domain's check loop; without it this process checks. */
-  checkByWorkflow?: CheckByWorkflow;
+  checkByWorkflow?: (
+    loop: Parameters<CheckByWorkflow>[0],
+    installation: () => Promise<string>,
+  ) => ReturnType<CheckByWorkflow>;
   /** Addresses of OAuth providers, for tests. */
   oauthAt?: AppParts['oauthAt'];
   /** Shorter times of live streams, for tests. */
@@ -70,8 +74,8 @@ export async function startApi({
   try {
     const db = connectDb({ databaseUrl, poolSize, name: 'everpost-api', timeouts: databaseTimeouts.api });
     opened.push(() => db.destroy());
-    await refusePendingMigrations(db);
-    const listener = new Listener({ databaseUrl, log });
+    await waitForDatabase(db, log);
+    const listener = new Listener({ databaseUrl: settings.databaseDirectUrl ?? databaseUrl, log });
     opened.push(() => listener.stop());
     const keys = new KeyCache(db, listener);
     const limiter = rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener) : undefined;
@@ -101,7 +105,10 @@ export async function startApi({
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
       ...{ failedRequests, liveHub },
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
-      checkDomain: domainChecker({ db, resolver, settings }, checkByWorkflow),
+      checkDomain: domainChecker(
+        { db, resolver, settings },
+        checkByWorkflow && ((loop) => checkByWorkflow(loop, () => installationId(db))),
+      ),
     };
     const app = createApp(parts, moreRoutes);
     const server = await listen(app.callback(), settings.port, host, securityHeaders(settings.baseUrl));

@@ -17,6 +17,8 @@ type Typed<T> = joi.Schema & { readonly value?: T };
 
 const flag = (fallback: boolean): Typed<boolean> =>
   joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off').default(fallback);
+const optionalFlag = (): Typed<boolean | undefined> =>
+  joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off');
 const number = (fallback: number, rules = joi.number().min(0)): Typed<number> => rules.default(fallback);
 const text = (fallback: string, rules = joi.string()): Typed<string> => rules.default(fallback);
 const optionalText = (rules = joi.string()): Typed<string | undefined> => rules;
@@ -58,6 +60,7 @@ export const settingsSchema = {
   WORKER_PORT: number(3001, port()),
   BASE_URL: url('http', 'https'),
   DATABASE_URL: url('postgres', 'postgresql'),
+  DATABASE_DIRECT_URL: url('postgres', 'postgresql'),
   DATABASE_POOL_SIZE: number(20, joi.number().integer().min(2).max(500)),
   DATABASE_STATEMENT_TIMEOUT_MS: number(15_000, milliseconds()),
   DATABASE_WORKER_STATEMENT_TIMEOUT_MS: number(30_000, milliseconds()),
@@ -71,6 +74,9 @@ export const settingsSchema = {
   TEMPORAL_TLS_KEY: optionalText(),
   TEMPORAL_TLS_SERVER_NAME: optionalText(),
   TEMPORAL_UI_URL: url('http', 'https'),
+  WORKER_VERSIONING: optionalFlag(),
+  WORKER_BUILD_ID: optionalText(joi.string().pattern(/^[\w.-]{1,128}$/, 'letters, digits, dots, hyphens')),
+  WORKER_AUTO_CURRENT: flag(true),
   TEMPORAL_CLI_PATH: optionalText(),
   TEMPORAL_TEST_SERVER_PATH: optionalText(),
   SMTP_URL: relays(),
@@ -115,6 +121,7 @@ export const settingsSchema = {
   CORS_ORIGINS: list(),
   TRUST_PROXY: flag(false),
   METRICS_PORT: optionalNumber(port()),
+  SHUTDOWN_GRACE_SECONDS: number(60, joi.number().integer().min(5).max(3_600)),
   EVENT_RETENTION_DAYS: optionalNumber(joi.number().integer().min(1)),
   EMAIL_BODY_RETENTION_DAYS: number(90, joi.number().integer().min(1)),
   CAMPAIGN_MAX_BOUNCE_RATE: number(0.1, rate()),
@@ -162,9 +169,12 @@ export interface Settings {
   workerPort: number;
   baseUrl: string;
   databaseUrl: string | undefined;
+  /** Past a pooler: for LISTEN, for senders, whose connections carry planner settings, and for migrations. */
+  databaseDirectUrl: string | undefined;
   databasePoolSize: number;
   databaseTimeouts: { api: DatabaseTimeouts; worker: DatabaseTimeouts };
   temporal: TemporalSettings;
+  versioning: { on: boolean; build: string | undefined; autoCurrent: boolean };
   smtpUrl: string | undefined;
   /** The SMTP relays of `smtpUrl`. */
   relays: RelaySettings[];
@@ -191,6 +201,8 @@ export interface Settings {
   secretKeys: [string, ...string[]];
   trustProxy: boolean;
   metricsPort: number | undefined;
+  /** Between SIGTERM and SIGKILL, as the platform that runs the processes has it. */
+  shutdownGraceSeconds: number;
   /** The provider's quota, shared by all workers. */
   sendRatePerSecond: number | undefined;
   /** Mails a second to a recipient domain, over all workers. */
@@ -317,6 +329,7 @@ function toSettings(value: Values): Settings {
     workerPort: value.WORKER_PORT,
     baseUrl,
     databaseUrl: value.DATABASE_URL,
+    databaseDirectUrl: value.DATABASE_DIRECT_URL ?? value.DATABASE_URL,
     databasePoolSize: value.DATABASE_POOL_SIZE,
     databaseTimeouts: {
       api: timeoutsOf(value, value.DATABASE_STATEMENT_TIMEOUT_MS),
@@ -328,6 +341,11 @@ function toSettings(value: Values): Settings {
       apiKey: value.TEMPORAL_API_KEY,
       uiUrl: value.TEMPORAL_UI_URL?.replace(/\/+$/, ''),
       tls: tlsOf(value),
+    },
+    versioning: {
+      on: value.WORKER_VERSIONING ?? production,
+      build: value.WORKER_BUILD_ID,
+      autoCurrent: value.WORKER_AUTO_CURRENT,
     },
     smtpUrl: value.SMTP_URL?.text,
     relays: value.SMTP_URL?.relays ?? [],
@@ -347,6 +365,7 @@ function toSettings(value: Values): Settings {
     secretKeys: [keys[0] ?? DEVELOPMENT_SECRET, ...keys.slice(1)],
     trustProxy: value.TRUST_PROXY,
     metricsPort: value.METRICS_PORT,
+    shutdownGraceSeconds: value.SHUTDOWN_GRACE_SECONDS,
     sendRatePerSecond: value.SEND_RATE_PER_SECOND,
     domainRates: value.DOMAIN_RATES ?? new Map(),
     dkimSigning: value.DKIM_SIGNING,

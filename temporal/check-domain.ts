@@ -1,15 +1,13 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { UpdateNames } from '../services/outbox/signals.ts';
 import type { Temporal } from './connection.ts';
-import { attributesOf } from './send.ts';
+import type { NamespaceOwner } from './namespace-owner.ts';
 import { taskQueues } from './task-queues.ts';
 
 export interface DomainLoop {
   workflowId: string;
   workflowType: string;
   args: unknown[];
-  projectId: string;
-  resourceId: string;
 }
 
 /** Longer than the DNS time-outs of a check, shorter than the time-outs of most HTTP clients. */
@@ -22,8 +20,8 @@ const CHECK_DOMAIN: UpdateNames['checkDomain'] = 'checkNow';
  */
 export async function requestDomainCheck(
   { client, connection, check }: Temporal,
-  { workflowType, workflowId, args, ...ids }: DomainLoop,
-  deadlineMs = DEADLINE_MS,
+  { workflowType, workflowId, args }: DomainLoop,
+  { deadlineMs = DEADLINE_MS, owner }: { deadlineMs?: number; owner?: Pick<NamespaceOwner, 'verify'> } = {},
 ): Promise<'checked' | 'running' | 'unavailable'> {
   // Checks first, because a call to an unavailable server waits for its whole deadline.
   if (!(await check())) return 'unavailable';
@@ -34,10 +32,10 @@ export async function requestDomainCheck(
     workflowIdConflictPolicy: 'USE_EXISTING',
     // Restarts a workflow that was terminated by hand. One whose domain was deleted ends at once.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    typedSearchAttributes: attributesOf(ids),
   });
   const deadline = Date.now() + deadlineMs;
   try {
+    await owner?.verify();
     await connection.withDeadline(deadline, () =>
       client.workflow.executeUpdateWithStart(CHECK_DOMAIN, { startWorkflowOperation, args: [] }),
     );

@@ -3,6 +3,8 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import type { OpenRun } from '../services/reconciler/reconcile.ts';
 import type { Temporal } from './connection.ts';
 import { removeSchedule } from './cron-schedules.ts';
+import type { NamespaceOwner } from './namespace-owner.ts';
+import { taskQueues } from './task-queues.ts';
 
 type Named = Pick<OpenRun, 'workflowId' | 'workflowType'>;
 
@@ -10,13 +12,16 @@ const PAGE = 1_000;
 const DEADLINE_MS = 10_000;
 /** Prefix of the Schedules of customers' workflows. Every worker creates those of the platform itself. */
 const CRON = 'cron/';
+const CRON_TYPE = 'cronTick';
 
 /** Reads and ends open workflows and Schedules, for the reconciler. */
-export function openRuns(temporal: Temporal) {
+export function openRuns(temporal: Temporal, owner?: Pick<NamespaceOwner, 'verifyAgain'>) {
   const { client, connection } = temporal;
   const withDeadline = <T>(work: () => Promise<T>) => connection.withDeadline(Date.now() + DEADLINE_MS, work);
   return {
     async *open(): AsyncGenerator<OpenRun[]> {
+      // What is open here would be ended when its row is missing: never in another installation's namespace.
+      await owner?.verifyAgain();
       yield* inPages(workflowsOf(temporal));
       yield* inPages(schedulesOf(temporal));
     },
@@ -46,7 +51,8 @@ export function openRuns(temporal: Temporal) {
 
 async function* workflowsOf({ client }: Temporal): AsyncGenerator<OpenRun> {
   for await (const { workflowId, type, startTime } of client.workflow.list({
-    query: 'ExecutionStatus = "Running"',
+    // Other applications may share the namespace.
+    query: `ExecutionStatus = "Running" AND TaskQueue = "${taskQueues.workflows}"`,
     pageSize: PAGE,
   }))
     yield { workflowId, workflowType: type, startedAt: startTime };
@@ -54,8 +60,9 @@ async function* workflowsOf({ client }: Temporal): AsyncGenerator<OpenRun> {
 
 async function* schedulesOf({ client }: Temporal): AsyncGenerator<OpenRun> {
   // The list has no creation time. None is needed: a workflow's need for a Schedule does not change while one starts.
-  for await (const { scheduleId } of client.schedule.list({ pageSize: PAGE }))
-    if (scheduleId.startsWith(CRON)) yield { workflowId: scheduleId, workflowType: 'Schedule', startedAt: new Date(0) };
+  for await (const { scheduleId, action } of client.schedule.list({ pageSize: PAGE }))
+    if (scheduleId.startsWith(CRON) && action?.workflowType === CRON_TYPE)
+      yield { workflowId: scheduleId, workflowType: 'Schedule', startedAt: new Date(0) };
 }
 
 async function* inPages(runs: AsyncIterable<OpenRun>): AsyncGenerator<OpenRun[]> {

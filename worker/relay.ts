@@ -5,19 +5,27 @@ import type { Logger } from '../platform/logger.ts';
 import { releaseAllBlockedMail } from '../services/blocking/release.ts';
 import { applyNotices } from '../services/emails/apply-notices.ts';
 import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-results.ts';
-import { type ClaimedMessage, claimOutboxMessages } from '../services/outbox/claim.ts';
+import {
+  CLAIM_RENEW_MS,
+  type ClaimedMessage,
+  claimOutboxMessages,
+  renewOutboxClaim,
+} from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
 import { type OutboxResults, resolveOutboxMessages } from '../services/outbox/resolve.ts';
 import { type Complete, completeWebhookEvents } from '../services/webhooks/complete.ts';
 import { expandWebhookEvents, signalWebhookEndpoints } from '../services/webhooks/expand.ts';
 import { matchEvents } from '../services/workflows/match-events.ts';
 import type { Temporal } from '../temporal/connection.ts';
+import type { NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { type Order, sendToTemporal } from '../temporal/send.ts';
 import { Loop, type RoundResult } from './loop.ts';
 
 export interface RelayOptions {
   db: Db;
   temporal: Temporal;
+  /** Asked before the first message is sent: nothing is started in another installation's namespace. */
+  owner?: Pick<NamespaceOwner, 'verify'>;
   /** Not started yet. */
   listener: Listener;
   log: Logger;
@@ -112,8 +120,25 @@ export class Relay {
     return results.unreachable.length > 0 && results.done.length === 0 ? 'trouble' : 'more';
   }
 
+  /** Renews the claim meanwhile, so that it may be short: the messages of a relay that has died wait for seconds only. */
   private async sendAll(messages: ClaimedMessage[]): Promise<OutboxResults> {
     const results: OutboxResults = { done: [], failed: [], unreachable: [] };
+    const ids = messages.map(({ id }) => id);
+    const renewal = setInterval(() => void renewOutboxClaim(this.options.db, ids).catch(() => {}), CLAIM_RENEW_MS);
+    try {
+      await this.options.owner?.verify();
+      await this.sendClaimed(messages, results);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const untried = ids.filter((id) => !isResolved(results, id));
+      results.unreachable.push(...untried.map((id) => ({ id, error: reason })));
+    } finally {
+      clearInterval(renewal);
+    }
+    return results;
+  }
+
+  private async sendClaimed(messages: ClaimedMessage[], results: OutboxResults): Promise<void> {
     const remaining = messages.values();
     const sendRemaining = async (): Promise<void> => {
       for (const message of remaining) {
@@ -124,7 +149,6 @@ export class Relay {
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, sendRemaining));
-    return results;
   }
 
   private async send({ id, ...message }: ClaimedMessage, results: OutboxResults): Promise<void> {
@@ -141,6 +165,9 @@ export class Relay {
     this.reachable = first === undefined && (this.reachable || done.length > 0);
   }
 }
+
+const isResolved = ({ done, failed, unreachable }: OutboxResults, id: string): boolean =>
+  done.includes(id) || [...failed, ...unreachable].some((message) => message.id === id);
 
 function orderOf({ projectId, ...message }: Omit<ClaimedMessage, 'id'>): Order {
   const order = { args: [], ...message } as Order;

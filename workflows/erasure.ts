@@ -1,4 +1,4 @@
-import { continueAsNew, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities, setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import type { ProjectActivities } from '../activities/projects.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 
@@ -9,7 +9,7 @@ export interface ErasureInput {
 const { eraseSlice } = proxyActivities<ProjectActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '10 seconds',
+  heartbeatTimeout: '20 seconds',
   // Retries without limit: an erasure must be completed.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
@@ -23,3 +23,6 @@ export async function erasure({ erasureId }: ErasureInput): Promise<void> {
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof erasure>({ erasureId });
   }
 }
+
+// Short: ends on the build that it began on.
+setWorkflowOptions({ versioningBehavior: 'PINNED' }, erasure);

@@ -425,6 +425,7 @@ export const fieldTexts: Record<string, string> = {
   stepId: 'The id of the step.',
   stepName: 'The name of the step.',
   steps: 'The steps.',
+  stuckWorkflows: 'Temporal workflows whose task fails again and again.',
   subject: 'The subject, a single line of at most 998 characters.',
   subscribed: 'Whether the contact is subscribed.',
   success: 'Whether the call succeeded.',

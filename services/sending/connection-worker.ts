@@ -17,6 +17,8 @@ export interface ConnectionOptions {
   pace: DomainPace;
   lease: SenderLease;
   stopping: AbortSignal;
+  /** Closes the connection at once. */
+  cut?: AbortSignal | undefined;
   /** Reacts to a mail that may not begin. */
   onNotBegun: (mail: QueuedMail, verdict: BeginVerdict) => void;
 }
@@ -41,12 +43,12 @@ export class ConnectionWorker {
   }
 
   async run(): Promise<void> {
-    const { relay, queue } = this.options;
+    const { relay, queue, cut } = this.options;
     for (;;) {
       const mail = await queue.next(relay);
       if (!mail) return;
       // The connection comes first: a mail that cannot be offered does not begin.
-      const connection = await relay.connect();
+      const connection = await relay.connect(cut);
       if ('kind' in connection) {
         queue.giveBack(mail);
         continue;

@@ -71,13 +71,13 @@ describe('checkDomainNow', () => {
     this.timeout(60_000);
     const domain = await add();
     const loop = loopOf(domain.domain);
-    expect(await requestDomainCheck(temporal, loop, 30_000)).to.equal('checked');
+    expect(await requestDomainCheck(temporal, loop, { deadlineMs: 30_000 })).to.equal('checked');
     expect(await statusOf(domain)).to.equal('PENDING');
     publish(domain);
-    expect(await requestDomainCheck(temporal, loop, 30_000)).to.equal('checked');
+    expect(await requestDomainCheck(temporal, loop, { deadlineMs: 30_000 })).to.equal('checked');
     expect(await statusOf(domain)).to.equal('VERIFIED');
     const { runId } = (await temporal.client.workflow.getHandle(loop.workflowId).describe()) ?? {};
-    await Promise.all(Array.from({ length: 5 }, () => requestDomainCheck(temporal, loop, 30_000)));
+    await Promise.all(Array.from({ length: 5 }, () => requestDomainCheck(temporal, loop, { deadlineMs: 30_000 })));
     expect((await temporal.client.workflow.getHandle(loop.workflowId).describe()).runId).to.equal(runId);
   });
 
@@ -85,10 +85,10 @@ describe('checkDomainNow', () => {
     this.timeout(60_000);
     const domain = await add();
     const loop = loopOf(domain.domain);
-    await requestDomainCheck(temporal, loop, 30_000);
+    await requestDomainCheck(temporal, loop, { deadlineMs: 30_000 });
     await temporal.client.workflow.getHandle(loop.workflowId).terminate();
     publish(domain);
-    expect(await requestDomainCheck(temporal, loop, 30_000)).to.equal('checked');
+    expect(await requestDomainCheck(temporal, loop, { deadlineMs: 30_000 })).to.equal('checked');
     expect(await statusOf(domain)).to.equal('VERIFIED');
   });
 
@@ -97,10 +97,10 @@ describe('checkDomainNow', () => {
     const { domain } = await add();
     const idle = await bareNamespace();
     const unmarked = { ...loopOf(domain), projectId: '', resourceId: '' };
-    expect(await requestDomainCheck(idle, unmarked, 1_500)).to.equal('running');
+    expect(await requestDomainCheck(idle, unmarked, { deadlineMs: 1_500 })).to.equal('running');
     await idle.close();
     const unreachable = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`));
-    expect(await requestDomainCheck(unreachable, loopOf(domain), 1_500)).to.equal('unavailable');
+    expect(await requestDomainCheck(unreachable, loopOf(domain), { deadlineMs: 1_500 })).to.equal('unavailable');
     await unreachable.close();
   });
 });
