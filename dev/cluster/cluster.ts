@@ -58,7 +58,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const postgres = await startDatabase(dir);
     stops.push(() => postgres.stop());
     report('Temporal: creating its databases, starting two nodes …');
-    await prepareDatabases(binaries, postgres.url);
+    await prepareDatabases(binaries, postgres.url, dir);
     const nodes = await Promise.all(
       range(COUNT).map((n) => temporalNode({ binaries, postgresUrl: postgres.url, dir, name: `temporal-${n}` })),
     );

@@ -1,6 +1,6 @@
 // One node of a Temporal cluster: all four services in one process, on databases of Postgres that all nodes share.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { stringify } from 'yaml';
 import { type Child, startChild, waitUntilReady } from '../child.ts';
@@ -18,21 +18,24 @@ const HOST = '127.0.0.1';
 /** Cannot be changed later. Enough for some dozens of nodes. */
 const HISTORY_SHARDS = 64;
 
-/** Creates both databases and brings their schema up to date. */
-export async function prepareDatabases({ sqlTool }: TemporalBinaries, postgresUrl: string): Promise<void> {
+const script = resolve(import.meta.dirname, '../../ops/compose/temporal-schema.sh');
+
+/** Creates both databases and brings their schema up to date, with the script of docker-compose.yml. */
+export async function prepareDatabases({ sqlTool }: TemporalBinaries, postgresUrl: string, dir: string): Promise<void> {
   const { hostname, port, username, password } = new URL(postgresUrl);
-  for (const [store, database] of Object.entries(DATABASES)) {
-    const schema = `postgresql/v12/${store === 'default' ? 'temporal' : 'visibility'}/versioned`;
-    const run = (...args: string[]) =>
-      execute(sqlTool, [
-        ...['--plugin', 'postgres12', '--endpoint', hostname, '--port', port, '--user', username],
-        ...['--password', decodeURIComponent(password), '--database', database, ...args],
-      ]);
-    // Fails when it exists already, with data that stays.
-    await run('create-database', '--defaultdb', 'postgres').catch(() => {});
-    await run('setup-schema', '--version', '0.0').catch(() => {});
-    await run('update-schema', '--schema-name', schema);
-  }
+  const bin = join(dir, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const tool = join(bin, 'temporal-sql-tool');
+  if (!existsSync(tool)) symlinkSync(sqlTool, tool);
+  await execute('sh', [script], {
+    env: {
+      PATH: `${bin}:${process.env.PATH}`,
+      POSTGRES_SEEDS: hostname,
+      DB_PORT: port,
+      POSTGRES_USER: username,
+      SQL_PASSWORD: decodeURIComponent(password),
+    },
+  });
 }
 
 export interface TemporalNodeOptions {
