@@ -10,7 +10,7 @@ import { findTemporalServer } from './temporal-binaries.ts';
 import { createNamespace, prepareDatabases, type TemporalNode, temporalNode } from './temporal-node.ts';
 
 /** A process of the cluster, which may be stopped and started again on the same port. */
-export interface Member {
+export interface ClusterProcess {
   name: string;
   port: number;
   start(): Promise<void>;
@@ -24,8 +24,8 @@ export interface Cluster {
   temporalAddress: string;
   env: NodeJS.ProcessEnv;
   nodes: TemporalNode[];
-  apis: Member[];
-  workers: Member[];
+  apis: ClusterProcess[];
+  workers: ClusterProcess[];
   stop(): Promise<void>;
 }
 
@@ -145,7 +145,7 @@ interface MemberOptions {
   env: NodeJS.ProcessEnv;
 }
 
-function member({ name, port, dir, file, env }: MemberOptions): Member {
+function member({ name, port, dir, file, env }: MemberOptions): ClusterProcess {
   let child: Child | undefined;
   return {
     name,

@@ -13,5 +13,5 @@ for pair in temporal:temporal temporal_visibility:visibility; do
   # Both fail where the database is there already; its data stays.
   tool --database "$database" create-database --defaultdb postgres >/dev/null 2>&1 || true
   tool --database "$database" setup-schema --version 0.0 >/dev/null 2>&1 || true
-  tool --database "$database" update-schema --schema-name "postgresql/v12/$schema/versioned"
+  tool --database "$database" update-schema --schema-name "postgresql/v12/$schema"
 done

@@ -76,7 +76,7 @@ describe('two Temporal nodes, two APIs and two workers', function () {
     });
     await enable(own, workflow.id);
     for (let n = 0; n < CONTACTS; n++)
-      expect(await server().post('/v1/track', { email: `person${n}@example.com`, event: 'signed up' })).to.have.status(200);
+      expect(await server().post('/events/track', { email: `person${n}@example.com`, event: 'signed up' })).to.have.status(200);
     return workflow.id;
   }
 

@@ -38,7 +38,7 @@ describe('an execution whose workflow task fails again and again', function () {
     });
     expect(await server.patch(`/workflows/${workflow.id}`, { enabled: true })).to.have.status(200);
     const relay = await stack.startWorker({}, ['relay']);
-    expect(await server.post('/v1/track', { email: 'ann@example.com', event: 'signed up' })).to.have.status(200);
+    expect(await server.post('/events/track', { email: 'ann@example.com', event: 'signed up' })).to.have.status(200);
     const connection = await nativeConnection(temporal.address);
     const worker = await Worker.create({
       connection,
@@ -68,6 +68,16 @@ describe('an execution whose workflow task fails again and again', function () {
     const metrics = await (await fetch(`${worker.url}/metrics`)).text();
     expect(metrics).to.match(/^everpost_stuck_workflows 1$/m);
     expect(metrics).to.match(/^temporal_workflow_task_execution_failed\{[^}]*\} [1-9]/m);
+    // Those of ops/, which test/unit/ops.test.ts knows by name.
+    for (const name of [
+      'activity_schedule_to_start_latency_bucket',
+      'workflow_task_schedule_to_start_latency_bucket',
+      'worker_task_slots_available',
+      'sticky_cache_size',
+      'sticky_cache_miss',
+      'num_pollers',
+    ])
+      expect(metrics).to.match(new RegExp(`^temporal_${name}\\{[^}]*task_queue=`, 'm'));
     const listed = await runCli(['workflows', 'stuck'], stack.env);
     expect(listed.workflows).to.have.lengthOf(1);
     expect((listed.workflows as object[])[0]).to.include({ workflowId, workflowType: 'execution' });

@@ -153,7 +153,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('contains no secret', () => {
-    expect(read('docker-compose.yml')).not.to.match(/(PASSWORD|SECRET_KEY|_PWD): (?!\$\{\w+:\?)\S/);
+    expect(read('docker-compose.yml')).not.to.match(/(PASSWORD|SECRET_KEY|_PWD|_SECRET): (?!\$\{\w+:(\?|-\}))\S/);
   });
 });
 
