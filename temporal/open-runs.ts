@@ -16,8 +16,7 @@ const CRON_TYPE = 'cronTick';
 
 /** Reads and ends open workflows and Schedules, for the reconciler. */
 export function openRuns(temporal: Temporal, owner?: Pick<NamespaceOwner, 'verifyAgain'>) {
-  const { client, connection } = temporal;
-  const withDeadline = <T>(work: () => Promise<T>) => connection.withDeadline(Date.now() + DEADLINE_MS, work);
+  const withDeadline = <T>(work: () => Promise<T>) => temporal.connection.withDeadline(Date.now() + DEADLINE_MS, work);
   return {
     async *open(): AsyncGenerator<OpenRun[]> {
       // What is open here would be ended when its row is missing: never in another installation's namespace.
@@ -29,8 +28,8 @@ export function openRuns(temporal: Temporal, owner?: Pick<NamespaceOwner, 'verif
     async isOpen({ workflowId, workflowType }: Named): Promise<boolean> {
       try {
         if (workflowType === 'Schedule')
-          return Boolean(await withDeadline(() => client.schedule.getHandle(workflowId).describe()));
-        const { status } = await withDeadline(() => client.workflow.getHandle(workflowId).describe());
+          return Boolean(await withDeadline(() => temporal.client.schedule.getHandle(workflowId).describe()));
+        const { status } = await withDeadline(() => temporal.client.workflow.getHandle(workflowId).describe());
         return status.name === 'RUNNING';
       } catch (error) {
         if (error instanceof WorkflowNotFoundError || error instanceof ScheduleNotFoundError) return false;
@@ -41,7 +40,7 @@ export function openRuns(temporal: Temporal, owner?: Pick<NamespaceOwner, 'verif
     async end({ workflowId, workflowType }: Named): Promise<void> {
       if (workflowType === 'Schedule') return withDeadline(() => removeSchedule(temporal, workflowId));
       try {
-        await withDeadline(() => client.workflow.getHandle(workflowId).cancel());
+        await withDeadline(() => temporal.client.workflow.getHandle(workflowId).cancel());
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }

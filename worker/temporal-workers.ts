@@ -36,6 +36,7 @@ export class TemporalWorkers {
 
   constructor(options: TemporalWorkersOptions) {
     this.options = options;
+    options.temporal.onRenewed(() => void this.renewConnection());
     this.running = options.duties.map((queue) => this.keep(queue));
   }
 
@@ -101,6 +102,20 @@ export class TemporalWorkers {
       this.connecting = undefined;
     });
     return this.connecting;
+  }
+
+  /** Replaces the connection after certificates have changed. Running work goes on. */
+  private async renewConnection(): Promise<void> {
+    const { settings, log } = this.options;
+    try {
+      const [previous, next] = [this.connection, await NativeConnection.connect(serverOptions(settings))];
+      this.connection = next;
+      for (const worker of this.polling) worker.connection = next;
+      await previous?.close().catch(() => {});
+      log.info('certificates were read again');
+    } catch (err) {
+      log.warn({ err }, 'cannot connect with the new certificates; the old connection goes on');
+    }
   }
 
   private async open(): Promise<NativeConnection> {

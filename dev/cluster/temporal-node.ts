@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { stringify } from 'yaml';
 import { type Child, startChild, waitUntilReady } from '../child.ts';
-import { canConnect, freePort } from '../ports.ts';
+import { canConnect, portOrFree } from '../ports.ts';
 import { execute } from '../run.ts';
 import type { TemporalBinaries } from './temporal-binaries.ts';
 
@@ -60,9 +60,8 @@ export async function temporalNode(options: TemporalNodeOptions): Promise<Tempor
   const { dir, name, binaries } = options;
   const configDir = join(dir, name);
   mkdirSync(configDir, { recursive: true });
-  const ports = Object.fromEntries(
-    await Promise.all(SERVICES.map(async (service) => [service, { grpc: await freePort(), membership: await freePort() }])),
-  ) as Record<Service, { grpc: number; membership: number }>;
+  const ports = {} as Record<Service, { grpc: number; membership: number }>;
+  for (const service of SERVICES) ports[service] = { grpc: await lowPort(), membership: await lowPort() };
   writeFileSync(join(configDir, 'dynamic.yaml'), stringify(dynamicConfig), { mode: 0o600 });
   writeFileSync(join(configDir, 'node.yaml'), stringify(configuration(options, ports, configDir)), { mode: 0o600 });
   const { grpc: port } = ports.frontend;
@@ -82,6 +81,16 @@ export async function temporalNode(options: TemporalNodeOptions): Promise<Tempor
     stop: async () => void (await child?.stop([{ signal: 'SIGTERM', waitMs: 20_000 }])),
     kill: async () => void (await child?.kill()),
   };
+}
+
+const given = new Set<number>();
+
+/** Temporal's schema stores ports as `smallint`. */
+async function lowPort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    if ((await portOrFree('Temporal', port, () => {}, given)) === port) return port;
+  }
 }
 
 /** One partition per task queue: on a single machine more only cost. */

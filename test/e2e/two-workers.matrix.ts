@@ -53,7 +53,7 @@ describe('two workers on a throttled relay', function () {
     // The contacts of single mails get no campaign: they are not subscribed.
     expect(await db('contacts').where({ subscribed: true })).to.have.lengthOf(MAILS);
     const second = await stack.startWorker();
-    await eventually(async () => (await db('senders').where('validUntil', '>', db.fn.now())).length === 2, {
+    await eventually(async () => (await db('senders').where('leaseUntil', '>', db.fn.now())).length === 2, {
       what: 'a sender in each worker',
       timeoutMs: 60_000,
     });
