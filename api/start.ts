@@ -9,6 +9,8 @@ import type { Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
 import type { Settings } from '../platform/settings.ts';
 import { createRenderer } from '../platform/templates/index.ts';
+import { startTracing } from '../platform/tracing.ts';
+import { productVersion } from '../platform/version.ts';
 import { AddressLimiter } from '../services/access/address-limiter.ts';
 import { KeyCache } from '../services/access/keys.ts';
 import { RateLimiter, rateStore } from '../services/access/rate-limiter.ts';
@@ -74,6 +76,8 @@ export async function startApi({
   try {
     const db = connectDb({ databaseUrl, poolSize, name: 'everpost-api', timeouts: databaseTimeouts.api });
     opened.push(() => db.destroy());
+    if (settings.tracing)
+      opened.push(startTracing({ ...settings.tracing, service: 'everpost-api', version: productVersion }));
     await waitForDatabase(db, log);
     const listener = new Listener({ databaseUrl: settings.databaseDirectUrl ?? databaseUrl, log });
     opened.push(() => listener.stop());

@@ -155,6 +155,8 @@ export const settingsSchema = {
   OIDC_CLIENT_ID: optionalText(),
   OIDC_CLIENT_SECRET: optionalText(),
   WEB_APP_DIR: optionalText(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https'),
+  OTEL_TRACES_SAMPLER_ARG: number(1, rate()),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -232,6 +234,8 @@ export interface Settings {
   oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>> & {
     oidc?: { issuer: string; id: string; secret: string };
   };
+  /** Where OpenTelemetry traces go, and which part of them; undefined: nowhere. */
+  tracing: { endpoint: string; ratio: number } | undefined;
   /** The built web application; undefined: beside the compiled program. */
   webAppDir: string | undefined;
   home: string;
@@ -398,6 +402,9 @@ function toSettings(value: Values): Settings {
       ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
       ...oidcOf(value),
     },
+    tracing: value.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? { endpoint: value.OTEL_EXPORTER_OTLP_ENDPOINT, ratio: value.OTEL_TRACES_SAMPLER_ARG }
+      : undefined,
     webAppDir: value.WEB_APP_DIR,
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,

@@ -13,6 +13,8 @@ import { readSettings, type Settings } from '../platform/settings.ts';
 import { type ShutdownTimes, shutdownTimes } from '../platform/shutdown.ts';
 import { Relays } from '../platform/smtp/relays.ts';
 import { createRenderer } from '../platform/templates/index.ts';
+import { startTracing } from '../platform/tracing.ts';
+import { productVersion } from '../platform/version.ts';
 import { SignerCache } from '../services/domains/signing-key.ts';
 import { MailLinks } from '../services/emails/links.ts';
 import { startHeartbeat } from '../services/operators/processes.ts';
@@ -121,6 +123,7 @@ async function run(): Promise<void> {
   };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close(), () => sdkMetrics.stop()];
+  if (settings.tracing) stops.push(startTracing({ ...settings.tracing, service: 'everpost-worker', version: productVersion }));
   stops.push(startHeartbeat({ db, kind: 'worker', build, log }));
   const work = await startWork(deps);
   stops.push(work.stop);

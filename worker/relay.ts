@@ -2,6 +2,7 @@ import type { Db } from '../db/connect.ts';
 import type { Listener } from '../db/listener.ts';
 import { type OutboxQueue, queues } from '../db/models/outbox-queue.ts';
 import type { Logger } from '../platform/logger.ts';
+import { inSpan } from '../platform/tracing.ts';
 import { releaseAllBlockedMail } from '../services/blocking/release.ts';
 import { applyNotices } from '../services/emails/apply-notices.ts';
 import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-results.ts';
@@ -152,7 +153,13 @@ export class Relay {
   }
 
   private async send({ id, ...message }: ClaimedMessage, results: OutboxResults): Promise<void> {
-    const result = await sendToTemporal(this.options.temporal, orderOf(message));
+    const { action, workflowId } = message;
+    // `<kind>/<project>/<row>/…`
+    const row = workflowId.split('/')[2];
+    const options = { ...(row && { row }), kind: 'producer', attributes: { 'everpost.workflow_id': workflowId } } as const;
+    const result = await inSpan(`outbox ${action}`, options, () =>
+      sendToTemporal(this.options.temporal, orderOf(message)),
+    );
     if (result.done) results.done.push(id);
     else results[result.cause === 'message' ? 'failed' : 'unreachable'].push({ id, error: result.message });
   }
