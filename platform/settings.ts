@@ -171,7 +171,7 @@ export interface Settings {
   workerPort: number;
   baseUrl: string;
   databaseUrl: string | undefined;
-  /** Past a pooler: for LISTEN, for senders, whose connections carry planner settings, and for migrations. */
+  /** Past a pooler: for LISTEN, and for senders, whose connections carry planner settings. */
   databaseDirectUrl: string | undefined;
   databasePoolSize: number;
   databaseTimeouts: { api: DatabaseTimeouts; worker: DatabaseTimeouts };
