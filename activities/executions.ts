@@ -39,7 +39,9 @@ export const executionActivities = (deps: ExecutionAdvanceDeps) => {
     async advanceExecution(ref: ExecutionRef): Promise<Advanced> {
       const { executionId } = ref;
       try {
-        const next = await inSpan('advance execution', { row: executionId, kind: 'consumer' }, () => advance(deps, ref));
+        const next = await inSpan('advance execution', { row: executionId, kind: 'consumer' }, () =>
+          advance(deps, ref),
+        );
         const advanced = describe(next, await describeSteps(deps.db, executionId));
         failures.succeeded(executionId);
         return advanced;

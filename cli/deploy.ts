@@ -1,5 +1,5 @@
-import { installationId } from '../db/installation.ts';
 import type { Db } from '../db/connect.ts';
+import { installationId } from '../db/installation.ts';
 import { readSettings } from '../platform/settings.ts';
 import { liveBuilds } from '../services/operators/processes.ts';
 import { forgetStuckWorkflows, listStuckWorkflows, type StuckWorkflow } from '../services/operators/stuck-workflows.ts';
@@ -31,7 +31,8 @@ export const deployStatus = (): Promise<CommandResult> =>
     const builds = [...ids].map((id) => ({ id, current: id === current, running: live.has(id) }));
     return {
       lines: builds.map(
-        ({ id, running, ...build }) => `${id}: ${build.current ? 'current, ' : ''}${running ? 'running' : 'no workers'}`,
+        ({ id, running, ...build }) =>
+          `${id}: ${build.current ? 'current, ' : ''}${running ? 'running' : 'no workers'}`,
       ),
       json: { current, builds },
     };

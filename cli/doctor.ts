@@ -148,7 +148,8 @@ const namespaceOwner: Check = async (settings) =>
   withBoth('namespace', settings, async (db, client) => {
     const id = await installationId(db);
     const owner = await new NamespaceOwner(client, id).owner();
-    if (owner === undefined) return ok('namespace', `${client.namespace} belongs to nobody yet; the first worker takes it.`);
+    if (owner === undefined)
+      return ok('namespace', `${client.namespace} belongs to nobody yet; the first worker takes it.`);
     if (owner === id) return ok('namespace', `${client.namespace} belongs to this installation.`);
     return fault('namespace', `${client.namespace} belongs to another installation (${owner}).`, FOREIGN_ADVICE);
   });
@@ -163,9 +164,17 @@ const polling: Check = async (settings) =>
     );
     const silent = await unpolledQueues(client);
     if (workers.length === 0)
-      return warning('workers', 'No worker is running.', 'Start one: "npm run worker". Until then accepted work waits.');
+      return warning(
+        'workers',
+        'No worker is running.',
+        'Start one: "npm run worker". Until then accepted work waits.',
+      );
     if (silent.length === 0) return ok('workers', `${workers.length} running; all task queues are polled.`);
-    return fault('workers', `Nobody polls ${silent.join(', ')}.`, "Check the workers' /ready and log, and their --roles.");
+    return fault(
+      'workers',
+      `Nobody polls ${silent.join(', ')}.`,
+      "Check the workers' /ready and log, and their --roles.",
+    );
   });
 
 /** A worker writes its heartbeat every half minute. */

@@ -6,6 +6,7 @@ const read = statement<{ id: string }>('installation-id', 'select id from instal
 /** Returns the id of this installation, which its database was given when it was migrated. */
 export async function installationId(db: Db): Promise<string> {
   const [row] = await read(db, []);
-  if (!row) throw new Error('The table "installation" is empty: insert a row with "insert into installation default values".');
+  if (!row)
+    throw new Error('The table "installation" is empty: insert a row with "insert into installation default values".');
   return row.id;
 }

@@ -17,8 +17,7 @@ type Typed<T> = joi.Schema & { readonly value?: T };
 
 const flag = (fallback: boolean): Typed<boolean> =>
   joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off').default(fallback);
-const optionalFlag = (): Typed<boolean | undefined> =>
-  joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off');
+const optionalFlag = (): Typed<boolean | undefined> => joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off');
 const number = (fallback: number, rules = joi.number().min(0)): Typed<number> => rules.default(fallback);
 const text = (fallback: string, rules = joi.string()): Typed<string> => rules.default(fallback);
 const optionalText = (rules = joi.string()): Typed<string | undefined> => rules;

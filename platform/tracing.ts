@@ -170,9 +170,9 @@ function encoded({ links, attributes, error, ...span }: SpanData) {
 const attributesOf = (attributes: Attributes) =>
   Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ({ key, value: valueOf(value) }));
+    .map(([key, value]) => ({ key, value: encodedValue(value) }));
 
-function valueOf(value: Attributes[string]) {
+function encodedValue(value: Attributes[string]) {
   if (typeof value === 'boolean') return { boolValue: value };
   return typeof value === 'number' ? { doubleValue: value } : { stringValue: value };
 }

@@ -73,7 +73,9 @@ function open(settings: TemporalSettings): Opened {
 
 async function answers({ connection }: Opened, namespace: string): Promise<boolean> {
   try {
-    await connection.withDeadline(Date.now() + CHECK_MS, () => connection.workflowService.describeNamespace({ namespace }));
+    await connection.withDeadline(Date.now() + CHECK_MS, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
     return true;
   } catch {
     return false;

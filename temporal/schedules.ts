@@ -29,10 +29,7 @@ export async function setSegmentSweep(temporal: Temporal, wanted: boolean): Prom
   );
 }
 
-async function create(
-  { client }: Temporal,
-  schedule: (typeof schedules)[number] | typeof sweep,
-): Promise<void> {
+async function create({ client }: Temporal, schedule: (typeof schedules)[number] | typeof sweep): Promise<void> {
   const { scheduleId, workflowType, every } = schedule;
   try {
     await client.schedule.create({

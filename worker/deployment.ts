@@ -69,10 +69,16 @@ export function startDeployment({ db, temporal, build, auto, log }: DeploymentOp
 }
 
 /** Workflows that are pinned to a build without workers continue on the current one. */
-async function adoptWorkflows(temporal: Temporal, { builds, current }: DeploymentState, live: Set<string>, log: Logger) {
+async function adoptWorkflows(
+  temporal: Temporal,
+  { builds, current }: DeploymentState,
+  live: Set<string>,
+  log: Logger,
+) {
   for (const { id } of builds) {
     if (id === current || id === UNVERSIONED || live.has(id)) continue;
     const moved = await moveOffBuild(temporal, id);
-    if (moved > 0) log.info({ build: id, moved }, 'no worker runs this build: its workflows continue on the current one');
+    if (moved > 0)
+      log.info({ build: id, moved }, 'no worker runs this build: its workflows continue on the current one');
   }
 }

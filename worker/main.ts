@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { withStatementTimeout } from '../db/bounds.ts';
 import { connectDb, type Db } from '../db/connect.ts';
-import { Listener } from '../db/listener.ts';
 import { installationId } from '../db/installation.ts';
+import { Listener } from '../db/listener.ts';
 import { createReadiness, waitForDatabase } from '../db/readiness.ts';
 import { outboundHttp } from '../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../platform/http/resolver.ts';
@@ -123,7 +123,8 @@ async function run(): Promise<void> {
   };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close(), () => sdkMetrics.stop()];
-  if (settings.tracing) stops.push(startTracing({ ...settings.tracing, service: 'everpost-worker', version: productVersion }));
+  if (settings.tracing)
+    stops.push(startTracing({ ...settings.tracing, service: 'everpost-worker', version: productVersion }));
   stops.push(startHeartbeat({ db, kind: 'worker', build, log }));
   const work = await startWork(deps);
   stops.push(work.stop);
@@ -177,7 +178,9 @@ async function startWork(deps: WorkerDeps): Promise<{ stop: Stop; isPolling: () 
   const cut = new AbortController();
   setMaxListeners(0, cut.signal);
   const listener = new Listener({ databaseUrl: deps.directUrl, log });
-  const mail = roles.has('mail') ? startMail(deps, listener, { stopping: stopping.signal, cut: cut.signal }) : undefined;
+  const mail = roles.has('mail')
+    ? startMail(deps, listener, { stopping: stopping.signal, cut: cut.signal })
+    : undefined;
   const queues: QueueOptions[] = mail ? mail.queues : [];
   if (roles.has('bulk'))
     queues.push(

@@ -156,7 +156,11 @@ export class Relay {
     const { action, workflowId } = message;
     // `<kind>/<project>/<row>/…`
     const row = workflowId.split('/')[2];
-    const options = { ...(row && { row }), kind: 'producer', attributes: { 'everpost.workflow_id': workflowId } } as const;
+    const options = {
+      ...(row && { row }),
+      kind: 'producer',
+      attributes: { 'everpost.workflow_id': workflowId },
+    } as const;
     const result = await inSpan(`outbox ${action}`, options, () =>
       sendToTemporal(this.options.temporal, orderOf(message)),
     );

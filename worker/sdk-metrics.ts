@@ -40,7 +40,11 @@ export class SdkMetrics {
   private drain(): void {
     for (const { metric, value, attributes } of this.buffer.retrieveUpdates()) {
       const name = metric.name.startsWith(PREFIX) ? metric.name : PREFIX + metric.name;
-      const family = this.families.get(name) ?? { kind: metric.kind, help: metric.description ?? '', series: new Map() };
+      const family = this.families.get(name) ?? {
+        kind: metric.kind,
+        help: metric.description ?? '',
+        series: new Map(),
+      };
       this.families.set(name, family);
       const labels = labelsOf(attributes);
       const series = family.series.get(labels) ?? { labels, value: 0, buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
@@ -56,7 +60,8 @@ function add(series: Series, kind: string, value: number): void {
   else {
     series.sum += value;
     series.count++;
-    for (const [index, limit] of BUCKETS.entries()) if (value <= limit) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
+    for (const [index, limit] of BUCKETS.entries())
+      if (value <= limit) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
   }
 }
 

@@ -1,7 +1,11 @@
 // Finds workflows that do not continue because their task fails, mostly because the code does not match their history.
 import type { Db } from '../db/connect.ts';
 import type { Logger } from '../platform/logger.ts';
-import { forgetStuckWorkflows, listStuckWorkflows, recordStuckWorkflow } from '../services/operators/stuck-workflows.ts';
+import {
+  forgetStuckWorkflows,
+  listStuckWorkflows,
+  recordStuckWorkflow,
+} from '../services/operators/stuck-workflows.ts';
 import type { Temporal } from '../temporal/connection.ts';
 import { findRun, taskAttempts } from '../temporal/workflow-tasks.ts';
 import { Loop } from './loop.ts';
@@ -47,7 +51,10 @@ export class StuckWorkflows {
       // A first failure is looked at again: the second attempt may be under way.
       if (run && attempts >= STUCK_ATTEMPTS) {
         await recordStuckWorkflow(db, { ...run, failure, attempts });
-        log.error({ workflowId: run.workflowId, runId, failure }, 'a workflow is stuck: its task fails again and again');
+        log.error(
+          { workflowId: run.workflowId, runId, failure },
+          'a workflow is stuck: its task fails again and again',
+        );
       }
       if (!run || attempts !== 1) this.failed.delete(runId);
     }

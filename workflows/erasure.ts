@@ -1,4 +1,10 @@
-import { continueAsNew, proxyActivities, setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ProjectActivities } from '../activities/projects.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 

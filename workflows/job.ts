@@ -1,4 +1,10 @@
-import { continueAsNew, proxyActivities, setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { JobActivities } from '../activities/jobs.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 

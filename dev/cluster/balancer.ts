@@ -20,7 +20,11 @@ export async function startBalancer(targets: number[], port = 0): Promise<Balanc
     const order = targets.map((_, index) => targets[(next + index) % targets.length] ?? 0);
     next++;
     const target = await firstThatAccepts(order);
-    if (!target || client.destroyed) return void (client.destroy(), target?.destroy());
+    if (!target || client.destroyed) {
+      client.destroy();
+      target?.destroy();
+      return;
+    }
     target.on('error', () => client.destroy());
     target.once('close', () => client.destroy());
     client.once('close', () => target.destroy());

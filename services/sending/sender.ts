@@ -142,7 +142,16 @@ class SenderRun {
     const workers = relays.all.flatMap((relay) =>
       Array.from({ length: relay.maxConnections }, () => {
         const onNotBegun = (mail: QueuedMail, verdict: BeginVerdict) => this.react(mail, verdict);
-        const options = { relay, queue, ledger, pace, lease, stopping: this.stopping.signal, cut: this.cut, onNotBegun };
+        const options = {
+          relay,
+          queue,
+          ledger,
+          pace,
+          lease,
+          stopping: this.stopping.signal,
+          cut: this.cut,
+          onNotBegun,
+        };
         return new ConnectionWorker(options).run();
       }),
     );

@@ -70,7 +70,18 @@ describe('npx everpost', function () {
   it('lists its commands with --help', async () => {
     const { status, out } = await spawned(['--help']);
     expect(status).to.equal(0);
-    for (const name of ['user', 'project', 'keys', 'outbox', 'queues', 'deploy', 'workflows', 'mail', 'migrate', 'doctor'])
+    for (const name of [
+      'user',
+      'project',
+      'keys',
+      'outbox',
+      'queues',
+      'deploy',
+      'workflows',
+      'mail',
+      'migrate',
+      'doctor',
+    ])
       expect(out).to.contain(name);
   });
 

@@ -76,7 +76,9 @@ describe('two Temporal nodes, two APIs and two workers', function () {
     });
     await enable(own, workflow.id);
     for (let n = 0; n < CONTACTS; n++)
-      expect(await server().post('/events/track', { email: `person${n}@example.com`, event: 'signed up' })).to.have.status(200);
+      expect(
+        await server().post('/events/track', { email: `person${n}@example.com`, event: 'signed up' }),
+      ).to.have.status(200);
     return workflow.id;
   }
 
@@ -120,7 +122,8 @@ describe('two Temporal nodes, two APIs and two workers', function () {
     const received = (id: string) => smtp.mails.filter(({ messageId }) => messageId?.startsWith(`<${id}@`)).length;
     for (const { id, status, unknownOutcomes } of rows) {
       // Only a mail that was in flight in a killed worker may be missing or arrive twice, and its row says so.
-      if (unknownOutcomes === 0) expect({ id, status, received: received(id) }).to.deep.equal({ id, status: 'SENT', received: 1 });
+      if (unknownOutcomes === 0)
+        expect({ id, status, received: received(id) }).to.deep.equal({ id, status: 'SENT', received: 1 });
     }
     const inFlight = rows.filter(({ unknownOutcomes }) => unknownOutcomes > 0).length;
     expect(inFlight, 'in flight in the one worker that was killed').to.be.at.most(20);

@@ -57,11 +57,18 @@ describe('a rolling release, forward and back', function () {
     const load = (async () => {
       for (let n = 0; !isOver; n++) {
         const api = client(urls[n % 2] ?? '', { authorization: `Bearer ${project.secretKey}` });
-        const mail = { to: `mail${n}@example.com`, from: `shop@${project.senderDomain}`, subject: 'Hi', body: '<p>Hi</p>' };
+        const mail = {
+          to: `mail${n}@example.com`,
+          from: `shop@${project.senderDomain}`,
+          subject: 'Hi',
+          body: '<p>Hi</p>',
+        };
         const sent = await api.post('/v1/send', mail);
         expect(sent).to.have.status(200);
         accepted.push(sent.body.data.emails[0].email);
-        expect(await api.post('/events/track', { email: `person${n}@example.com`, event: 'signed up' })).to.have.status(200);
+        expect(await api.post('/events/track', { email: `person${n}@example.com`, event: 'signed up' })).to.have.status(
+          200,
+        );
         contacts++;
       }
     })();

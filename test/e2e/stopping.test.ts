@@ -1,7 +1,7 @@
 // SIGTERM while an SMTP server takes its time: the worker waits for the answer as long as the grace period allows.
 import { expect } from 'chai';
-import { eventually } from '../support/waiting.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { eventually } from '../support/waiting.ts';
 
 describe('a worker that is stopped while an SMTP server has not answered', function () {
   this.timeout(180_000);

@@ -2,16 +2,16 @@
 import { resolve } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
-import { makeOperator } from '../../services/operators/accounts.ts';
 import { User } from '../../db/models/user.ts';
+import { makeOperator } from '../../services/operators/accounts.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { cachedBundle } from '../../worker/bundle.ts';
 import { client } from '../support/api.ts';
 import { runCli } from '../support/cli.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { nativeConnection } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 import { build } from '../support/workflow-building.ts';
-import { nativeConnection } from '../support/temporal-work.ts';
 
 const WAIT = { timeoutMs: 90_000 };
 
@@ -33,7 +33,10 @@ describe('an execution whose workflow task fails again and again', function () {
   async function startElsewhere(): Promise<string> {
     const { server, project } = stack;
     const workflow = await build({ ...project, server } as never, {
-      steps: { tag: { type: 'UPDATE_CONTACT', config: { data: { welcomed: true } } }, end: { type: 'EXIT', config: {} } },
+      steps: {
+        tag: { type: 'UPDATE_CONTACT', config: { data: { welcomed: true } } },
+        end: { type: 'EXIT', config: {} },
+      },
       transitions: [['tag', 'end']],
     });
     expect(await server.patch(`/workflows/${workflow.id}`, { enabled: true })).to.have.status(200);
@@ -50,7 +53,10 @@ describe('an execution whose workflow task fails again and again', function () {
       const row = await stack.database.db('executions').first('id', 'projectId', 'generation');
       if (!row) return undefined;
       const workflowId = `execution/${row.projectId}/${row.id}/${row.generation}`;
-      const { events } = await temporal.client.workflow.getHandle(workflowId).fetchHistory().catch(() => ({ events: [] }));
+      const { events } = await temporal.client.workflow
+        .getHandle(workflowId)
+        .fetchHistory()
+        .catch(() => ({ events: [] }));
       return events?.some(({ timerStartedEventAttributes }) => timerStartedEventAttributes) ? workflowId : undefined;
     };
     const workflowId = await worker.runUntil(() => eventually(timerStarted, { what: 'the first task', ...WAIT }));

@@ -49,7 +49,10 @@ describe('OpenTelemetry traces', function () {
   });
 
   const spanOf = (name: string, test: (span: SpanOnWire) => boolean) =>
-    eventually(() => collector.spans.find((span) => span.name === name && test(span)), { what: `the span ${name}`, ...WAIT });
+    eventually(() => collector.spans.find((span) => span.name === name && test(span)), {
+      what: `the span ${name}`,
+      ...WAIT,
+    });
   const linksTo = (id: string) => (span: SpanOnWire) => span.links.some(({ traceId }) => traceId === traceOf(id));
 
   it("follow a mail from the caller's request to SMTP", async () => {

@@ -25,12 +25,16 @@ const sdkMetrics = [
 ];
 
 const ours = new Set(
-  [...`${sourcesIn('api')}${sourcesIn('worker')}`.matchAll(/name: '(everpost_[a-z_]+)'/g)].map(([, name]) => name ?? ''),
+  [...`${sourcesIn('api')}${sourcesIn('worker')}`.matchAll(/name: '(everpost_[a-z_]+)'/g)].map(
+    ([, name]) => name ?? '',
+  ),
 );
 const known = new Set([...ours, ...sdkMetrics]);
 
 const metricsOf = (expression: string): string[] =>
-  [...expression.matchAll(/\b(?:everpost|temporal)_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ''));
+  [...expression.matchAll(/\b(?:everpost|temporal)_[a-z_]+/g)].map(([name]) =>
+    name.replace(/_(bucket|sum|count)$/, ''),
+  );
 
 describe('ops/', () => {
   it('has alert rules whose metrics exist', () => {
@@ -79,7 +83,11 @@ interface Manifest {
     selector?: { matchLabels?: object } & object;
     template?: {
       metadata?: { labels?: object };
-      spec: { containers: Container[]; terminationGracePeriodSeconds?: number; securityContext?: { runAsNonRoot?: boolean } };
+      spec: {
+        containers: Container[];
+        terminationGracePeriodSeconds?: number;
+        securityContext?: { runAsNonRoot?: boolean };
+      };
     };
   };
 }
@@ -108,9 +116,14 @@ describe('ops/kubernetes/everpost.yaml', () => {
   });
 
   it('sets known settings to valid values', () => {
-    const given = { ...settings, ...Object.fromEntries(containers.flatMap(({ env = [] }) => env.map((e) => [e.name, e.value]))) };
+    const given = {
+      ...settings,
+      ...Object.fromEntries(containers.flatMap(({ env = [] }) => env.map((e) => [e.name, e.value]))),
+    };
     for (const [name, value] of Object.entries(given)) {
-      const schema = (settingsSchema as Record<string, { validate(value: unknown): { error?: unknown } } | undefined>)[name];
+      const schema = (settingsSchema as Record<string, { validate(value: unknown): { error?: unknown } } | undefined>)[
+        name
+      ];
       expect(schema, name).not.to.equal(undefined);
       expect(schema?.validate(value).error, name).to.equal(undefined);
     }

@@ -201,7 +201,8 @@ export const operator = {
   parkedMore: (shown: number, all: number) => `The first ${number(shown)} of ${number(all)} are shown.`,
   stuck: 'Stuck workflows in Temporal',
   stuckEmpty: 'No workflow is stuck.',
-  stuckHelp: 'Their task fails again and again, so they do not continue. Remove the cause or go back to the version before, then run:',
+  stuckHelp:
+    'Their task fails again and again, so they do not continue. Remove the cause or go back to the version before, then run:',
   stuckWorkflow: 'Workflow',
   message: 'Message',
   attempts: 'Attempts',
