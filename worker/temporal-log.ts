@@ -34,8 +34,8 @@ const FAILED_TASK = 'Failing workflow task';
 export function bridge(log: Logger, onFailedTask: RuntimeHooks['onFailedTask'] = () => {}): TemporalLogger {
   const write = (level: Level, message: string, meta?: Record<string | symbol, unknown>) => {
     log[isNoise(level, message) ? 'debug' : level](plain(meta), message);
-    if (message === FAILED_TASK && meta?.run_id)
-      onFailedTask({ runId: String(meta.run_id), failure: String(meta.failure ?? '') });
+    if (message === FAILED_TASK && meta?.runId)
+      onFailedTask({ runId: String(meta.runId), failure: messageIn(String(meta.failure ?? '')) });
   };
   const at = (level: Level) => (message: string, meta?: Record<string | symbol, unknown>) =>
     write(level, message, meta);
@@ -48,6 +48,9 @@ export function bridge(log: Logger, onFailedTask: RuntimeHooks['onFailedTask'] =
     error: at('error'),
   };
 }
+
+/** The core prints the failure as a Rust structure; its first message says what is wrong. */
+const messageIn = (failure: string): string => /message: "((?:[^"\\]|\\.)*)"/.exec(failure)?.[1] ?? failure;
 
 /** The SDK's info messages only help debugging. A worker without workflows or activities is intended. */
 const isNoise = (level: Level, message: string) =>

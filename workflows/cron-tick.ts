@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { TickActivities } from '../activities/ticks.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { pinned } from './pinned.ts';
 
 export interface CronTickInput {
   workflowId: string;
@@ -35,5 +36,4 @@ export async function cronTick({ workflowId, entered = 0 }: CronTickInput): Prom
   }
 }
 
-// Short: ends on the build that it began on.
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, cronTick);
+setWorkflowOptions(pinned, cronTick);

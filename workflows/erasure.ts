@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { ProjectActivities } from '../activities/projects.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { pinned } from './pinned.ts';
 
 export interface ErasureInput {
   erasureId: string;
@@ -30,5 +31,4 @@ export async function erasure({ erasureId }: ErasureInput): Promise<void> {
   }
 }
 
-// Short: ends on the build that it began on.
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, erasure);
+setWorkflowOptions(pinned, erasure);

@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { JobActivities } from '../activities/jobs.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { pinned } from './pinned.ts';
 
 export interface JobInput {
   jobId: string;
@@ -30,5 +31,4 @@ export async function job({ jobId }: JobInput): Promise<void> {
   }
 }
 
-// Short: ends on the build that it began on.
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, job);
+setWorkflowOptions(pinned, job);

@@ -3,6 +3,7 @@ import type { ReconcilerActivities } from '../activities/reconciler.ts';
 import type { RetentionActivities } from '../activities/retention.ts';
 import type { SegmentActivities } from '../activities/segments.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { pinned } from './pinned.ts';
 
 const { sweepSegments } = proxyActivities<SegmentActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
@@ -42,7 +43,6 @@ export async function reconciler(): Promise<Awaited<ReturnType<typeof reconcileA
   return reconcileAll();
 }
 
-// Short: each ends on the build that it began on.
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, segmentSweep);
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, retention);
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, reconciler);
+setWorkflowOptions(pinned, segmentSweep);
+setWorkflowOptions(pinned, retention);
+setWorkflowOptions(pinned, reconciler);
