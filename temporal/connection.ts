@@ -32,9 +32,16 @@ export function createTemporal(settings: TemporalSettings, { renewMs = RENEW_MS 
   let current = open(settings);
   let files = filesOf(settings);
   const listeners: (() => void)[] = [];
+  let isRenewing = false;
   const renew = async () => {
     const now = filesOf(settings);
-    if (now === files || now === undefined) return;
+    if (isRenewing || now === files || now === undefined) return;
+    isRenewing = true;
+    await replace(now).finally(() => {
+      isRenewing = false;
+    });
+  };
+  const replace = async (now: string) => {
     const next = open(settings);
     // Half-written files, or a certificate that the server does not accept yet: tried again later.
     if (!(await answers(next, namespace))) return void (await next.connection.close());

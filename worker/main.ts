@@ -23,7 +23,6 @@ import {
   startSenderWorkflow,
   unregisterMailProcess,
 } from '../services/outbox/sender-workflows.ts';
-import { hasTimeDependentSegments } from '../services/segments/sweep.ts';
 import { DomainPace } from '../services/sending/domain-pace.ts';
 import { Preparation } from '../services/sending/prepare.ts';
 import { RateLimit } from '../services/sending/rate-limit.ts';
@@ -32,7 +31,7 @@ import { Sender } from '../services/sending/sender.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { ForeignNamespaceError, NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { openRuns } from '../temporal/open-runs.ts';
-import { ensureSchedules, setSegmentSweep } from '../temporal/schedules.ts';
+import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { buildOf } from './bundle.ts';
 import { deploymentOptions, startDeployment } from './deployment.ts';
@@ -44,6 +43,7 @@ import { Relay, WAKE_CHANNEL } from './relay.ts';
 import { listenForReturnedMail } from './returned-mail.ts';
 import { parseRoles, type WorkerRole } from './roles.ts';
 import { SdkMetrics, withSdkMetrics } from './sdk-metrics.ts';
+import { startSegmentSweep } from './segment-sweep.ts';
 import { registerSendingMetrics } from './sending-metrics.ts';
 import { StuckWorkflows } from './stuck-workflows.ts';
 import {
@@ -79,7 +79,6 @@ interface WorkerDeps {
 }
 
 const UPKEEP_MS = 5 * 60_000;
-const SWEEP_CHECK_MS = 10_000;
 
 /** For bulk work: customers decide the size of its chunks, and no request waits for it. */
 const BULK_STATEMENT_MS = 120_000;
@@ -382,25 +381,8 @@ function startRelay({ db, temporal, owner, settings, log }: WorkerDeps, listener
       return 'idle';
     },
   });
-  const sweeping = sweepLoop({ db, temporal, owner, log });
+  const sweeping = startSegmentSweep({ db, temporal, owner, log });
   return () => Promise.all([relay.stop(), stopHousekeeping(), upkeep.stop(), sweeping.stop()]);
-}
-
-/** Lets Temporal sweep segments only while one of them depends on time. */
-function sweepLoop({ db, temporal, owner, log }: Pick<WorkerDeps, 'db' | 'temporal' | 'owner' | 'log'>): Loop {
-  let [sweeps, setAt] = [undefined as boolean | undefined, 0];
-  return new Loop({
-    ...{ name: 'segment sweep', idleMs: SWEEP_CHECK_MS, troubleMs: SWEEP_CHECK_MS, log },
-    round: async () => {
-      const wanted = await hasTimeDependentSegments(db);
-      // Set again now and then, in case the namespace was lost.
-      if (wanted === sweeps && performance.now() - setAt < UPKEEP_MS) return 'idle';
-      await owner.verify();
-      await setSegmentSweep(temporal, wanted);
-      [sweeps, setAt] = [wanted, performance.now()];
-      return 'idle';
-    },
-  });
 }
 
 run().then(
