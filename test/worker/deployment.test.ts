@@ -53,7 +53,7 @@ describe('workers with builds', function () {
   });
 
   const currentIs = (build: string) =>
-    eventually(async () => (await describeDeployment(temporal))?.current === build, {
+    eventually(async () => (await describeDeployment(temporal).catch(() => undefined))?.current === build, {
       what: `${build} to be current`,
       timeoutMs: 60_000,
     });
