@@ -26,7 +26,7 @@ export interface SpanOptions {
 
 export type Attributes = Record<string, string | number | boolean | undefined>;
 
-export interface Span {
+export interface TraceSpan {
   set(attributes: Attributes): void;
   /** Gives the span a better name, once it is known. */
   rename(name: string): void;
@@ -51,7 +51,7 @@ const SEND_MS = 1_000;
 const MAX_WAITING = 5_000;
 const MAX_LINKS = 100;
 const TIMEOUT_MS = 5_000;
-const NOTHING: Span = { set: () => {}, rename: () => {}, fail: () => {} };
+const NOTHING: TraceSpan = { set: () => {}, rename: () => {}, fail: () => {} };
 
 let exporter: Exporter | undefined;
 const active = new AsyncLocalStorage<SpanData>();
@@ -67,7 +67,7 @@ export function startTracing(options: TracingOptions): () => Promise<void> {
 }
 
 /** Runs `work` in a span. Costs nothing while tracing is off. */
-export async function inSpan<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T> {
+export async function inSpan<T>(name: string, options: SpanOptions, work: (span: TraceSpan) => Promise<T>): Promise<T> {
   const target = exporter;
   if (!target) return work(NOTHING);
   const data = begin(name, options);
@@ -102,7 +102,7 @@ function begin(name: string, { row, traceparent, kind = 'internal', attributes =
   };
 }
 
-const handleOf = (data: SpanData): Span => ({
+const handleOf = (data: SpanData): TraceSpan => ({
   set: (attributes) => void Object.assign(data.attributes, attributes),
   rename: (name) => {
     data.name = name;
