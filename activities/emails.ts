@@ -10,16 +10,18 @@ export interface EmailActivityDeps {
   sender: Sender;
   /** Aborted when the process shuts down: lease nothing more. */
   stopping: AbortSignal;
+  /** Aborted when the grace period of a shutdown is over: cut SMTP connections that have not answered. */
+  cut?: AbortSignal;
   runMs?: number;
 }
 
-export const emailActivities = ({ sender, stopping, runMs = RUN_MS }: EmailActivityDeps) => ({
+export const emailActivities = ({ sender, stopping, cut, runMs = RUN_MS }: EmailActivityDeps) => ({
   /** Returns what it did, as one line for Temporal's Web UI. */
   async sendMail(): Promise<string> {
     const { cancellationSignal, heartbeat } = Context.current();
-    // A cancellation or a lost heartbeat ends leasing and never cuts SMTP.
+    // A cancellation or a lost heartbeat ends leasing and does not cut SMTP.
     const stop = AbortSignal.any([stopping, cancellationSignal]);
-    const counts = await sender.run({ durationMs: runMs, stop, heartbeat: (counts) => heartbeat(counts) });
+    const counts = await sender.run({ durationMs: runMs, stop, cut, heartbeat: (counts) => heartbeat(counts) });
     if (cancellationSignal.aborted) throw cancellationSignal.reason;
     // Another process takes over at once.
     if (stopping.aborted)

@@ -3,6 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Db } from '../db/connect.ts';
 import type { SigningKeys } from '../platform/crypto/signed-token.ts';
 import type { OutboundHttp } from '../platform/http/outbound-http.ts';
+import { inSpan } from '../platform/tracing.ts';
 import { webhookSecret } from '../services/projects/webhook-secret.ts';
 import {
   advance,
@@ -38,7 +39,10 @@ export const executionActivities = (deps: ExecutionAdvanceDeps) => {
     async advanceExecution(ref: ExecutionRef): Promise<Advanced> {
       const { executionId } = ref;
       try {
-        const advanced = describe(await advance(deps, ref), await describeSteps(deps.db, executionId));
+        const next = await inSpan('advance execution', { row: executionId, kind: 'consumer' }, () =>
+          advance(deps, ref),
+        );
+        const advanced = describe(next, await describeSteps(deps.db, executionId));
         failures.succeeded(executionId);
         return advanced;
       } catch (error) {

@@ -1,11 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { readSettings, SettingsError } from '../platform/settings.ts';
+import { shutdownTimes } from '../platform/shutdown.ts';
 import { requestDomainCheck } from '../temporal/check-domain.ts';
 import { createTemporal } from '../temporal/connection.ts';
+import { NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { type Api, startApi } from './start.ts';
-
-const SHUTDOWN_TIMEOUT_MS = 25_000;
 
 async function run(): Promise<void> {
   const settings = readSettings(process.env, ['DATABASE_URL']);
@@ -16,18 +16,24 @@ async function run(): Promise<void> {
       process.exit(1);
     });
   const temporal = settings.temporal.address ? createTemporal(settings.temporal) : undefined;
+  let owner: NamespaceOwner | undefined;
   const checkTemporal = async () => (await temporal?.check()) ?? false;
   const api = await startApi({
     settings,
     log,
     checkTemporal,
-    checkByWorkflow: async (loop) => (temporal ? requestDomainCheck(temporal, loop) : 'unavailable'),
+    checkByWorkflow: async (loop, installation) => {
+      if (!temporal) return 'unavailable';
+      owner ??= new NamespaceOwner(temporal, await installation());
+      return requestDomainCheck(temporal, loop, owner);
+    },
   });
-  shutDownOnSignal(api, log, async () => temporal?.close());
+  const { forceMs } = shutdownTimes(settings.shutdownGraceSeconds);
+  shutDownOnSignal(api, log, forceMs, async () => temporal?.close());
 }
 
 /** The first signal shuts down gracefully, the second immediately. */
-function shutDownOnSignal(api: Api, log: Logger, afterwards: () => Promise<void>): void {
+function shutDownOnSignal(api: Api, log: Logger, forceMs: number, afterwards: () => Promise<void>): void {
   let shuttingDown = false;
   const shutDown = async (signal: NodeJS.Signals): Promise<void> => {
     if (shuttingDown) {
@@ -37,10 +43,10 @@ function shutDownOnSignal(api: Api, log: Logger, afterwards: () => Promise<void>
     shuttingDown = true;
     log.info({ signal }, 'shutting down: finishing open requests');
     const timeout = setTimeout(() => {
-      log.error('requests are still open after 25 s: closing their connections');
+      log.error('requests are still open at the end of the grace period: closing their connections');
       api.cut();
       process.exit(1);
-    }, SHUTDOWN_TIMEOUT_MS);
+    }, forceMs);
     await api.stop();
     await afterwards();
     clearTimeout(timeout);

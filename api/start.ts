@@ -1,13 +1,16 @@
 import { withStatementTimeout } from '../db/bounds.ts';
 import { connectDb } from '../db/connect.ts';
+import { installationId } from '../db/installation.ts';
 import { Listener } from '../db/listener.ts';
-import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
+import { createReadiness, waitForDatabase } from '../db/readiness.ts';
 import { createResolver } from '../platform/http/resolver.ts';
 import { securityHeaders } from '../platform/http/security-headers.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
 import type { Settings } from '../platform/settings.ts';
 import { createRenderer } from '../platform/templates/index.ts';
+import { startTracing } from '../platform/tracing.ts';
+import { productVersion } from '../platform/version.ts';
 import { AddressLimiter } from '../services/access/address-limiter.ts';
 import { KeyCache } from '../services/access/keys.ts';
 import { RateLimiter, rateStore } from '../services/access/rate-limiter.ts';
@@ -36,7 +39,10 @@ export interface ApiOptions {
   /** Whether Temporal is reachable; the API does not require it. */
   checkTemporal(): Promise<boolean>;
   /** Asks a domain's check loop; without it this process checks. */
-  checkByWorkflow?: CheckByWorkflow;
+  checkByWorkflow?: (
+    loop: Parameters<CheckByWorkflow>[0],
+    installation: () => Promise<string>,
+  ) => ReturnType<CheckByWorkflow>;
   /** Addresses of OAuth providers, for tests. */
   oauthAt?: AppParts['oauthAt'];
   /** Shorter times of live streams, for tests. */
@@ -70,8 +76,10 @@ export async function startApi({
   try {
     const db = connectDb({ databaseUrl, poolSize, name: 'everpost-api', timeouts: databaseTimeouts.api });
     opened.push(() => db.destroy());
-    await refusePendingMigrations(db);
-    const listener = new Listener({ databaseUrl, log });
+    if (settings.tracing)
+      opened.push(startTracing({ ...settings.tracing, service: 'everpost-api', version: productVersion }));
+    await waitForDatabase(db, log);
+    const listener = new Listener({ databaseUrl: settings.databaseDirectUrl ?? databaseUrl, log });
     opened.push(() => listener.stop());
     const keys = new KeyCache(db, listener);
     const limiter = rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener) : undefined;
@@ -101,7 +109,10 @@ export async function startApi({
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
       ...{ failedRequests, liveHub },
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
-      checkDomain: domainChecker({ db, resolver, settings }, checkByWorkflow),
+      checkDomain: domainChecker(
+        { db, resolver, settings },
+        checkByWorkflow && ((loop) => checkByWorkflow(loop, () => installationId(db))),
+      ),
     };
     const app = createApp(parts, moreRoutes);
     const server = await listen(app.callback(), settings.port, host, securityHeaders(settings.baseUrl));

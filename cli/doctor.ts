@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { connectDb } from '../db/connect.ts';
+import { connectDb, type Db } from '../db/connect.ts';
+import { installationId } from '../db/installation.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { createResolver } from '../platform/http/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { Relay } from '../platform/smtp/relay.ts';
-import { createTemporal } from '../temporal/connection.ts';
+import { listProcesses } from '../services/operators/processes.ts';
+import { createTemporal, type Temporal } from '../temporal/connection.ts';
+import { NamespaceOwner } from '../temporal/namespace-owner.ts';
+import { unpolledQueues } from '../temporal/pollers.ts';
 import { environment } from './environment.ts';
 import { type CommandResult, messageOf } from './output.ts';
 
@@ -45,7 +49,7 @@ async function examine(): Promise<Finding[]> {
     return [fault('settings', messageOf(error), advice)];
   }
   const findings = [ok('settings', 'They can be read.')];
-  for (const check of [baseUrl, database, migrations, temporal, smtp, dns, uploads])
+  for (const check of [baseUrl, database, migrations, temporal, namespaceOwner, polling, smtp, dns, uploads])
     findings.push(await check(settings));
   return findings;
 }
@@ -119,6 +123,62 @@ const temporal: Check = async ({ temporal: settings }) => {
     `Check that Temporal runs there and has the namespace: "temporal operator namespace create ${namespace}".`,
   );
 };
+
+/** Runs `work` with both, and returns what to report when either is unavailable: their own checks say why. */
+async function withBoth(
+  part: string,
+  { databaseUrl = '', databaseTimeouts: { api: timeouts }, temporal: settings }: Settings,
+  work: (db: Db, temporal: Temporal) => Promise<Finding>,
+): Promise<Finding> {
+  const skipped = warning(part, 'It was not checked.', 'Fix the database and Temporal first.');
+  if (!databaseUrl || !settings.address) return skipped;
+  const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor', timeouts });
+  const client = createTemporal(settings);
+  try {
+    return (await client.check()) ? await work(db, client) : skipped;
+  } catch {
+    return skipped;
+  } finally {
+    await client.close();
+    await db.destroy();
+  }
+}
+
+const namespaceOwner: Check = async (settings) =>
+  withBoth('namespace', settings, async (db, client) => {
+    const id = await installationId(db);
+    const owner = await new NamespaceOwner(client, id).owner();
+    if (owner === undefined)
+      return ok('namespace', `${client.namespace} belongs to nobody yet; the first worker takes it.`);
+    if (owner === id) return ok('namespace', `${client.namespace} belongs to this installation.`);
+    return fault('namespace', `${client.namespace} belongs to another installation (${owner}).`, FOREIGN_ADVICE);
+  });
+
+const FOREIGN_ADVICE =
+  'Name a namespace of its own in TEMPORAL_NAMESPACE, or run "everpost namespace take" if the other one is gone.';
+
+const polling: Check = async (settings) =>
+  withBoth('workers', settings, async (db, client) => {
+    const workers = (await listProcesses(db)).filter(
+      ({ kind, lastSeenAt }) => kind === 'worker' && Date.now() - lastSeenAt.getTime() < ALIVE_MS,
+    );
+    const silent = await unpolledQueues(client);
+    if (workers.length === 0)
+      return warning(
+        'workers',
+        'No worker is running.',
+        'Start one: "npm run worker". Until then accepted work waits.',
+      );
+    if (silent.length === 0) return ok('workers', `${workers.length} running; all task queues are polled.`);
+    return fault(
+      'workers',
+      `Nobody polls ${silent.join(', ')}.`,
+      "Check the workers' /ready and log, and their --roles.",
+    );
+  });
+
+/** A worker writes its heartbeat every half minute. */
+const ALIVE_MS = 90_000;
 
 const smtp: Check = async ({ relays, smtpAllowPlainAuth: allowPlainAuth }) => {
   if (relays.length === 0) return fault('smtp', 'SMTP_URL is not set.', 'Set it to smtp://user:password@host:587.');

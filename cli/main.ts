@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { migrate } from '../db/migrate.ts';
 import { readSettings } from '../platform/settings.ts';
 import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } from './accounts.ts';
+import { deploySetCurrent, deployStatus, namespaceTake, workflowsHeal, workflowsStuck } from './deploy.ts';
 import { doctor } from './doctor.ts';
 import { environment } from './environment.ts';
 import { mailBlocked } from './mail.ts';
@@ -75,6 +76,27 @@ export function buildProgram(): Command {
 
   command(everpost, 'queues', 'show the depth and age of all queues').action((options: Json) =>
     printOutcome(options.json, showQueues),
+  );
+
+  const deploy = everpost.command('deploy').description('builds of the workflow code');
+  command(deploy, 'status', 'list builds: which is current, which have workers').action((options: Json) =>
+    printOutcome(options.json, deployStatus),
+  );
+  command(deploy, 'set-current', 'send workflow tasks to a build, forward or back')
+    .argument('<build>', 'as "deploy status" lists it; "unversioned" for workers without builds')
+    .action((build: string, options: Json) => printOutcome(options.json, () => deploySetCurrent(build)));
+
+  const workflows = everpost.command('workflows').description('Temporal workflows');
+  command(workflows, 'stuck', 'list workflows whose task fails again and again').action((options: Json) =>
+    printOutcome(options.json, workflowsStuck),
+  );
+  command(workflows, 'heal', 'start stuck workflows anew, from the state in the database').action((options: Json) =>
+    printOutcome(options.json, workflowsHeal),
+  );
+
+  const namespace = everpost.command('namespace').description("Temporal's namespace");
+  command(namespace, 'take', 'take it from an installation that no longer exists').action((options: Json) =>
+    printOutcome(options.json, namespaceTake),
   );
 
   const mail = everpost.command('mail').description('mail that is to be sent');

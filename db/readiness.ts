@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../platform/logger.ts';
 import { type PartStatus, type Readiness, readinessOf } from '../platform/probes.ts';
 import type { Db } from './connect.ts';
 import { pendingMigrations } from './migrate.ts';
@@ -18,15 +19,56 @@ export async function refusePendingMigrations(db: Db): Promise<void> {
     throw new Error(`The database lacks the migrations ${pending.join(', ')}: run npm run migrate, then start again.`);
 }
 
+const WAIT_MS = 1_000;
+const LOG_MS = 10_000;
+/** Of Postgres: too many connections, starting up, shutting down. Node's own codes begin with E. */
+const TEMPORARY = /^(53300|57P0[123]|08...|E[A-Z]+)$/;
+
 /**
- * Reports whether a process may be given work. Without the database or a migration it is down. Without Temporal it is
- * degraded: accepted work is safe in the database and waits.
+ * Waits for the database, then refuses pending migrations. A database that is starting or has no connection left is waited
+ * for, so that processes may start in any order; a wrong password or name is an error at once.
  */
-export function createReadiness(db: Db, checkTemporal: () => Promise<boolean>): () => Promise<Readiness> {
+export async function waitForDatabase(db: Db, log: Pick<Logger, 'warn' | 'info'>): Promise<void> {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    try {
+      await refusePendingMigrations(db);
+      if (toldAt > Number.NEGATIVE_INFINITY) log.info('the database answers');
+      return;
+    } catch (err) {
+      if (!isTemporary(err)) throw err;
+      if (performance.now() - toldAt > LOG_MS) {
+        log.warn({ err }, 'cannot connect to the database; waiting for it');
+        toldAt = performance.now();
+      }
+      await sleep(WAIT_MS);
+    }
+  }
+}
+
+function isTemporary(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isTemporary);
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return TEMPORARY.test(String(code)) || /timeout|terminated unexpectedly/i.test(error.message);
+}
+
+/**
+ * Reports whether a process may be given work. Without the database or a migration it is down. Without Temporal an API is
+ * degraded: accepted work is safe in the database and waits. A worker is down when it does not poll its task queues.
+ */
+export function createReadiness(
+  db: Db,
+  checkTemporal: () => Promise<boolean>,
+  worker?: { isPolling: () => boolean },
+): () => Promise<Readiness> {
   const temporal = cached(async () => (await withTimeout(checkTemporal(), false)) || false, TEMPORAL_CACHE_MS);
   const check = async () => {
     const [database, temporalAnswers] = await Promise.all([databaseParts(db), temporal()]);
-    return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded' });
+    const polling: Record<string, PartStatus> = worker
+      ? { polling: temporalAnswers && worker.isPolling() ? 'ok' : 'down' }
+      : {};
+    return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded', ...polling });
   };
   return cached(check, CACHE_MS, ({ status }) => status !== 'down');
 }

@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, cached } from './cache.ts';
-import { type ReportProgress, withProgress } from './report.ts';
-import { execute, isExecutable, onPath, runCommand } from './run.ts';
+import { buildWithGo } from './go-build.ts';
+import type { ReportProgress } from './report.ts';
+import { execute, isExecutable, onPath } from './run.ts';
 import { firstWorkingStrategy } from './strategies.ts';
 import { sdkDownload } from './temporal-sdk-download.ts';
 
@@ -42,28 +43,8 @@ export async function findTemporalCli(report: ReportProgress): Promise<string> {
 async function fetchCli(target: string, dir: string, report: ReportProgress): Promise<void> {
   const strategies = [
     { name: "the SDK's download", run: () => sdkDownload('dev-server', target, report, VERSION) },
-    { name: 'a build with go', run: () => buildWithGo(dir, report) },
+    { name: 'a build with go', run: () => buildWithGo([PACKAGE], dir, report, '6 to 12 minutes') },
   ];
   await firstWorkingStrategy(strategies, report, HELP);
   await execute(target, ['--version']);
-}
-
-async function buildWithGo(dir: string, report: ReportProgress): Promise<void> {
-  const go = onPath('go');
-  if (!go) throw new Error('go is not on the PATH');
-  // With another GOOS or GOARCH, go rejects GOBIN.
-  const { GOOS: _os, GOARCH: _arch, ...env } = process.env;
-  let current = 'fetching modules';
-  await withProgress(
-    report,
-    `  building ${PACKAGE} with go (once; 6 to 12 minutes on two cores)`,
-    () =>
-      runCommand(go, ['install', '-v', PACKAGE], {
-        env: { ...env, CGO_ENABLED: '0', GOBIN: dir },
-        onLine: (line) => {
-          current = line;
-        },
-      }),
-    () => current,
-  );
 }

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { ProcessExit } from './child.ts';
+import { findTemporalServer } from './cluster/temporal-binaries.ts';
 import { compiledProgram } from './program.ts';
 import { toStderr, withProgress } from './report.ts';
 import { type Program, runSideBySide } from './side-by-side.ts';
@@ -47,6 +48,8 @@ function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promis
 }
 
 async function runAll(folder: string, env: NodeJS.ProcessEnv, { all }: { all: boolean }): Promise<number> {
+  // For test/e2e/cluster.matrix.ts; the first time it is built, which takes minutes.
+  if (all) await findTemporalServer(toStderr);
   // Compiled before any test timeout runs, and before both parts need it at once.
   await withProgress(toStderr, 'Compiling the program', compiledProgram);
   await webAppDir(toStderr);

@@ -17,6 +17,7 @@ type Typed<T> = joi.Schema & { readonly value?: T };
 
 const flag = (fallback: boolean): Typed<boolean> =>
   joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off').default(fallback);
+const optionalFlag = (): Typed<boolean | undefined> => joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off');
 const number = (fallback: number, rules = joi.number().min(0)): Typed<number> => rules.default(fallback);
 const text = (fallback: string, rules = joi.string()): Typed<string> => rules.default(fallback);
 const optionalText = (rules = joi.string()): Typed<string | undefined> => rules;
@@ -58,6 +59,7 @@ export const settingsSchema = {
   WORKER_PORT: number(3001, port()),
   BASE_URL: url('http', 'https'),
   DATABASE_URL: url('postgres', 'postgresql'),
+  DATABASE_DIRECT_URL: url('postgres', 'postgresql'),
   DATABASE_POOL_SIZE: number(20, joi.number().integer().min(2).max(500)),
   DATABASE_STATEMENT_TIMEOUT_MS: number(15_000, milliseconds()),
   DATABASE_WORKER_STATEMENT_TIMEOUT_MS: number(30_000, milliseconds()),
@@ -71,6 +73,9 @@ export const settingsSchema = {
   TEMPORAL_TLS_KEY: optionalText(),
   TEMPORAL_TLS_SERVER_NAME: optionalText(),
   TEMPORAL_UI_URL: url('http', 'https'),
+  WORKER_VERSIONING: optionalFlag(),
+  WORKER_BUILD_ID: optionalText(joi.string().pattern(/^[\w.-]{1,128}$/, 'letters, digits, dots, hyphens')),
+  WORKER_AUTO_CURRENT: flag(true),
   TEMPORAL_CLI_PATH: optionalText(),
   TEMPORAL_TEST_SERVER_PATH: optionalText(),
   SMTP_URL: relays(),
@@ -115,6 +120,7 @@ export const settingsSchema = {
   CORS_ORIGINS: list(),
   TRUST_PROXY: flag(false),
   METRICS_PORT: optionalNumber(port()),
+  SHUTDOWN_GRACE_SECONDS: number(60, joi.number().integer().min(5).max(3_600)),
   EVENT_RETENTION_DAYS: optionalNumber(joi.number().integer().min(1)),
   EMAIL_BODY_RETENTION_DAYS: number(90, joi.number().integer().min(1)),
   CAMPAIGN_MAX_BOUNCE_RATE: number(0.1, rate()),
@@ -148,6 +154,8 @@ export const settingsSchema = {
   OIDC_CLIENT_ID: optionalText(),
   OIDC_CLIENT_SECRET: optionalText(),
   WEB_APP_DIR: optionalText(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https'),
+  OTEL_TRACES_SAMPLER_ARG: number(1, rate()),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -162,9 +170,12 @@ export interface Settings {
   workerPort: number;
   baseUrl: string;
   databaseUrl: string | undefined;
+  /** Past a pooler: for LISTEN, and for senders, whose connections carry planner settings. */
+  databaseDirectUrl: string | undefined;
   databasePoolSize: number;
   databaseTimeouts: { api: DatabaseTimeouts; worker: DatabaseTimeouts };
   temporal: TemporalSettings;
+  versioning: { on: boolean; build: string | undefined; autoCurrent: boolean };
   smtpUrl: string | undefined;
   /** The SMTP relays of `smtpUrl`. */
   relays: RelaySettings[];
@@ -191,6 +202,8 @@ export interface Settings {
   secretKeys: [string, ...string[]];
   trustProxy: boolean;
   metricsPort: number | undefined;
+  /** Between SIGTERM and SIGKILL, as the platform that runs the processes has it. */
+  shutdownGraceSeconds: number;
   /** The provider's quota, shared by all workers. */
   sendRatePerSecond: number | undefined;
   /** Mails a second to a recipient domain, over all workers. */
@@ -220,6 +233,8 @@ export interface Settings {
   oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>> & {
     oidc?: { issuer: string; id: string; secret: string };
   };
+  /** Where OpenTelemetry traces go, and which part of them; undefined: nowhere. */
+  tracing: { endpoint: string; ratio: number } | undefined;
   /** The built web application; undefined: beside the compiled program. */
   webAppDir: string | undefined;
   home: string;
@@ -317,6 +332,7 @@ function toSettings(value: Values): Settings {
     workerPort: value.WORKER_PORT,
     baseUrl,
     databaseUrl: value.DATABASE_URL,
+    databaseDirectUrl: value.DATABASE_DIRECT_URL ?? value.DATABASE_URL,
     databasePoolSize: value.DATABASE_POOL_SIZE,
     databaseTimeouts: {
       api: timeoutsOf(value, value.DATABASE_STATEMENT_TIMEOUT_MS),
@@ -328,6 +344,11 @@ function toSettings(value: Values): Settings {
       apiKey: value.TEMPORAL_API_KEY,
       uiUrl: value.TEMPORAL_UI_URL?.replace(/\/+$/, ''),
       tls: tlsOf(value),
+    },
+    versioning: {
+      on: value.WORKER_VERSIONING ?? production,
+      build: value.WORKER_BUILD_ID,
+      autoCurrent: value.WORKER_AUTO_CURRENT,
     },
     smtpUrl: value.SMTP_URL?.text,
     relays: value.SMTP_URL?.relays ?? [],
@@ -347,6 +368,7 @@ function toSettings(value: Values): Settings {
     secretKeys: [keys[0] ?? DEVELOPMENT_SECRET, ...keys.slice(1)],
     trustProxy: value.TRUST_PROXY,
     metricsPort: value.METRICS_PORT,
+    shutdownGraceSeconds: value.SHUTDOWN_GRACE_SECONDS,
     sendRatePerSecond: value.SEND_RATE_PER_SECOND,
     domainRates: value.DOMAIN_RATES ?? new Map(),
     dkimSigning: value.DKIM_SIGNING,
@@ -379,6 +401,9 @@ function toSettings(value: Values): Settings {
       ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
       ...oidcOf(value),
     },
+    tracing: value.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? { endpoint: value.OTEL_EXPORTER_OTLP_ENDPOINT, ratio: value.OTEL_TRACES_SAMPLER_ARG }
+      : undefined,
     webAppDir: value.WEB_APP_DIR,
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,

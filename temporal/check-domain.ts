@@ -1,15 +1,13 @@
 import { WithStartWorkflowOperation, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { UpdateNames } from '../services/outbox/signals.ts';
 import type { Temporal } from './connection.ts';
-import { attributesOf } from './send.ts';
+import type { NamespaceOwner } from './namespace-owner.ts';
 import { taskQueues } from './task-queues.ts';
 
 export interface DomainLoop {
   workflowId: string;
   workflowType: string;
   args: unknown[];
-  projectId: string;
-  resourceId: string;
 }
 
 const CHECK_DOMAIN: UpdateNames['checkDomain'] = 'checkNow';
@@ -20,7 +18,8 @@ const CHECK_DOMAIN: UpdateNames['checkDomain'] = 'checkNow';
  */
 export async function requestDomainCheck(
   { client, check }: Temporal,
-  { workflowType, workflowId, args, ...ids }: DomainLoop,
+  { workflowType, workflowId, args }: DomainLoop,
+  owner?: Pick<NamespaceOwner, 'verify'>,
 ): Promise<'checked' | 'running' | 'unavailable'> {
   // Checks first, because a call to an unavailable server waits for its whole deadline.
   if (!(await check())) return 'unavailable';
@@ -31,9 +30,9 @@ export async function requestDomainCheck(
     workflowIdConflictPolicy: 'USE_EXISTING',
     // Restarts a workflow that was terminated by hand. One whose domain was deleted ends at once.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    typedSearchAttributes: attributesOf(ids),
   });
   try {
+    await owner?.verify();
     await client.workflow.executeUpdateWithStart(CHECK_DOMAIN, { startWorkflowOperation, args: [] });
     return 'checked';
   } catch (error) {

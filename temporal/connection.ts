@@ -1,40 +1,113 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { TemporalSettings } from '../platform/settings.ts';
 import { type Deadlines, retryUntilDeadline } from './deadlines.ts';
 
-/** The Temporal client. Connects on first use and reconnects after an outage. */
+/**
+ * The Temporal client. Connects on first use and reconnects after an outage. Read `connection` and `client` when you use
+ * them: both are replaced when the files of certificates change.
+ */
 export interface Temporal {
   namespace: string;
-  connection: Connection;
-  client: Client;
+  readonly connection: Connection;
+  readonly client: Client;
   /** Returns whether Temporal responds for our namespace within about a second. Never throws. */
   check(): Promise<boolean>;
+  /** Called after certificates or keys were read again. */
+  onRenewed(listener: () => void): void;
   close(): Promise<void>;
 }
 
-export function createTemporal(settings: TemporalSettings, deadlines?: Deadlines): Temporal {
+const RENEW_MS = 60_000;
+const CLOSE_MS = 30_000;
+
+interface Opened {
+  connection: Connection;
+  client: Client;
+}
+
+export interface TemporalOptions {
+  /** Between two looks at the files of certificates. */
+  renewMs?: number;
+  deadlines?: Deadlines;
+}
+
+export function createTemporal(
+  settings: TemporalSettings,
+  { renewMs = RENEW_MS, deadlines = {} }: TemporalOptions = {},
+): Temporal {
   const { namespace } = settings;
+  let current = open(settings, deadlines);
+  let files = filesOf(settings);
+  const listeners: (() => void)[] = [];
+  let isRenewing = false;
+  const renew = async () => {
+    const now = filesOf(settings);
+    if (isRenewing || now === files || now === undefined) return;
+    isRenewing = true;
+    await replace(now).finally(() => {
+      isRenewing = false;
+    });
+  };
+  const replace = async (now: string) => {
+    const next = open(settings, deadlines);
+    // Half-written files, or a certificate that the server does not accept yet: tried again later.
+    if (!(await answers(next, namespace))) return void (await next.connection.close());
+    const previous = current;
+    [current, files] = [next, now];
+    for (const listener of listeners) listener();
+    // Calls that have begun may end.
+    setTimeout(() => void previous.connection.close().catch(() => {}), CLOSE_MS).unref();
+  };
+  const timer = files === undefined ? undefined : setInterval(() => void renew().catch(() => {}), renewMs).unref();
+  return {
+    namespace,
+    get connection() {
+      return current.connection;
+    },
+    get client() {
+      return current.client;
+    },
+    check: () => answers(current, namespace),
+    onRenewed: (listener) => void listeners.push(listener),
+    close: () => {
+      clearInterval(timer);
+      return current.connection.close();
+    },
+  };
+}
+
+function open(settings: TemporalSettings, deadlines: Deadlines): Opened {
   const connection = Connection.lazy({
     ...serverOptions(settings),
     interceptors: [retryUntilDeadline(deadlines)],
     // By default gRPC waits up to two minutes between attempts, and accepted work would wait as long after an outage.
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 },
   });
-  return {
-    namespace,
-    connection,
-    client: new Client({ connection, namespace }),
-    check: async () => {
-      try {
-        await connection.workflowService.describeNamespace({ namespace });
-        return true;
-      } catch {
-        return false;
-      }
-    },
-    close: () => connection.close(),
-  };
+  return { connection, client: new Client({ connection, namespace: settings.namespace }) };
+}
+
+async function answers({ connection }: Opened, namespace: string): Promise<boolean> {
+  try {
+    await connection.workflowService.describeNamespace({ namespace });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns a hash of the files that the settings name; undefined when there are none, or one cannot be read. */
+function filesOf({ tls }: TemporalSettings): string | undefined {
+  const paths = [tls?.ca, tls?.cert, tls?.key].filter((path) => path !== undefined);
+  if (paths.length === 0) return undefined;
+  try {
+    const hash = createHash('sha256');
+    for (const path of paths) hash.update(readFileSync(path)).update('\0');
+    return hash.digest('hex');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Address and credentials, the same for clients and workers. */

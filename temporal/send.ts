@@ -54,7 +54,8 @@ async function send(temporal: Temporal, order: Order): Promise<unknown> {
       args: order.args,
       // The default would start a completed id again.
       workflowIdReusePolicy: order.again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
-      typedSearchAttributes: attributesOf(order),
+      // Operators look for executions; ids of other workflows contain project and row, and `STARTS_WITH` finds them.
+      ...(order.workflowType === 'execution' && { typedSearchAttributes: attributesOf(order) }),
       ...(order.summary && { staticSummary: order.summary }),
     });
   }
@@ -62,7 +63,7 @@ async function send(temporal: Temporal, order: Order): Promise<unknown> {
   return order.action === 'signal' ? handle.signal(order.signal, ...order.args) : handle.cancel();
 }
 
-export function attributesOf(order: { projectId?: string; contactId?: string; resourceId?: string } & object) {
+function attributesOf(order: { projectId?: string; contactId?: string; resourceId?: string } & object) {
   const pairs: SearchAttributePair[] = [];
   for (const name of ['projectId', 'contactId', 'resourceId'] as const) {
     const value = order[name];

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import { productVersion } from '../platform/version.ts';
 
 const root = dirname(import.meta.dirname);
 const compiled = import.meta.filename.endsWith('.js');
@@ -18,6 +19,14 @@ export interface Bundle {
 export async function workflowBundle(): Promise<Bundle> {
   if (compiled) return { codePath: join(root, 'workflow-bundle.js') };
   return cachedBundle(join(root, 'workflows', 'index.ts'));
+}
+
+/** Returns the name of the workflow code that runs: the one that was set, or the product's version with a hash of the code. */
+export async function buildOf(given: string | undefined): Promise<string> {
+  if (given) return given;
+  const { codePath } = await workflowBundle();
+  const hash = createHash('sha256').update(readFileSync(codePath)).digest('hex').slice(0, 8);
+  return `${productVersion}-${hash}`;
 }
 
 /** `entry` may define workflows besides those that it exports from `workflows/`. */

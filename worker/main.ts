@@ -1,16 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import { withStatementTimeout } from '../db/bounds.ts';
 import { connectDb, type Db } from '../db/connect.ts';
+import { installationId } from '../db/installation.ts';
 import { Listener } from '../db/listener.ts';
-import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
+import { createReadiness, waitForDatabase } from '../db/readiness.ts';
 import { outboundHttp } from '../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../platform/http/resolver.ts';
 import { newId } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
+import { type ShutdownTimes, shutdownTimes } from '../platform/shutdown.ts';
 import { Relays } from '../platform/smtp/relays.ts';
 import { createRenderer } from '../platform/templates/index.ts';
+import { startTracing } from '../platform/tracing.ts';
+import { productVersion } from '../platform/version.ts';
 import { SignerCache } from '../services/domains/signing-key.ts';
 import { MailLinks } from '../services/emails/links.ts';
 import { startHeartbeat } from '../services/operators/processes.ts';
@@ -25,9 +29,12 @@ import { RateLimit } from '../services/sending/rate-limit.ts';
 import { recoverMails } from '../services/sending/recovery.ts';
 import { Sender } from '../services/sending/sender.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
+import { ForeignNamespaceError, NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
+import { buildOf } from './bundle.ts';
+import { deploymentOptions, startDeployment } from './deployment.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Loop } from './loop.ts';
 import { MailLoad } from './mail-load.ts';
@@ -35,7 +42,10 @@ import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay, WAKE_CHANNEL } from './relay.ts';
 import { listenForReturnedMail } from './returned-mail.ts';
 import { parseRoles, type WorkerRole } from './roles.ts';
+import { SdkMetrics, withSdkMetrics } from './sdk-metrics.ts';
+import { startSegmentSweep } from './segment-sweep.ts';
 import { registerSendingMetrics } from './sending-metrics.ts';
+import { StuckWorkflows } from './stuck-workflows.ts';
 import {
   bulkQueueOptions,
   domainsQueueOptions,
@@ -54,15 +64,19 @@ interface WorkerDeps {
   roles: Set<WorkerRole>;
   databaseUrl: string;
   db: Db;
+  /** Past a pooler, for what needs a session of its own. */
+  directUrl: string;
   temporal: Temporal;
+  owner: NamespaceOwner;
+  /** Of the workflow code; undefined without versioning. */
+  build: string | undefined;
+  shutdown: ShutdownTimes;
+  stuck: StuckWorkflows;
   metrics: WorkerMetrics;
   /** How much mail this process sends. */
   mailLoad: MailLoad;
   log: Logger;
 }
-
-/** Longer than `shutdownForceTime` of the Temporal workers. */
-const SHUTDOWN_MS = 45_000;
 
 const UPKEEP_MS = 5 * 60_000;
 
@@ -86,32 +100,44 @@ async function run(): Promise<void> {
       process.exit(1);
     });
   }
-  const { databaseUrl = '' } = settings;
+  const { databaseUrl = '', databaseDirectUrl: directUrl = '' } = settings;
   const db = connectDb({
     databaseUrl,
     poolSize: settings.databasePoolSize,
     name: 'everpost-worker',
     timeouts: settings.databaseTimeouts.worker,
   });
-  await refusePendingMigrations(db);
-  installRuntime(log);
+  await waitForDatabase(db, log);
+  const [sdkMetrics, stuck] = [new SdkMetrics(), new StuckWorkflows()];
+  installRuntime(log, { onFailedTask: stuck.onFailedTask, metrics: sdkMetrics.buffer });
   const temporal = createTemporal(settings.temporal);
+  const owner = new NamespaceOwner(temporal, await installationId(db));
+  await refuseForeignNamespace(owner, log);
   const metrics = createWorkerMetrics(db);
-  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics, mailLoad: new MailLoad(), log };
+  const build = settings.versioning.on && roles.has('workflows') ? await buildOf(settings.versioning.build) : undefined;
+  const shutdown = shutdownTimes(settings.shutdownGraceSeconds);
+  const deps: WorkerDeps = {
+    ...{ settings, roles, databaseUrl, directUrl, db, temporal, owner, build, shutdown, stuck, metrics, log },
+    mailLoad: new MailLoad(),
+  };
 
-  const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
-  stops.push(startHeartbeat({ db, kind: 'worker', log }), await startWork(deps));
+  const stops: Stop[] = [() => db.destroy(), () => temporal.close(), () => sdkMetrics.stop()];
+  if (settings.tracing)
+    stops.push(startTracing({ ...settings.tracing, service: 'everpost-worker', version: productVersion }));
+  stops.push(startHeartbeat({ db, kind: 'worker', build, log }));
+  const work = await startWork(deps);
+  stops.push(work.stop);
   const probes = await startProbes({
     port: settings.workerPort,
     host: settings.host,
-    registry: deps.metrics.registry,
-    ready: createReadiness(db, temporal.check),
+    registry: withSdkMetrics(metrics.registry, sdkMetrics),
+    ready: createReadiness(db, temporal.check, { isPolling: work.isPolling }),
   });
   stops.push(() => probes.stop());
   log.info({ roles: [...roles], port: probes.port }, 'worker started');
 
   log.info({ signal: await shutdownSignal() }, 'shutting down; finishing running work');
-  forceExit(log);
+  forceExit(log, shutdown.exitMs);
   for (const stop of stops.reverse()) await stop();
   log.info('worker stopped');
 }
@@ -123,23 +149,37 @@ async function shutdownSignal(): Promise<NodeJS.Signals> {
 }
 
 /** Exits on a second signal or when shutdown hangs. Leases and Temporal recover interrupted work. */
-function forceExit(log: Logger): void {
+function forceExit(log: Logger, exitMs: number): void {
   const exit = (reason: string) => {
     log.error(reason);
     process.exit(1);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => exit('second signal: exiting at once'));
-  setTimeout(() => exit('shutdown timed out: exiting'), SHUTDOWN_MS).unref();
+  setTimeout(() => exit('shutdown timed out: exiting'), exitMs).unref();
 }
 
-async function startWork(deps: WorkerDeps): Promise<Stop> {
-  const { settings, roles, temporal, log } = deps;
+/** Refuses another installation's namespace. Where Temporal is unavailable, the check is repeated before anything is done. */
+async function refuseForeignNamespace(owner: NamespaceOwner, log: Logger): Promise<void> {
+  try {
+    await owner.verify();
+  } catch (error) {
+    if (error instanceof ForeignNamespaceError) throw error;
+    log.warn({ err: error }, 'cannot check whose namespace this is; Temporal is unavailable');
+  }
+}
+
+async function startWork(deps: WorkerDeps): Promise<{ stop: Stop; isPolling: () => boolean }> {
+  const { settings, roles, temporal, owner, build, shutdown, log } = deps;
   const resolver = createResolver({ servers: settings.dnsServers });
   const stopping = new AbortController();
   // Every running batch listens to it.
   setMaxListeners(0, stopping.signal);
-  const listener = new Listener({ databaseUrl: deps.databaseUrl, log });
-  const mail = roles.has('mail') ? startMail(deps, listener, stopping.signal) : undefined;
+  const cut = new AbortController();
+  setMaxListeners(0, cut.signal);
+  const listener = new Listener({ databaseUrl: deps.directUrl, log });
+  const mail = roles.has('mail')
+    ? startMail(deps, listener, { stopping: stopping.signal, cut: cut.signal })
+    : undefined;
   const queues: QueueOptions[] = mail ? mail.queues : [];
   if (roles.has('bulk'))
     queues.push(
@@ -154,19 +194,30 @@ async function startWork(deps: WorkerDeps): Promise<Stop> {
     );
   if (roles.has('bulk')) queues.push(domainsQueueOptions({ db: deps.db, resolver, settings }));
   const executions = roles.has('workflows') ? startExecutions(deps, resolver, stopping.signal) : undefined;
-  if (executions) queues.push(await workflowsQueueOptions(executions.deps), ...executions.queues);
-  const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties: queues, log });
+  if (executions) {
+    const versioning = build ? { workerDeploymentOptions: deploymentOptions(build) } : {};
+    queues.push({ ...(await workflowsQueueOptions(executions.deps)), ...versioning }, ...executions.queues);
+  }
+  const workers = new TemporalWorkers({ settings: settings.temporal, temporal, owner, duties: queues, shutdown, log });
+  if (executions) deps.stuck.start({ db: deps.db, temporal, log });
+  const deployment = build
+    ? startDeployment({ db: deps.db, temporal, build, auto: settings.versioning.autoCurrent, log })
+    : undefined;
   const stopRelay = roles.has('relay') ? startRelay(deps, listener) : () => {};
   const stopReturnedMail = roles.has('relay') ? await startReturnedMail(deps) : () => {};
   await listener.start();
-  return async () => {
+  const stop = async () => {
     stopping.abort(new Error('the worker is shutting down'));
-    await Promise.all([stopReturnedMail(), stopRelay(), workers.stop()]);
+    // An SMTP server that has not answered by then makes an unknown outcome, which is still recorded.
+    const cutting = setTimeout(() => cut.abort(new Error('the grace period is over')), shutdown.waitMs);
+    await Promise.all([stopReturnedMail(), stopRelay(), deps.stuck.stop(), deployment?.stop(), workers.stop()]);
+    clearTimeout(cutting);
     await listener.stop();
     await mail?.close();
     await executions?.close();
     resolver.close();
   };
+  return { stop, isPolling: () => workers.isPolling };
 }
 
 /** Connections of a sender: leases, contents, the writes of mails, results. */
@@ -175,12 +226,12 @@ const RECOVERY_MS = 5_000;
 const REGISTRATION_MS = 10_000;
 
 function startMail(
-  { settings, databaseUrl, metrics, mailLoad, log }: WorkerDeps,
+  { settings, directUrl, metrics, mailLoad, log }: WorkerDeps,
   listener: Listener,
-  stopping: AbortSignal,
+  { stopping, cut }: { stopping: AbortSignal; cut: AbortSignal },
 ) {
   const db = connectDb({
-    databaseUrl,
+    databaseUrl: directUrl,
     poolSize: SENDER_POOL_SIZE,
     name: 'everpost-sender',
     timeouts: settings.databaseTimeouts.worker,
@@ -219,7 +270,7 @@ function startMail(
   });
   const loops = [recoveryLoop(db, log), registrationLoop(db, log)];
   return {
-    queues: [mailQueueOptions({ sender, stopping })],
+    queues: [mailQueueOptions({ sender, stopping, cut })],
     close: async () => {
       for (const loop of loops) await loop.stop();
       relays.close();
@@ -262,7 +313,7 @@ function registrationLoop(db: Db, log: Logger): { stop(): Promise<void> } {
 }
 
 function startExecutions(
-  { settings, db, temporal, mailLoad, log }: WorkerDeps,
+  { settings, db, temporal, owner, mailLoad, log }: WorkerDeps,
   resolver: Resolver,
   stopping: AbortSignal,
 ) {
@@ -280,7 +331,7 @@ function startExecutions(
   return {
     deps,
     queues: [
-      executionsQueueOptions({ ...deps, temporalSide: openRuns(temporal) }),
+      executionsQueueOptions({ ...deps, temporalSide: openRuns(temporal, owner) }),
       webhooksQueueOptions({ db, http, keys: settings.secretKeys, now }),
       webhookEndpointsQueueOptions({
         db,
@@ -309,9 +360,9 @@ async function startReturnedMail({ settings, db, log }: WorkerDeps): Promise<Sto
   }
 }
 
-function startRelay({ db, temporal, settings, log }: WorkerDeps, listener: Listener): Stop {
+function startRelay({ db, temporal, owner, settings, log }: WorkerDeps, listener: Listener): Stop {
   const relay = new Relay({
-    ...{ db, temporal, listener, log },
+    ...{ db, temporal, owner, listener, log },
     billing: settings.stripe !== undefined,
     webhookResources: webhookResources(settings),
   });
@@ -324,12 +375,14 @@ function startRelay({ db, temporal, settings, log }: WorkerDeps, listener: Liste
     troubleMs: UPKEEP_MS,
     log,
     round: async () => {
+      await owner.verifyAgain();
       await ensureSearchAttributes(temporal);
       await ensureSchedules(temporal);
       return 'idle';
     },
   });
-  return () => Promise.all([relay.stop(), stopHousekeeping(), upkeep.stop()]);
+  const sweeping = startSegmentSweep({ db, temporal, owner, log });
+  return () => Promise.all([relay.stop(), stopHousekeeping(), upkeep.stop(), sweeping.stop()]);
 }
 
 run().then(

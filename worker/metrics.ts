@@ -3,6 +3,7 @@ import type { Db } from '../db/connect.ts';
 import { queues } from '../db/models/outbox-queue.ts';
 import { type MailBacklog, mailBacklog } from '../services/emails/backlog.ts';
 import { noticesWaiting } from '../services/emails/notices.ts';
+import { listStuckWorkflows } from '../services/operators/stuck-workflows.ts';
 import { outboxDepth, type QueueDepth } from '../services/outbox/depth.ts';
 import { type ResultKind, resultKinds } from '../services/sending/outcome.ts';
 
@@ -32,6 +33,16 @@ export function createWorkerMetrics(db: Db): WorkerMetrics {
       this.reset();
       const count = await noticesWaiting(db).catch(() => undefined);
       if (count !== undefined) this.set(count);
+    },
+  });
+  new Gauge({
+    name: 'everpost_stuck_workflows',
+    help: 'Temporal workflows whose task fails again and again; "everpost workflows heal" starts them anew.',
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const stuck = await listStuckWorkflows(db, 1).catch(() => undefined);
+      if (stuck) this.set(stuck.count);
     },
   });
   const results = new Counter({

@@ -2,22 +2,31 @@ import type { Db } from '../db/connect.ts';
 import type { Listener } from '../db/listener.ts';
 import { type OutboxQueue, queues } from '../db/models/outbox-queue.ts';
 import type { Logger } from '../platform/logger.ts';
+import { inSpan } from '../platform/tracing.ts';
 import { releaseAllBlockedMail } from '../services/blocking/release.ts';
 import { applyNotices } from '../services/emails/apply-notices.ts';
 import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-results.ts';
-import { type ClaimedMessage, claimOutboxMessages } from '../services/outbox/claim.ts';
+import {
+  CLAIM_RENEW_MS,
+  type ClaimedMessage,
+  claimOutboxMessages,
+  renewOutboxClaim,
+} from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
 import { type OutboxResults, resolveOutboxMessages } from '../services/outbox/resolve.ts';
 import { type Complete, completeWebhookEvents } from '../services/webhooks/complete.ts';
 import { expandWebhookEvents, signalWebhookEndpoints } from '../services/webhooks/expand.ts';
 import { matchEvents } from '../services/workflows/match-events.ts';
 import type { Temporal } from '../temporal/connection.ts';
+import type { NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { type Order, sendToTemporal } from '../temporal/send.ts';
 import { Loop, type RoundResult } from './loop.ts';
 
 export interface RelayOptions {
   db: Db;
   temporal: Temporal;
+  /** Asked before the first message is sent: nothing is started in another installation's namespace. */
+  owner?: Pick<NamespaceOwner, 'verify'>;
   /** Not started yet. */
   listener: Listener;
   log: Logger;
@@ -112,8 +121,25 @@ export class Relay {
     return results.unreachable.length > 0 && results.done.length === 0 ? 'trouble' : 'more';
   }
 
+  /** Renews the claim meanwhile, so that it may be short: the messages of a relay that has died wait for seconds only. */
   private async sendAll(messages: ClaimedMessage[]): Promise<OutboxResults> {
     const results: OutboxResults = { done: [], failed: [], unreachable: [] };
+    const ids = messages.map(({ id }) => id);
+    const renewal = setInterval(() => void renewOutboxClaim(this.options.db, ids).catch(() => {}), CLAIM_RENEW_MS);
+    try {
+      await this.options.owner?.verify();
+      await this.sendClaimed(messages, results);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const untried = ids.filter((id) => !isResolved(results, id));
+      results.unreachable.push(...untried.map((id) => ({ id, error: reason })));
+    } finally {
+      clearInterval(renewal);
+    }
+    return results;
+  }
+
+  private async sendClaimed(messages: ClaimedMessage[], results: OutboxResults): Promise<void> {
     const remaining = messages.values();
     const sendRemaining = async (): Promise<void> => {
       for (const message of remaining) {
@@ -124,11 +150,20 @@ export class Relay {
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, sendRemaining));
-    return results;
   }
 
   private async send({ id, ...message }: ClaimedMessage, results: OutboxResults): Promise<void> {
-    const result = await sendToTemporal(this.options.temporal, orderOf(message));
+    const { action, workflowId } = message;
+    // `<kind>/<project>/<row>/…`
+    const row = workflowId.split('/')[2];
+    const options = {
+      ...(row && { row }),
+      kind: 'producer',
+      attributes: { 'everpost.workflow_id': workflowId },
+    } as const;
+    const result = await inSpan(`outbox ${action}`, options, () =>
+      sendToTemporal(this.options.temporal, orderOf(message)),
+    );
     if (result.done) results.done.push(id);
     else results[result.cause === 'message' ? 'failed' : 'unreachable'].push({ id, error: result.message });
   }
@@ -141,6 +176,9 @@ export class Relay {
     this.reachable = first === undefined && (this.reachable || done.length > 0);
   }
 }
+
+const isResolved = ({ done, failed, unreachable }: OutboxResults, id: string): boolean =>
+  done.includes(id) || [...failed, ...unreachable].some((message) => message.id === id);
 
 function orderOf({ projectId, ...message }: Omit<ClaimedMessage, 'id'>): Order {
   const order = { args: [], ...message } as Order;

@@ -16,6 +16,9 @@ import { taskQueues } from '../temporal/task-queues.ts';
 import { workflowBundle } from './bundle.ts';
 import type { QueueOptions } from './temporal-workers.ts';
 
+/** One poller while idle, more under load. */
+const pollers = { type: 'autoscaling', minimum: 1, initial: 2, maximum: 5 } as const;
+
 /** Executions take their steps here, as local activities. More of them would only wait for database connections. */
 export async function workflowsQueueOptions(deps: AdvanceExecutionDeps): Promise<QueueOptions> {
   return {
@@ -25,7 +28,7 @@ export async function workflowsQueueOptions(deps: AdvanceExecutionDeps): Promise
     enableNonLocalActivities: false,
     maxConcurrentLocalActivityExecutions: 10,
     maxConcurrentWorkflowTaskExecutions: 40,
-    maxConcurrentWorkflowTaskPolls: 5,
+    workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 4, maximum: 20 },
     // About a megabyte each. Evicted workflows are replayed when they continue.
     maxCachedWorkflows: 300,
   };
@@ -54,7 +57,7 @@ export function bulkQueueOptions(deps: JobActivityDeps & CampaignAdvanceDeps & R
       ...tickActivities(deps),
     },
     maxConcurrentActivityTaskExecutions: 4,
-    maxConcurrentActivityTaskPolls: 2,
+    activityTaskPollerBehavior: pollers,
   };
 }
 
@@ -64,7 +67,7 @@ export function domainsQueueOptions(deps: CheckDeps): QueueOptions {
     taskQueue: taskQueues.domains,
     activities: domainActivities(deps),
     maxConcurrentActivityTaskExecutions: 20,
-    maxConcurrentActivityTaskPolls: 2,
+    activityTaskPollerBehavior: pollers,
   };
 }
 
@@ -74,7 +77,7 @@ export function executionsQueueOptions(deps: AdvanceExecutionDeps & ReconcilerDe
     taskQueue: taskQueues.executions,
     activities: { ...executionActivities(deps), ...reconcilerActivities(deps) },
     maxConcurrentActivityTaskExecutions: 5,
-    maxConcurrentActivityTaskPolls: 2,
+    activityTaskPollerBehavior: pollers,
   };
 }
 
@@ -84,7 +87,7 @@ export function webhooksQueueOptions(deps: WebhookActivityDeps): QueueOptions {
     taskQueue: taskQueues.webhooks,
     activities: webhookActivities(deps),
     maxConcurrentActivityTaskExecutions: 50,
-    maxConcurrentActivityTaskPolls: 2,
+    activityTaskPollerBehavior: pollers,
   };
 }
 
@@ -94,6 +97,6 @@ export function webhookEndpointsQueueOptions(deps: EndpointActivityDeps): QueueO
     taskQueue: taskQueues.webhookEndpoints,
     activities: webhookEndpointActivities(deps),
     maxConcurrentActivityTaskExecutions: 50,
-    maxConcurrentActivityTaskPolls: 2,
+    activityTaskPollerBehavior: pollers,
   };
 }

@@ -1,22 +1,42 @@
-import type { Logger as TemporalLogger } from '@temporalio/worker';
+import type { MetricsBuffer, Logger as TemporalLogger } from '@temporalio/worker';
 import { Runtime } from '@temporalio/worker';
 import type { Logger } from '../platform/logger.ts';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
+/** A workflow task that failed: its workflow does not continue until it succeeds. */
+export interface FailedTask {
+  runId: string;
+  failure: string;
+}
+
+export interface RuntimeHooks {
+  onFailedTask?: (task: FailedTask) => void;
+  metrics?: MetricsBuffer;
+}
+
 /** Routes the SDK's log through ours. Call it once per process, before any other use of the worker package. */
-export function installRuntime(log: Logger): void {
+export function installRuntime(log: Logger, { onFailedTask, metrics }: RuntimeHooks = {}): void {
   Runtime.install({
-    logger: bridge(log.child({ sdk: 'temporal' })),
-    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
+    logger: bridge(log.child({ sdk: 'temporal' }), onFailedTask),
+    telemetryOptions: {
+      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      ...(metrics && { metrics: { buffer: metrics, attachServiceName: false } }),
+    },
     // The worker handles signals itself, in its own order.
     shutdownSignals: [],
   });
 }
 
-export function bridge(log: Logger): TemporalLogger {
-  const write = (level: Level, message: string, meta?: Record<string | symbol, unknown>) =>
+/** The message of the SDK's core (sdk-core, worker/workflow/mod.rs); nothing else says which workflow it is. */
+const FAILED_TASK = 'Failing workflow task';
+
+export function bridge(log: Logger, onFailedTask: RuntimeHooks['onFailedTask'] = () => {}): TemporalLogger {
+  const write = (level: Level, message: string, meta?: Record<string | symbol, unknown>) => {
     log[isNoise(level, message) ? 'debug' : level](plain(meta), message);
+    if (message === FAILED_TASK && meta?.runId)
+      onFailedTask({ runId: String(meta.runId), failure: messageIn(String(meta.failure ?? '')) });
+  };
   const at = (level: Level) => (message: string, meta?: Record<string | symbol, unknown>) =>
     write(level, message, meta);
   return {
@@ -28,6 +48,9 @@ export function bridge(log: Logger): TemporalLogger {
     error: at('error'),
   };
 }
+
+/** The core prints the failure as a Rust structure; its first message says what is wrong. */
+const messageIn = (failure: string): string => /message: "((?:[^"\\]|\\.)*)"/.exec(failure)?.[1] ?? failure;
 
 /** The SDK's info messages only help debugging. A worker without workflows or activities is intended. */
 const isNoise = (level: Level, message: string) =>

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from '../platform/logger.ts';
 import type { TemporalSettings } from '../platform/settings.ts';
+import { type ShutdownTimes, shutdownTimes } from '../platform/shutdown.ts';
 import { serverOptions, type Temporal } from '../temporal/connection.ts';
+import type { NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 
@@ -12,31 +14,36 @@ export type QueueOptions = Omit<WorkerOptions, 'connection' | 'namespace'>;
 export interface TemporalWorkersOptions {
   settings: TemporalSettings;
   temporal: Temporal;
+  /** Asked before anything is polled. Unset in tests, which have a namespace each. */
+  owner?: Pick<NamespaceOwner, 'verify'>;
   duties: QueueOptions[];
+  shutdown?: ShutdownTimes;
   log: Logger;
 }
 
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 10_000;
-const timeouts: Partial<QueueOptions> = {
-  shutdownGraceTime: '20 seconds',
-  // Ends the worker even if an activity hangs.
-  shutdownForceTime: '30 seconds',
-  // By default heartbeats are throttled to four fifths of their time-out, too close for a busy machine.
-  maxHeartbeatThrottleInterval: '5 seconds',
-};
+const DEFAULT_GRACE_SECONDS = 60;
 
 /** Keeps a worker running for every task queue. Retries while Temporal is unavailable. */
 export class TemporalWorkers {
   private readonly options: TemporalWorkersOptions;
   private readonly ending = new AbortController();
   private readonly running: Promise<void>[];
+  private readonly polling = new Set<Worker>();
   private connection: NativeConnection | undefined;
   private connecting: Promise<NativeConnection> | undefined;
 
   constructor(options: TemporalWorkersOptions) {
     this.options = options;
+    options.temporal.onRenewed(() => void this.renewConnection());
     this.running = options.duties.map((queue) => this.keep(queue));
+  }
+
+  /** Whether every task queue of this process is being polled. A worker that Temporal rejects ends and is made anew. */
+  get isPolling(): boolean {
+    const polling = [...this.polling].filter((worker) => worker.getState() === 'RUNNING');
+    return polling.length === this.options.duties.length;
   }
 
   /** Accepts no new work and finishes running work. */
@@ -64,16 +71,28 @@ export class TemporalWorkers {
 
   private async make(queue: QueueOptions): Promise<Worker> {
     const connection = await this.connect();
-    return Worker.create({ ...timeouts, ...queue, connection, namespace: this.options.settings.namespace });
+    const { settings, shutdown = shutdownTimes(DEFAULT_GRACE_SECONDS) } = this.options;
+    return Worker.create({
+      shutdownGraceTime: shutdown.waitMs,
+      // Ends the worker even if an activity hangs.
+      shutdownForceTime: shutdown.forceMs,
+      ...queue,
+      connection,
+      namespace: settings.namespace,
+    });
   }
 
   private async run(worker: Worker): Promise<void> {
     const { signal } = this.ending;
     const shutDown = () => worker.getState() === 'RUNNING' && worker.shutdown();
     const ended = worker.run();
+    this.polling.add(worker);
     signal.addEventListener('abort', shutDown, { once: true });
     if (signal.aborted) shutDown();
-    await ended.finally(() => signal.removeEventListener('abort', shutDown));
+    await ended.finally(() => {
+      this.polling.delete(worker);
+      signal.removeEventListener('abort', shutDown);
+    });
   }
 
   /** One connection for all workers. Once established it reconnects by itself. */
@@ -85,8 +104,23 @@ export class TemporalWorkers {
     return this.connecting;
   }
 
+  /** Replaces the connection after certificates have changed. Running work goes on. */
+  private async renewConnection(): Promise<void> {
+    const { settings, log } = this.options;
+    try {
+      const [previous, next] = [this.connection, await NativeConnection.connect(serverOptions(settings))];
+      this.connection = next;
+      for (const worker of this.polling) worker.connection = next;
+      await previous?.close().catch(() => {});
+      log.info('certificates were read again');
+    } catch (err) {
+      log.warn({ err }, 'cannot connect with the new certificates; the old connection goes on');
+    }
+  }
+
   private async open(): Promise<NativeConnection> {
-    const { settings, temporal, log } = this.options;
+    const { settings, temporal, owner, log } = this.options;
+    await owner?.verify();
     const attributes = await ensureSearchAttributes(temporal);
     if (attributes === 'cannot be checked') log.warn('Temporal does not allow checking its search attributes');
     await ensureSchedules(temporal);

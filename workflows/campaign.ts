@@ -21,7 +21,7 @@ const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInter
 const { advanceCampaign } = proxyActivities<CampaignActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '1 hour',
-  heartbeatTimeout: '15 seconds',
+  heartbeatTimeout: '20 seconds',
   summary: 'reads the campaign; freezes or closes it',
   retry,
 });

@@ -1,6 +1,13 @@
-import { continueAsNew, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { TickActivities } from '../activities/ticks.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { pinned } from './pinned.ts';
 
 export interface CronTickInput {
   workflowId: string;
@@ -11,7 +18,7 @@ export interface CronTickInput {
 const { enterContacts } = proxyActivities<TickActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '10 seconds',
+  heartbeatTimeout: '20 seconds',
   summary: 'lets contacts enter',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
@@ -28,3 +35,5 @@ export async function cronTick({ workflowId, entered = 0 }: CronTickInput): Prom
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof cronTick>({ workflowId, entered: sum });
   }
 }
+
+setWorkflowOptions(pinned, cronTick);

@@ -1,6 +1,13 @@
-import { continueAsNew, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ProjectActivities } from '../activities/projects.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { pinned } from './pinned.ts';
 
 export interface ErasureInput {
   erasureId: string;
@@ -9,7 +16,7 @@ export interface ErasureInput {
 const { eraseSlice } = proxyActivities<ProjectActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '10 seconds',
+  heartbeatTimeout: '20 seconds',
   // Retries without limit: an erasure must be completed.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
@@ -23,3 +30,5 @@ export async function erasure({ erasureId }: ErasureInput): Promise<void> {
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof erasure>({ erasureId });
   }
 }
+
+setWorkflowOptions(pinned, erasure);

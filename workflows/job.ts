@@ -1,6 +1,13 @@
-import { continueAsNew, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { JobActivities } from '../activities/jobs.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { pinned } from './pinned.ts';
 
 export interface JobInput {
   jobId: string;
@@ -9,7 +16,7 @@ export interface JobInput {
 const { runJobSlice } = proxyActivities<JobActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '10 seconds',
+  heartbeatTimeout: '20 seconds',
   // Retries without limit: the activity decides which failures are final.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
@@ -23,3 +30,5 @@ export async function job({ jobId }: JobInput): Promise<void> {
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof job>({ jobId });
   }
 }
+
+setWorkflowOptions(pinned, job);

@@ -1,13 +1,14 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { proxyActivities, setWorkflowOptions } from '@temporalio/workflow';
 import type { ReconcilerActivities } from '../activities/reconciler.ts';
 import type { RetentionActivities } from '../activities/retention.ts';
 import type { SegmentActivities } from '../activities/segments.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { pinned } from './pinned.ts';
 
 const { sweepSegments } = proxyActivities<SegmentActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '10 seconds',
+  heartbeatTimeout: '20 seconds',
   // The Schedule starts the next sweep after a minute.
   retry: { maximumAttempts: 3 },
 });
@@ -20,7 +21,7 @@ export async function segmentSweep(): Promise<void> {
 const { removeOld } = proxyActivities<RetentionActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '6 hours',
-  heartbeatTimeout: '10 seconds',
+  heartbeatTimeout: '20 seconds',
   retry: { maximumAttempts: 3 },
 });
 
@@ -41,3 +42,7 @@ const { reconcileAll } = proxyActivities<ReconcilerActivities>({
 export async function reconciler(): Promise<Awaited<ReturnType<typeof reconcileAll>>> {
   return reconcileAll();
 }
+
+setWorkflowOptions(pinned, segmentSweep);
+setWorkflowOptions(pinned, retention);
+setWorkflowOptions(pinned, reconciler);

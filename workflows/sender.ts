@@ -6,7 +6,8 @@ const { sendMail } = proxyActivities<EmailActivities>({
   taskQueue: 'everpost-mail' satisfies TaskQueues['mail'],
   // Longer than a run and the mails that it finishes.
   startToCloseTimeout: '30 minutes',
-  heartbeatTimeout: '15 seconds',
+  // The SDK reports every 24 s then. Others send meanwhile: a killed process leaves its mail to them after 15 s.
+  heartbeatTimeout: '30 seconds',
   summary: 'sends due mail for some minutes',
   // Retries without limit and soon: mail waits.
   retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },

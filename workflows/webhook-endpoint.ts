@@ -10,7 +10,7 @@ const { deliverWebhooks } = proxyActivities<WebhookEndpointActivities>({
   // A queue of their own, so that slow endpoints take no slots of WEBHOOK steps.
   taskQueue: 'everpost-webhook-endpoints' satisfies TaskQueues['webhookEndpoints'],
   startToCloseTimeout: '5 minutes',
-  heartbeatTimeout: '15 seconds',
+  heartbeatTimeout: '20 seconds',
   summary: 'calls the endpoint for what is due',
   // Retries without limit: only an unavailable database fails here. A failed call is a result.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },

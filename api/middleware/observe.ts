@@ -1,3 +1,4 @@
+import { inSpan, isTracing } from '../../platform/tracing.ts';
 import type { AppParts, Context, Middleware } from '../http/context.ts';
 
 /** Measures and logs every request, at debug level unless it is a server error. */
@@ -9,7 +10,7 @@ export function observe({
 }: Pick<AppParts, 'metrics' | 'log' | 'isClosing' | 'failedRequests'>): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
-    await next();
+    await (isTracing() ? traced(ctx, next) : next());
     // Closes the connection, so that the client does not send its next request to a stopping process.
     if (isClosing()) ctx.set('Connection', 'close');
     const { method, status } = ctx;
@@ -21,6 +22,17 @@ export function observe({
     if (log.isLevelEnabled(level)) log[level]({ requestId: id, method, route, status, ms: Math.round(ms) }, 'request');
   };
 }
+
+/** The trace of the request is the caller's, where it names one. */
+const traced = (ctx: Context, next: () => Promise<unknown>): Promise<void> =>
+  inSpan(ctx.method, { kind: 'server', traceparent: ctx.get('traceparent') }, async (span) => {
+    await next();
+    const { route = 'unknown', id } = ctx.state;
+    span.rename(`${ctx.method} ${route}`);
+    span.set({ 'http.request.method': ctx.method, 'http.route': route, 'http.response.status_code': ctx.status });
+    span.set({ 'everpost.request_id': id });
+    if (ctx.status >= 500) span.fail(`answered ${ctx.status}`);
+  });
 
 /** The names of the two keys that every project has. */
 const keyNames: Record<string, string> = {

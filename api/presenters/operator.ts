@@ -20,9 +20,18 @@ const parkedMessage = object({
   lastError: nullable(text()),
   parkedAt: dateTime(),
 });
+const stuckWorkflow = object({
+  runId: text(),
+  workflowId: text(),
+  workflowType: text(),
+  failure: text(),
+  attempts: wholeNumber(),
+  since: dateTime(),
+});
 const seenProcess = object({
   kind: oneOf('api', 'worker'),
   version: text(),
+  build: nullable(text()),
   host: text(),
   pid: wholeNumber(),
   startedAt: dateTime(),
@@ -34,6 +43,7 @@ export const overviewSchema = object({
   oldestDueMail: nullable(object({ dueAt: dateTime(), ageSeconds: seconds() })),
   unknownOutcomes: wholeNumber({ min: 0 }),
   parkedOutbox: object({ count: wholeNumber({ min: 0 }), messages: list(parkedMessage) }),
+  stuckWorkflows: object({ count: wholeNumber({ min: 0 }), workflows: list(stuckWorkflow) }),
   failingEndpoints: list(
     object({ id: uuid(), projectId: uuid(), url: text(), failingSince: dateTime(), enabled: flag() }),
   ),

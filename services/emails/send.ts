@@ -10,6 +10,7 @@ import { statement } from '../../db/statement.ts';
 import { type ApiError, badRequest, unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Limits } from '../../platform/limits.ts';
+import { linkToRow } from '../../platform/tracing.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { callerGroup, isOpenProject, keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import { reserveMails } from '../billing/caps.ts';
@@ -143,6 +144,7 @@ export async function sendEmails(
   limits: SendLimits = NO_LIMITS,
 ): Promise<Accepted> {
   const mails = input.to.map((recipient) => ({ ...recipient, id: newId() }));
+  for (const { id } of mails) linkToRow(id);
   return confirmed(
     db,
     () => acceptMails(db, project, input, limits, mails),

@@ -7,6 +7,7 @@ import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import { linkToRow } from '../../platform/tracing.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { callerGroup, keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import type { Data } from '../contacts/data.ts';
@@ -157,6 +158,7 @@ export async function trackEvent(
   const fields = Object.keys(patch).length;
   // Ids are in the order of reading: a change of subscription comes before the event.
   const [change_id, event_id, origin] = [newId(), newId(), publicCall?.origin?.toLowerCase()];
+  linkToRow(event_id);
   const request = { ...contact, fields, change_id, event_id, name: input.event, seen, origin };
   const group = { project, limits, isPublic: publicCall !== undefined };
   const row = await confirmed(

@@ -5,6 +5,7 @@ import { type MailBacklog, mailBacklog } from '../emails/backlog.ts';
 import { outboxDepth } from '../outbox/depth.ts';
 import { listParkedMessages, type ParkedMessage } from '../outbox/parked.ts';
 import { listProcesses, type SeenProcess } from './processes.ts';
+import { listStuckWorkflows, type StuckWorkflow } from './stuck-workflows.ts';
 
 export interface QueueState {
   name: string;
@@ -29,6 +30,8 @@ export interface Overview {
   /** Mails of which it is not known whether the relay took them. */
   unknownOutcomes: number;
   parkedOutbox: { count: number; messages: ParkedMessage[] };
+  /** Temporal workflows whose task fails again and again. */
+  stuckWorkflows: { count: number; workflows: StuckWorkflow[] };
   failingEndpoints: FailingEndpoint[];
   processes: SeenProcess[];
 }
@@ -93,6 +96,7 @@ export async function readOverview(db: Db): Promise<Overview> {
       backlog.due > 0 ? { dueAt: new Date(Date.now() - backlog.oldest * 1_000), ageSeconds: backlog.oldest } : null,
     unknownOutcomes: unknown?.count ?? 0,
     parkedOutbox: parked,
+    stuckWorkflows: await listStuckWorkflows(db, MAX_LISTED),
     failingEndpoints: await listFailingEndpoints(db),
     processes: await listProcesses(db),
   };

@@ -10,6 +10,8 @@ export type ProcessKind = 'api' | 'worker';
 export interface SeenProcess {
   kind: ProcessKind;
   version: string;
+  /** Of the workflow code; null for the API and for workers without versioning. */
+  build: string | null;
   host: string;
   pid: number;
   startedAt: Date;
@@ -22,21 +24,29 @@ const BEAT_MS = 30_000;
 const beat = statement(
   'process-beat',
   `with ended as (delete from processes where seen_at < now() - interval '1 day')
-   insert into processes (id, kind, version, host, pid) values ($1, $2, $3, $4, $5)
+   insert into processes (id, kind, version, host, pid, build) values ($1, $2, $3, $4, $5, $6)
    on conflict (id) do update set seen_at = now()`,
 );
 const remove = statement('process-remove', 'delete from processes where id = $1');
 const list = statement<SeenProcess>(
   'processes-seen',
-  `select kind, version, host, pid, started_at as "startedAt", seen_at as "lastSeenAt"
+  `select kind, version, build, host, pid, started_at as "startedAt", seen_at as "lastSeenAt"
    from processes order by kind, started_at, id`,
 );
 
+export interface HeartbeatOptions {
+  db: Db;
+  kind: ProcessKind;
+  /** Of the workflow code that a worker runs. */
+  build?: string | undefined;
+  log: Logger;
+}
+
 /** Lets operators see this process and its version. Returns how to stop. */
-export function startHeartbeat({ db, kind, log }: { db: Db; kind: ProcessKind; log: Logger }): () => Promise<void> {
+export function startHeartbeat({ db, kind, build, log }: HeartbeatOptions): () => Promise<void> {
   const id = newId();
   const write = () =>
-    beat(db, [id, kind, productVersion, hostname(), process.pid]).catch((err: unknown) => {
+    beat(db, [id, kind, productVersion, hostname(), process.pid, build ?? null]).catch((err: unknown) => {
       log.warn({ err }, 'heartbeat failed');
     });
   let last: Promise<unknown> = write();
@@ -53,3 +63,14 @@ export function startHeartbeat({ db, kind, log }: { db: Db; kind: ProcessKind; l
 
 /** Lists the processes of the last day, the oldest of each kind first. */
 export const listProcesses = (db: Db): Promise<SeenProcess[]> => list(db, []);
+
+// A process beats every half minute; three missed beats mean that it has died.
+const builds = statement<{ build: string | null }>(
+  'builds-live',
+  "select distinct build from processes where kind = 'worker' and seen_at > now() - interval '90 seconds'",
+);
+
+/** Returns the builds of the workers that run now; `unversioned` for those without one. */
+export async function liveBuilds(db: Db): Promise<Set<string>> {
+  return new Set((await builds(db, [])).map(({ build }) => build ?? 'unversioned'));
+}

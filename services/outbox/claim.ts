@@ -4,8 +4,12 @@ import { roundRobinCtes } from '../../db/round-robin.ts';
 import { statement } from '../../db/statement.ts';
 import type { Action } from './write.ts';
 
-/** A claimed row becomes due again after this time, in case its relay has died. Longer than executing a claim can take. */
-const LEASE_SECONDS = 60;
+/**
+ * A claimed row becomes due again after this time, in case its relay has died. A relay that works on it for longer renews
+ * the claim. Two relays that send the same message do no harm: starts are unique, signals and cancels repeatable.
+ */
+const CLAIM_SECONDS = 6;
+export const CLAIM_RENEW_MS = 2_000;
 
 export type ClaimedMessage = Action & { id: string; projectId: string; workflowId: string };
 
@@ -35,9 +39,17 @@ const claim = statement<Row>(
 
 /** Claims up to `limit` rows of a queue, projects in round-robin. */
 export async function claimOutboxMessages(db: Db, queue: OutboxQueue, limit: number): Promise<ClaimedMessage[]> {
-  const rows = await claim(db, [queue, limit, LEASE_SECONDS]);
+  const rows = await claim(db, [queue, limit, CLAIM_SECONDS]);
   return rows.map(
     ({ id, project_id, workflow_id, action, payload }) =>
       ({ ...payload, action, id, projectId: project_id, workflowId: workflow_id }) as ClaimedMessage,
   );
 }
+
+const renew = statement(
+  'outbox-renew',
+  'update outbox set due_at = now() + make_interval(secs => $2) where id = any ($1::bigint[]) and due_at > now()',
+);
+
+/** Keeps claimed rows from other relays while their messages are being sent. */
+export const renewOutboxClaim = (db: Db, ids: string[]): Promise<unknown> => renew(db, [ids, CLAIM_SECONDS]);

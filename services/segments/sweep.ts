@@ -26,6 +26,11 @@ export async function sweepTimeDependentSegments(db: Db): Promise<ChangeCounts> 
   return total;
 }
 
+/** Whether any tracked segment changes by the passing of time alone. */
+export async function hasTimeDependentSegments(db: Db): Promise<boolean> {
+  return (await timeDependentSegments(db).clearOrder().select('id').limit(1)).length > 0;
+}
+
 /** Returns the segment that has waited longest first. */
 const timeDependentSegments = (db: Db) =>
   Segment.query(db).where({ trackMembership: true, timeDependent: true, type: 'DYNAMIC' }).orderBy('sweptAt');

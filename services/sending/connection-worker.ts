@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { faultPoint } from '../../platform/fault-points.ts';
 import type { SendOutcome } from '../../platform/smtp/outcome.ts';
 import type { Relay, RelayConnection } from '../../platform/smtp/relay.ts';
+import { inSpan, isTracing } from '../../platform/tracing.ts';
 import type { DomainPace } from './domain-pace.ts';
 import type { SenderLease } from './lease.ts';
 import type { BeginVerdict, SendingLedger } from './ledger.ts';
@@ -17,6 +18,8 @@ export interface ConnectionOptions {
   pace: DomainPace;
   lease: SenderLease;
   stopping: AbortSignal;
+  /** Closes the connection at once. */
+  cut?: AbortSignal | undefined;
   /** Reacts to a mail that may not begin. */
   onNotBegun: (mail: QueuedMail, verdict: BeginVerdict) => void;
 }
@@ -41,12 +44,12 @@ export class ConnectionWorker {
   }
 
   async run(): Promise<void> {
-    const { relay, queue } = this.options;
+    const { relay, queue, cut } = this.options;
     for (;;) {
       const mail = await queue.next(relay);
       if (!mail) return;
       // The connection comes first: a mail that cannot be offered does not begin.
-      const connection = await relay.connect();
+      const connection = await relay.connect(cut);
       if ('kind' in connection) {
         queue.giveBack(mail);
         continue;
@@ -119,9 +122,24 @@ export class ConnectionWorker {
     if (!this.options.lease.isValid()) return { kind: 'unreachable', reason: 'the right to send was lost' };
     faultPoint('before-data');
     const next = ahead?.prepared.message;
-    const outcome = await connection.send(message, next && 'raw' in next ? next : undefined);
+    const send = () => connection.send(message, next && 'raw' in next ? next : undefined);
+    const outcome = isTracing() ? await this.traced(mail, send) : await send();
     faultPoint('after-data');
     return outcome;
+  }
+
+  private traced({ id, domain, campaignId }: QueuedMail, send: () => Promise<SendOutcome>): Promise<SendOutcome> {
+    const attributes = {
+      'server.address': this.options.relay.name,
+      'everpost.domain': domain,
+      'everpost.campaign_id': campaignId ?? undefined,
+    };
+    return inSpan('smtp', { row: id, kind: 'client', attributes }, async (span) => {
+      const outcome = await send();
+      span.set({ 'everpost.outcome': outcome.kind });
+      if (outcome.kind !== 'sent') span.fail(outcome.kind);
+      return outcome;
+    });
   }
 
   private end({ mail, attempt, begunAt }: MailInFlight, outcome: SendOutcome): void {

@@ -43,8 +43,10 @@ export interface SenderDeps {
 export interface SendingTime {
   /** Leases no more mail after this long; what has begun is finished. */
   durationMs: number;
-  /** Leases no more mail; what has begun is finished. SMTP connections are never cut. */
+  /** Leases no more mail; what has begun is finished. */
   stop: AbortSignal;
+  /** Cuts SMTP connections: mail that was offered and not answered gets an unknown outcome. */
+  cut?: AbortSignal | undefined;
   /** Called while the sender works and may send. */
   heartbeat?: (counts: ResultCounts) => void;
   /** Ends the run when there is no due mail left, for tests. */
@@ -95,6 +97,7 @@ class SenderRun {
   private readonly reactions = new Set<Promise<unknown>>();
   /** Campaigns with mail in this run, and when they last had due mail. */
   private readonly watched = new Map<string, number>();
+  private readonly cut: AbortSignal | undefined;
   private isChecking = false;
   private readonly quarantined = new Map<string, number>();
 
@@ -120,6 +123,7 @@ class SenderRun {
       onError: (err) => deps.log.warn({ err }, 'sending failed; retrying'),
     });
     const { durationMs, stop, heartbeat } = time;
+    this.cut = time.cut;
     const end = () => this.stopping.abort();
     for (const signal of [stop, lease.lost]) {
       if (signal.aborted) end();
@@ -138,7 +142,16 @@ class SenderRun {
     const workers = relays.all.flatMap((relay) =>
       Array.from({ length: relay.maxConnections }, () => {
         const onNotBegun = (mail: QueuedMail, verdict: BeginVerdict) => this.react(mail, verdict);
-        const options = { relay, queue, ledger, pace, lease, stopping: this.stopping.signal, onNotBegun };
+        const options = {
+          relay,
+          queue,
+          ledger,
+          pace,
+          lease,
+          stopping: this.stopping.signal,
+          cut: this.cut,
+          onNotBegun,
+        };
         return new ConnectionWorker(options).run();
       }),
     );

@@ -2,6 +2,7 @@ import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { roundRobinCtes } from '../../db/round-robin.ts';
 import { arrays, statement } from '../../db/statement.ts';
+import { inSpan, linkToRow } from '../../platform/tracing.ts';
 import type { Data } from '../contacts/data.ts';
 import { signalNames } from '../outbox/signals.ts';
 import { enter } from './executions/enter.ts';
@@ -77,12 +78,15 @@ export async function matchEvents(db: Db, limit = BATCH): Promise<Matched> {
     inTransaction(db, async (trx) => {
       const taken = await take(trx, [limit]);
       if (taken.length === 0) return { events: 0, started: 0, signalled: 0 };
-      const events = [taken.map(({ event_id }) => event_id), taken.map(({ created_at }) => created_at)];
-      const candidates = await findTriggered(trx, [...events, MAX_TRIGGER_DEPTH]);
-      const started = await enter(trx, candidates.map(entryOf));
-      const [sent] = await signalWaiting(trx, events);
-      if (sent?.count) wake(trx, 'events');
-      return { events: taken.length, started: started.length, signalled: sent?.count ?? 0 };
+      return inSpan('match events', { kind: 'consumer', attributes: { 'everpost.events': taken.length } }, async () => {
+        const events = [taken.map(({ event_id }) => event_id), taken.map(({ created_at }) => created_at)];
+        const candidates = await findTriggered(trx, [...events, MAX_TRIGGER_DEPTH]);
+        const started = await enter(trx, candidates.map(entryOf));
+        const [sent] = await signalWaiting(trx, events);
+        if (sent?.count) wake(trx, 'events');
+        for (const id of [...(events[0] ?? []), ...started]) linkToRow(id);
+        return { events: taken.length, started: started.length, signalled: sent?.count ?? 0 };
+      });
     }),
   );
 }

@@ -37,6 +37,28 @@ describe('a tracked segment with a running worker', function () {
     expect(await eventNames()).to.deep.equal(['segment.pro-users.entry', 'segment.pro-users.exit']);
   });
 
+  it('has a Schedule for its sweep only while a tracked segment depends on time', async () => {
+    const schedule = temporal.client.schedule.getHandle('segments/sweep');
+    const exists = () =>
+      schedule.describe().then(
+        () => true,
+        () => false,
+      );
+    expect(await exists()).to.equal(false);
+    const condition = {
+      logic: 'AND',
+      groups: [{ filters: [{ field: 'createdAt', operator: 'within', value: 1, unit: 'days' }] }],
+    };
+    const created = await stack.server.post('/segments', { name: 'New', trackMembership: true, condition });
+    expect(created, JSON.stringify(created.body)).to.have.status(201);
+    await eventually(exists, { ...TIMEOUT, what: 'the Schedule' });
+    expect((await stack.server.delete(`/segments/${created.body.id}`)).status).to.be.oneOf([200, 204]);
+    await eventually(async () => !(await exists()), { ...TIMEOUT, what: 'the end of the Schedule' });
+    const again = await stack.server.post('/segments', { name: 'New again', trackMembership: true, condition });
+    expect(again).to.have.status(201);
+    await eventually(exists, { ...TIMEOUT, what: 'the Schedule again' });
+  });
+
   for (const [what, id] of [
     ['its sweep', 'segments/sweep'],
     ['the retention of old events and bodies', 'retention'],

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { OutboxQueue } from '../../db/models/outbox-queue.ts';
 import { newId } from '../../platform/ids.ts';
-import { claimOutboxMessages } from '../../services/outbox/claim.ts';
+import { CLAIM_RENEW_MS, claimOutboxMessages, renewOutboxClaim } from '../../services/outbox/claim.ts';
 import { outboxDepth } from '../../services/outbox/depth.ts';
 import { MAX_ATTEMPTS, resolveOutboxMessages, unparkOutboxMessages } from '../../services/outbox/resolve.ts';
 import { type OutboxMessage, writeOutboxMessage } from '../../services/outbox/write.ts';
@@ -158,6 +158,34 @@ describe('the outbox', () => {
     await writeOutboxMessage(db, { queue: 'starts', projectId: project, workflowId: 'poison', action: 'cancel' });
     await start(project, 'healthy');
     expect(await claimed()).to.deep.equal(['healthy']);
+  });
+
+  it('makes the message of a relay that has died due again within seconds', async () => {
+    await start(newId(), 'a');
+    const wait = () =>
+      inTransaction(db, async (trx) => {
+        const [message] = await claimOutboxMessages(trx, 'starts', 1);
+        const [row] = await trx('outbox').select(trx.raw('extract(epoch from due_at - now()) as seconds'));
+        return { id: message?.id ?? '', seconds: Number(row.seconds) };
+      });
+    const { id, seconds } = await wait();
+    expect(seconds).to.be.within(CLAIM_RENEW_MS / 1_000, 10);
+    expect(await claimed(), 'while it is claimed').to.deep.equal([]);
+    await makeDue();
+    // Its claim has run out: a relay that still works on it does not take it back.
+    await renewOutboxClaim(db, [id]);
+    expect(await claimed()).to.deep.equal(['a']);
+  });
+
+  it('keeps a claim that its relay renews', async () => {
+    await start(newId(), 'a');
+    const [message] = await claimOutboxMessages(db, 'starts', 1);
+    await db('outbox').update({ dueAt: db.raw("now() + interval '1 second'") });
+    await inTransaction(db, async (trx) => {
+      await renewOutboxClaim(trx, [message?.id ?? '']);
+      const [row] = await trx('outbox').select(trx.raw('extract(epoch from due_at - now()) as seconds'));
+      expect(Number(row.seconds)).to.be.greaterThan(CLAIM_RENEW_MS / 1_000);
+    });
   });
 
   it('resets the attempts of an unparked message', async () => {

@@ -42,6 +42,8 @@ const SHARED = [
     'senders',
     'mail_processes',
     'upload_removals',
+    'installation',
+    'stuck_workflows',
   ],
 ];
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Info } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { Runtime } from '@temporalio/worker';
+import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createTemporal, type Temporal } from '../../temporal/connection.ts';
 import { ensureSearchAttributes } from '../../temporal/search-attributes.ts';
@@ -45,13 +45,18 @@ export async function bareNamespace(server?: { address: string }): Promise<OwnNa
   const { address } = server ?? (await devServer());
   const namespace = `test-${randomUUID()}`;
   // Busy machines take longer than production allows a check of a domain.
-  const temporal = createTemporal(temporalSettings(address, namespace), { ExecuteMultiOperation: 30_000 });
+  const temporal = createTemporal(temporalSettings(address, namespace), {
+    deadlines: { ExecuteMultiOperation: 30_000 },
+  });
   await temporal.connection.workflowService.registerNamespace({
     namespace,
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
   });
   return { ...temporal, address };
 }
+
+/** For a worker inside the test process. Close it afterwards. */
+export const nativeConnection = (address: string): Promise<NativeConnection> => NativeConnection.connect({ address });
 
 /** Bundles the workflows of `test/support/workflows.ts`. */
 export const testBundle = (): Promise<Bundle> => cachedBundle(resolve(import.meta.dirname, 'workflows.ts'));

@@ -53,6 +53,8 @@ interface Service {
   environment?: Record<string, string>;
   ports?: string[];
   depends_on?: Record<string, { condition: string }>;
+  stop_grace_period?: string;
+  shm_size?: string;
   healthcheck?: { test?: string[]; disable?: boolean };
 }
 
@@ -61,21 +63,59 @@ describe('docker-compose.yml', () => {
   const service = (name: string): Service => services[name] ?? expect.fail(`no service ${name}`);
   const ours = ['api', 'worker', 'migrate'];
 
-  it('runs Postgres, Temporal with its web UI, Mailpit, the migration, the API and a worker', () => {
-    expect(Object.keys(services)).to.have.members(['postgres', 'temporal', 'temporal-ui', 'mailpit', ...ours]);
+  const jobs = ['migrate', 'temporal-schema', 'temporal-namespace'];
+
+  it('runs Postgres, Temporal with its web UI, Mailpit, the migration, a proxy, the API and a worker', () => {
+    const temporal = ['temporal', 'temporal-schema', 'temporal-namespace', 'temporal-ui'];
+    expect(Object.keys(services)).to.have.members(['postgres', ...temporal, 'mailpit', 'proxy', ...ours]);
     expect(service('temporal').environment).to.include({ DB: 'postgres12', POSTGRES_SEEDS: 'postgres' });
+    expect(service('temporal').image).to.match(/^temporalio\/server:/);
+    expect(Number(fillIn(service('temporal').environment?.NUM_HISTORY_SHARDS ?? ''))).to.be.at.least(512);
+  });
+
+  it('passes every setting to API and worker, except those of the development stack', () => {
+    const ofDevelopment = ['TEMPORAL_CLI_PATH', 'TEMPORAL_TEST_SERVER_PATH', 'EVERPOST_HOME', 'WEB_APP_DIR'];
+    // Ports and addresses inside the containers are those of this file.
+    const ofContainers = ['PORT', 'HOST', 'WORKER_PORT', 'METRICS_PORT', 'DATABASE_DIRECT_URL'];
+    const expected = names.filter((name) => ![...ofDevelopment, ...ofContainers].includes(name));
+    for (const name of ['api', 'worker'])
+      expect(Object.keys(service(name).environment ?? {}), name).to.include.members(expected);
+  });
+
+  it('stops API and worker after the grace period that they know', () => {
+    const grace = ['SHUTDOWN_GRACE_SECONDS', defaultOf('SHUTDOWN_GRACE_SECONDS')].join(':-');
+    for (const name of ['api', 'worker']) expect(service(name).stop_grace_period).to.equal(`\${${grace}}s`);
+  });
+
+  it('gives API and worker the same uploads', () => {
+    for (const name of ['api', 'worker']) expect(service(name).volumes).to.include('uploads:/app/.everpost/uploads');
+  });
+
+  it('creates the database with the locale of development, and connections for all processes', () => {
+    const { environment, command, shm_size: sharedMemory } = service('postgres');
+    const flags = environment?.POSTGRES_INITDB_ARGS?.split(' ') ?? [];
+    expect(read('dev/postgres.ts')).to.satisfy((text: string) => flags.every((flag) => text.includes(`'${flag}'`)));
+    const { environment: temporal = {} } = service('temporal');
+    const ofTemporal = 4 * (Number(temporal.SQL_MAX_CONNS) + Number(temporal.SQL_VIS_MAX_CONNS));
+    const pool = Number(defaultOf('DATABASE_POOL_SIZE'));
+    // Two APIs with a listener each, two workers with a listener and six connections of the sender.
+    const sum = ofTemporal + 2 * (pool + 1) + 2 * (pool + 1 + 6);
+    const given = Number(/max_connections=(\d+)/.exec(command?.join(' ') ?? '')?.[1]);
+    expect(given).to.be.at.least(sum + 10);
+    expect(sharedMemory).to.equal('256mb');
   });
 
   it('publishes the ports of the API, the web UI and the mail page', () => {
-    expect(service('api').ports).to.deep.equal(['3000:3000']);
+    expect(service('proxy').ports).to.deep.equal(['3000:3000']);
+    expect(service('api').ports, 'so that it can be scaled').to.equal(undefined);
     expect(service('temporal-ui').ports).to.deep.equal(['127.0.0.1:8080:8080']);
     expect(service('mailpit').ports).to.deep.equal(['127.0.0.1:8025:8025']);
   });
 
-  it('gives every service a health check, except the migration', () => {
-    for (const name of Object.keys(services).filter((name) => name !== 'migrate'))
+  it('gives every service a health check, except those that end', () => {
+    for (const name of Object.keys(services).filter((name) => !jobs.includes(name)))
       expect(service(name).healthcheck?.test, name).to.be.an('array').that.is.not.empty;
-    expect(service('migrate').healthcheck).to.deep.equal({ disable: true });
+    for (const name of jobs) expect(service(name).healthcheck).to.deep.equal({ disable: true });
   });
 
   it('starts our processes after the migration', () => {
@@ -88,6 +128,8 @@ describe('docker-compose.yml', () => {
       const environment = service(name).environment ?? {};
       expect(names, name).to.include.members(Object.keys(environment));
       for (const [setting, value] of Object.entries(environment)) {
+        // An empty variable counts as unset.
+        if (fillIn(value) === '') continue;
         const { error } = settingsSchema[setting as SettingName].validate(fillIn(value));
         expect(error, `${name}: ${setting}`).to.equal(undefined);
       }
@@ -96,7 +138,7 @@ describe('docker-compose.yml', () => {
 
   it('pins every image by a full version', () => {
     for (const [name, { image, build }] of Object.entries(services))
-      if (!build) expect(image, name).to.match(/:v?\d+\.\d+(\.\d+)?$/);
+      if (!build) expect(image, name).to.match(/:v?\d+\.\d+(\.\d+)?(-tctl-[\d.]+-cli-[\d.]+)?$/);
   });
 
   it('runs the application and Temporal with roles that are no superusers', () => {
@@ -111,7 +153,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('contains no secret', () => {
-    expect(read('docker-compose.yml')).not.to.match(/(PASSWORD|SECRET_KEY|_PWD): (?!\$\{\w+:\?)\S/);
+    expect(read('docker-compose.yml')).not.to.match(/(PASSWORD|SECRET_KEY|_PWD|_SECRET): (?!\$\{\w+:(\?|-\}))\S/);
   });
 });
 

@@ -96,9 +96,10 @@ describe('checkDomainNow', () => {
     this.timeout(60_000);
     const { domain } = await add();
     const idle = await bareNamespace();
-    const unmarked = { ...loopOf(domain), projectId: '', resourceId: '' };
-    const impatient = createTemporal(temporalSettings(idle.address, idle.namespace), { ExecuteMultiOperation: 1_500 });
-    expect(await requestDomainCheck(impatient, unmarked)).to.equal('running');
+    const impatient = createTemporal(temporalSettings(idle.address, idle.namespace), {
+      deadlines: { ExecuteMultiOperation: 1_500 },
+    });
+    expect(await requestDomainCheck(impatient, loopOf(domain))).to.equal('running');
     await impatient.close();
     await idle.close();
     const unreachable = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`));

@@ -98,14 +98,17 @@ describe('the relay', () => {
     await emptied();
   });
 
-  it('sets the search attributes for project and resource', async () => {
-    const [workflowId, resourceId] = [id(), newId()];
+  it('sets search attributes of executions only', async () => {
+    const [executionId, otherId, resourceId] = [id(), id(), newId()];
     await startRelay();
-    await write({ ...start(workflowId), resourceId } as OutboxMessage);
+    await write({ ...start(executionId), workflowType: 'execution', resourceId } as OutboxMessage);
+    await write({ ...start(otherId), resourceId } as OutboxMessage);
     await emptied();
-    const { typedSearchAttributes } = await temporal.client.workflow.getHandle(workflowId).describe();
+    const { typedSearchAttributes } = await temporal.client.workflow.getHandle(executionId).describe();
     expect(typedSearchAttributes.get(attributeKeys.projectId)).to.equal(project);
     expect(typedSearchAttributes.get(attributeKeys.resourceId)).to.equal(resourceId);
+    const other = await temporal.client.workflow.getHandle(otherId).describe();
+    expect(other.typedSearchAttributes.get(attributeKeys.projectId)).to.equal(undefined);
   });
 
   it('counts an attempt of a failing message, and sends the others', async () => {

@@ -1,5 +1,6 @@
 import joi from 'joi';
 import { addressRule, readMailbox, UNSAFE_IN_LINE } from '../../../platform/address.ts';
+import { linkToRow } from '../../../platform/tracing.ts';
 import { requireVerifiedSender } from '../../domains/verified-sender.ts';
 import { failStep, leaveBy, type Step, type StepType, skip } from './step-type.ts';
 
@@ -61,7 +62,9 @@ export const sendEmailStep: StepType<SendEmailConfig> = {
       to: recipient?.type === 'CUSTOM' ? (recipient.email ?? undefined) : undefined,
     });
     if ('failed' in result) return failStep(result.failed);
-    return 'skipped' in result ? skip(result.skipped) : leaveBy('next', { emailId: result.emailId });
+    if ('skipped' in result) return skip(result.skipped);
+    linkToRow(result.emailId);
+    return leaveBy('next', { emailId: result.emailId });
   },
 };
 

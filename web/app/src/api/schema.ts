@@ -11699,6 +11699,18 @@ export interface operations {
                                 parkedAt: string;
                             }[];
                         };
+                        stuckWorkflows: {
+                            count: number;
+                            workflows: {
+                                runId: string;
+                                workflowId: string;
+                                workflowType: string;
+                                failure: string;
+                                attempts: number;
+                                /** Format: date-time */
+                                since: string;
+                            }[];
+                        };
                         failingEndpoints: {
                             /** Format: uuid */
                             id: string;
@@ -11713,6 +11725,7 @@ export interface operations {
                             /** @enum {string} */
                             kind: "api" | "worker";
                             version: string;
+                            build: string | null;
                             host: string;
                             pid: number;
                             /** Format: date-time */

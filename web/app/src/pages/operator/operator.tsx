@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { accountApi, unwrap } from '../../api/client.ts';
@@ -11,6 +11,7 @@ import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { DataTable } from '../../ui/table.tsx';
 import { ProjectsPanel } from './projects.tsx';
 
+type Stuck = Overview['stuckWorkflows']['workflows'][number];
 type Parked = Overview['parkedOutbox']['messages'][number];
 
 /** The state of the installation, for its operators. */
@@ -37,6 +38,7 @@ function Console() {
             <FiguresPanel overview={data} />
             <QueuesPanel overview={data} />
             <ParkedPanel overview={data} />
+            <StuckPanel overview={data} />
             <EndpointsPanel overview={data} />
             <ProcessesPanel overview={data} />
           </Stack>
@@ -125,18 +127,7 @@ function ParkedPanel({ overview: { parkedOutbox, temporal } }: { overview: Overv
               <div>
                 {id} · {queue} · {action}
                 <Text size="sm" c="dimmed" fw={400} className="breakable">
-                  {temporal.uiUrl ? (
-                    <Anchor
-                      href={`${temporal.uiUrl}/workflows/${encodeURIComponent(workflowId)}`}
-                      target="_blank"
-                      rel="noreferrer"
-                      title={t.operator.inTemporal}
-                    >
-                      {workflowId}
-                    </Anchor>
-                  ) : (
-                    workflowId
-                  )}
+                  <WorkflowLink workflowId={workflowId} uiUrl={temporal.uiUrl} />
                 </Text>
               </div>
             ),
@@ -167,6 +158,60 @@ function RetryButton({ message: { id } }: { message: Parked }) {
     >
       {t.operator.retry}
     </Button>
+  );
+}
+
+function StuckPanel({ overview: { stuckWorkflows, temporal } }: { overview: Overview }) {
+  const { count, workflows } = stuckWorkflows;
+  if (count === 0)
+    return (
+      <Panel title={t.operator.stuck}>
+        <Text c="dimmed">{t.operator.stuckEmpty}</Text>
+      </Panel>
+    );
+  return (
+    <Panel
+      flush
+      title={t.operator.stuck}
+      description={
+        <>
+          {t.operator.stuckHelp} <Code>npx everpost workflows heal</Code>
+          {count > workflows.length && ` ${t.operator.parkedMore(workflows.length, count)}`}
+        </>
+      }
+    >
+      <DataTable<Stuck>
+        label={t.operator.stuck}
+        rows={workflows}
+        rowId={({ runId }) => runId}
+        columns={[
+          {
+            id: 'workflow',
+            header: t.operator.stuckWorkflow,
+            main: true,
+            cell: ({ workflowId }) => <WorkflowLink workflowId={workflowId} uiUrl={temporal.uiUrl} />,
+          },
+          { id: 'attempts', header: t.operator.attempts, align: 'right', cell: ({ attempts }) => number(attempts) },
+          { id: 'failure', header: t.operator.lastError, cell: ({ failure }) => failure.slice(0, 200) },
+          { id: 'since', header: t.operator.since, cell: ({ since }) => <Time at={since} /> },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function WorkflowLink({ workflowId, uiUrl }: { workflowId: string; uiUrl: string | null }) {
+  if (!uiUrl) return <span className="breakable">{workflowId}</span>;
+  return (
+    <Anchor
+      className="breakable"
+      href={`${uiUrl}/workflows/${encodeURIComponent(workflowId)}`}
+      target="_blank"
+      rel="noreferrer"
+      title={t.operator.inTemporal}
+    >
+      {workflowId}
+    </Anchor>
   );
 }
 
@@ -221,7 +266,7 @@ function ProcessesPanel({ overview: { processes, versions } }: { overview: Overv
         rowId={({ kind, host, pid, startedAt }) => `${kind}/${host}/${pid}/${startedAt}`}
         columns={[
           { id: 'kind', header: t.operator.kind, main: true, cell: ({ kind }) => t.operator.kinds[kind] },
-          { id: 'version', header: t.operator.version, cell: ({ version }) => version },
+          { id: 'version', header: t.operator.version, cell: ({ version, build }) => build ?? version },
           { id: 'host', header: t.operator.host, cell: ({ host, pid }) => `${host} (${pid})` },
           { id: 'started', header: t.operator.since, cell: ({ startedAt }) => <Time at={startedAt} /> },
           { id: 'seen', header: t.operator.lastSeen, cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },

@@ -202,6 +202,11 @@ export const operator: Texts['operator'] = {
   parked: 'Zurückgestellte Nachrichten an Temporal',
   parkedEmpty: 'Keine Nachricht ist zurückgestellt.',
   parkedMore: (shown: number, all: number) => `Die ersten ${number(shown)} von ${number(all)} sind zu sehen.`,
+  stuck: 'Steckengebliebene Workflows in Temporal',
+  stuckEmpty: 'Kein Workflow steckt fest.',
+  stuckHelp:
+    'Ihr Task schlägt immer wieder fehl, sie laufen nicht weiter. Beheben Sie die Ursache oder gehen Sie auf die vorige Version zurück, dann führen Sie aus:',
+  stuckWorkflow: 'Workflow',
   message: 'Nachricht',
   attempts: 'Versuche',
   lastError: 'Letzter Fehler',

@@ -199,6 +199,11 @@ export const operator = {
   parked: 'Parked messages to Temporal',
   parkedEmpty: 'No message is parked.',
   parkedMore: (shown: number, all: number) => `The first ${number(shown)} of ${number(all)} are shown.`,
+  stuck: 'Stuck workflows in Temporal',
+  stuckEmpty: 'No workflow is stuck.',
+  stuckHelp:
+    'Their task fails again and again, so they do not continue. Remove the cause or go back to the version before, then run:',
+  stuckWorkflow: 'Workflow',
   message: 'Message',
   attempts: 'Attempts',
   lastError: 'Last error',

@@ -1,0 +1,112 @@
+// A release is rolled out and taken back under load: processes of the version before run beside those of now.
+import { expect } from 'chai';
+import { describeDeployment } from '../../temporal/deployment.ts';
+import { client } from '../support/api.ts';
+import { runCli } from '../support/cli.ts';
+import { compilePrevious, previousCommit } from '../support/previous-version.ts';
+import { type ServiceProcess, startApi, startWorker } from '../support/processes.ts';
+import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { eventually } from '../support/waiting.ts';
+import { build, enable } from '../support/workflow-building.ts';
+
+const WAIT = { timeoutMs: 120_000 };
+
+describe('a rolling release, forward and back', function () {
+  this.timeout(420_000);
+  let temporal: OwnNamespace;
+  let stack: Stack;
+  let program: string;
+
+  before(async () => {
+    program = compilePrevious(previousCommit());
+    temporal = await ownNamespace();
+    stack = await startStack(temporal, { WORKER_VERSIONING: 'true' });
+  });
+  after(async () => {
+    await stack?.end();
+    await temporal?.close();
+  });
+
+  const currentIs = (test: (build: string) => boolean) =>
+    eventually(
+      async () => {
+        // A call may miss its deadline on a busy machine.
+        const { current } = (await describeDeployment(temporal).catch(() => undefined)) ?? {};
+        return current !== undefined && test(current) && current;
+      },
+      { what: 'the current build', ...WAIT },
+    );
+
+  it('loses nothing and does nothing twice', async () => {
+    const { server, project, env } = stack;
+    const own = { ...project, server } as never;
+    const workflow = await build(own, {
+      steps: {
+        wait: { type: 'DELAY', config: { amount: 5, unit: 'seconds' } },
+        tag: { type: 'UPDATE_CONTACT', config: { data: { welcomed: true } } },
+      },
+      transitions: [['wait', 'tag']],
+    });
+    await enable(own, workflow.id);
+    const previousApi = await startApi(env, program);
+    const previousWorker = await startWorker(env, [], program);
+
+    // Both versions of the API accept all the time.
+    const accepted: string[] = [];
+    let [isOver, contacts] = [false, 0];
+    const urls = [stack.api.url, previousApi.url];
+    const load = (async () => {
+      for (let n = 0; !isOver; n++) {
+        const api = client(urls[n % 2] ?? '', { authorization: `Bearer ${project.secretKey}` });
+        const mail = {
+          to: `mail${n}@example.com`,
+          from: `shop@${project.senderDomain}`,
+          subject: 'Hi',
+          body: '<p>Hi</p>',
+        };
+        const sent = await api.post('/v1/send', mail);
+        expect(sent).to.have.status(200);
+        accepted.push(sent.body.data.emails[0].email);
+        expect(await api.post('/events/track', { email: `person${n}@example.com`, event: 'signed up' })).to.have.status(
+          200,
+        );
+        contacts++;
+      }
+    })();
+    const moreContacts = (from: number) =>
+      eventually(() => contacts >= from + 5, { what: 'executions under load', ...WAIT });
+
+    await moreContacts(0);
+    // Forward: the worker of now beside that of the version before, which then ends.
+    let worker: ServiceProcess = await stack.startWorker();
+    const build1 = await currentIs((current) => current !== 'unversioned');
+    await moreContacts(contacts);
+    await previousWorker.stop();
+    await moreContacts(contacts);
+    // Back: the version before again, which knows nothing of builds or has another one.
+    const again = await startWorker(env, [], program);
+    const builds = async () => (await runCli(['deploy', 'status'], env)).builds as { id: string; running: boolean }[];
+    const previous = (await builds()).find(({ id, running }) => running && id !== build1)?.id ?? 'unversioned';
+    expect(await runCli(['deploy', 'set-current', previous], env)).to.include({ ok: true });
+    await worker.stop();
+    await moreContacts(contacts);
+    // And forward once more.
+    worker = await stack.startWorker();
+    expect(await runCli(['deploy', 'set-current', build1], env)).to.include({ ok: true });
+    await again.stop();
+    await moreContacts(contacts);
+    isOver = true;
+    await load;
+
+    const { db } = stack.database;
+    const ended = async () => (await db('emails').whereNot({ status: 'SENT' })).length === 0;
+    await eventually(ended, { what: 'all mail sent', ...WAIT });
+    const messageIds = stack.smtp.mails.map(({ messageId }) => messageId);
+    expect(messageIds, 'each once').to.have.members(accepted.map((id) => `<${id}@${project.senderDomain}>`));
+    const completed = async () => (await db('executions').where({ status: 'COMPLETED' })).length;
+    await eventually(async () => (await completed()) === contacts, { what: 'the end of all executions', ...WAIT });
+    expect(await db('executions')).to.have.lengthOf(contacts);
+    expect(await db('stuckWorkflows')).to.deep.equal([]);
+    await Promise.all([worker.stop(), previousApi.stop()]);
+  });
+});

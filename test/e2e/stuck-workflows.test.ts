@@ -1,0 +1,107 @@
+// A release was rolled back: executions have a history that the code of now does not match.
+import { resolve } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { expect } from 'chai';
+import { User } from '../../db/models/user.ts';
+import { makeOperator } from '../../services/operators/accounts.ts';
+import { taskQueues } from '../../temporal/task-queues.ts';
+import { cachedBundle } from '../../worker/bundle.ts';
+import { client } from '../support/api.ts';
+import { runCli } from '../support/cli.ts';
+import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { nativeConnection } from '../support/temporal-work.ts';
+import { eventually } from '../support/waiting.ts';
+import { build } from '../support/workflow-building.ts';
+
+const WAIT = { timeoutMs: 90_000 };
+
+describe('an execution whose workflow task fails again and again', function () {
+  this.timeout(300_000);
+  let temporal: OwnNamespace;
+  let stack: Stack;
+
+  before(async () => {
+    temporal = await ownNamespace();
+    stack = await startStack(temporal);
+  });
+  after(async () => {
+    await stack?.end();
+    await temporal?.close();
+  });
+
+  /** Starts an execution, and lets another version of the code take its first task. */
+  async function startElsewhere(): Promise<string> {
+    const { server, project } = stack;
+    const workflow = await build({ ...project, server } as never, {
+      steps: {
+        tag: { type: 'UPDATE_CONTACT', config: { data: { welcomed: true } } },
+        end: { type: 'EXIT', config: {} },
+      },
+      transitions: [['tag', 'end']],
+    });
+    expect(await server.patch(`/workflows/${workflow.id}`, { enabled: true })).to.have.status(200);
+    const relay = await stack.startWorker({}, ['relay']);
+    expect(await server.post('/events/track', { email: 'ann@example.com', event: 'signed up' })).to.have.status(200);
+    const connection = await nativeConnection(temporal.address);
+    const worker = await Worker.create({
+      connection,
+      namespace: temporal.namespace,
+      taskQueue: taskQueues.workflows,
+      workflowBundle: await cachedBundle(resolve(import.meta.dirname, '../support/other-execution.ts')),
+    });
+    const timerStarted = async () => {
+      const row = await stack.database.db('executions').first('id', 'projectId', 'generation');
+      if (!row) return undefined;
+      const workflowId = `execution/${row.projectId}/${row.id}/${row.generation}`;
+      const { events } = await temporal.client.workflow
+        .getHandle(workflowId)
+        .fetchHistory()
+        .catch(() => ({ events: [] }));
+      return events?.some(({ timerStartedEventAttributes }) => timerStartedEventAttributes) ? workflowId : undefined;
+    };
+    const workflowId = await worker.runUntil(() => eventually(timerStarted, { what: 'the first task', ...WAIT }));
+    await connection.close();
+    await relay.stop();
+    return workflowId;
+  }
+
+  it('is counted, shown to operators, and started anew by one command', async () => {
+    const workflowId = await startElsewhere();
+    const worker = await stack.startWorker();
+    const { db } = stack.database;
+    await eventually(async () => (await db('stuckWorkflows')).length === 1, { what: 'the stuck workflow', ...WAIT });
+
+    const metrics = await (await fetch(`${worker.url}/metrics`)).text();
+    expect(metrics).to.match(/^everpost_stuck_workflows 1$/m);
+    expect(metrics).to.match(/^temporal_workflow_task_execution_failed\{[^}]*\} [1-9]/m);
+    // Those of ops/, which test/unit/ops.test.ts knows by name.
+    for (const name of [
+      'activity_schedule_to_start_latency_bucket',
+      'workflow_task_schedule_to_start_latency_bucket',
+      'worker_task_slots_available',
+      'sticky_cache_size',
+      'sticky_cache_miss',
+      'num_pollers',
+    ])
+      expect(metrics).to.match(new RegExp(`^temporal_${name}\\{[^}]*task_queue=`, 'm'));
+    const listed = await runCli(['workflows', 'stuck'], stack.env);
+    expect(listed.workflows).to.have.lengthOf(1);
+    expect((listed.workflows as object[])[0]).to.include({ workflowId, workflowType: 'execution' });
+
+    const user = await User.query(db).findById(stack.project.userId);
+    if (user) await makeOperator(db, user);
+    const { body } = await client(stack.api.url).post('/auth/login', { email: user?.email, password: 'correct horse' });
+    const token = body.data?.token ?? body.token;
+    const overview = await client(stack.api.url, { authorization: `Bearer ${token}` }).get('/operator/overview');
+    expect(overview.body.stuckWorkflows ?? overview.body.data?.stuckWorkflows).to.deep.include({ count: 1 });
+
+    const healed = await runCli(['workflows', 'heal'], stack.env);
+    expect(healed).to.deep.include({ ok: true, healed: [workflowId] });
+    await eventually(async () => (await db('executions').first('status'))?.status === 'COMPLETED', {
+      what: 'the end of the execution',
+      ...WAIT,
+    });
+    expect(await db('stuckWorkflows')).to.deep.equal([]);
+    await worker.stop();
+  });
+});

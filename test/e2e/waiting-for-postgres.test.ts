@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { startBalancer } from '../../dev/cluster/balancer.ts';
+import { freePort } from '../../dev/ports.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { spawnWorker } from '../support/processes.ts';
+import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
+import { eventually } from '../support/waiting.ts';
+
+describe('a worker that starts without a connection to Postgres', function () {
+  this.timeout(180_000);
+  let database: ConnectedDatabase;
+  let temporal: OwnNamespace;
+
+  before(async () => {
+    database = await connectTestDatabase(2);
+    temporal = await ownNamespace();
+  });
+  after(async () => {
+    await database.close();
+    await temporal.close();
+  });
+
+  const start = (change: (url: URL) => void) => {
+    const url = new URL(database.url);
+    change(url);
+    return spawnWorker({
+      DATABASE_URL: url.toString(),
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      SMTP_URL: 'smtp://127.0.0.1:1',
+    });
+  };
+
+  it('says so and waits until there is one', async () => {
+    const port = await freePort();
+    const worker = await start((url) => {
+      url.port = String(port);
+    });
+    const says = () => worker.logs().includes('cannot connect to the database; waiting for it');
+    await eventually(says, { what: 'the message', timeoutMs: 60_000 });
+    const door = await startBalancer([Number(new URL(database.url).port)], port);
+    await worker.ready();
+    expect(worker.logs()).to.include('the database answers');
+    await worker.stop();
+    await door.stop();
+  });
+
+  it('exits at once with a wrong password', async () => {
+    const worker = await start((url) => {
+      url.password = 'wrong';
+    });
+    expect((await worker.exited).code).to.equal(1);
+    expect(worker.logs()).to.include('password authentication failed').and.not.include('waiting for it');
+  });
+});
