@@ -9,6 +9,7 @@ export interface Told {
   status: number | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: the shape is that of the route
   body: any;
+  retryAfter: string | null;
   sentAt: number;
   answeredAt: number;
 }
@@ -41,7 +42,7 @@ export function proofClient(
     const told = await request(urls[calls++ % urls.length] + path, method, body, {
       headers: { authorization: `Bearer ${key}`, ...headers },
       timeoutMs,
-    }).catch(() => ({ outcome: 'unknown' as const, status: undefined, body: undefined }));
+    }).catch(() => ({ outcome: 'unknown' as const, status: undefined, body: undefined, retryAfter: null }));
     const result = { ...told, sentAt, answeredAt: Date.now() };
     onTold(result, path);
     return result;
@@ -63,7 +64,7 @@ async function request(
   method: string,
   body: unknown,
   { headers, timeoutMs }: Required<CallOptions>,
-): Promise<Pick<Told, 'outcome' | 'status' | 'body'>> {
+): Promise<Pick<Told, 'outcome' | 'status' | 'body' | 'retryAfter'>> {
   const isForm = body instanceof FormData;
   const answer = await fetch(url, {
     method,
@@ -73,5 +74,7 @@ async function request(
   });
   const text = await answer.text();
   const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
-  return { outcome: outcomeOf(answer.status), status: answer.status, body: isJson ? JSON.parse(text) : text };
+  const { status, headers: answered } = answer;
+  const retryAfter = answered.get('retry-after');
+  return { outcome: outcomeOf(status), status, retryAfter, body: isJson ? JSON.parse(text) : text };
 }

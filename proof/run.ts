@@ -3,7 +3,12 @@
 import { parseArgs } from 'node:util';
 import { endAll } from '../test/support/cleanup.ts';
 import { runChaos } from './chaos/run.ts';
+import { fuzzHttp } from './fuzz/http.ts';
+import { fuzzParsers } from './fuzz/parsers.ts';
+import { runOverload } from './overload.ts';
 import { type ProofRow, printProof } from './report.ts';
+import { checkSupplyChain } from './supply-chain.ts';
+import { runTests } from './tests.ts';
 
 export interface ProofOptions {
   seed: number;
@@ -11,9 +16,29 @@ export interface ProofOptions {
   report: (line: string) => void;
 }
 
-/** Each part with its share of the minutes. */
+const MINUTE_MS = 60_000;
+
+/** The parts. Those that last take a share of the minutes. */
 const parts: Record<string, (options: ProofOptions) => Promise<ProofRow[]>> = {
-  chaos: ({ seed, minutes, report }) => runChaos({ seed, lengthMs: minutes * 60_000 * 0.4, report }),
+  chaos: ({ seed, minutes, report }) => runChaos({ seed, lengthMs: minutes * MINUTE_MS * 0.4, report }),
+  kills: ({ report }) =>
+    runTests('kills', ['test/e2e/fault-points.test.ts', 'test/e2e/fault-points.matrix.ts', 'test/e2e/kill-points.matrix.ts'], report),
+  replay: ({ report }) => runTests('replay', ['test/replay/replay.test.ts'], report),
+  fuzz: async ({ seed, minutes }) => [
+    ...(await fuzzParsers(seed, minutes * MINUTE_MS * 0.04)),
+    ...(await fuzzHttp(seed, minutes * MINUTE_MS * 0.06)),
+  ],
+  overload: ({ seed, minutes, report }) =>
+    runOverload({
+      seed,
+      report,
+      // Ten minutes, and three for each outage, of thirty; an hour each with --minutes 180 and more.
+      overloadMs: (minutes * MINUTE_MS) / 3,
+      outageMs: minutes >= 180 ? 60 * MINUTE_MS : (minutes * MINUTE_MS) / 10,
+    }),
+  backup: ({ report }) =>
+    runTests('backup', ['test/cli/backup.test.ts', 'test/e2e/backup.test.ts', 'test/e2e/restore-to-the-past.test.ts'], report),
+  supply: ({ report }) => checkSupplyChain(report),
 };
 
 async function main(): Promise<boolean> {

@@ -9,14 +9,17 @@ export interface TcpProxy {
   cut(): void;
   /** Passes nothing on in either direction, on open and on new connections, until `resume`. */
   stall(): void;
+  /** Resets open connections and every new one, until `resume`. */
+  refuse(): void;
   resume(): void;
 }
 
 /** Listens on a port of its own and forwards to `targetPort` of this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const links = new Set<[Socket, Socket]>();
-  let isStalled = false;
+  let [isStalled, isRefusing] = [false, false];
   const server = createServer((client) => {
+    if (isRefusing) return void client.resetAndDestroy();
     const upstream = connect(targetPort, '127.0.0.1');
     const link: [Socket, Socket] = [client, upstream];
     links.add(link);
@@ -48,7 +51,13 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       isStalled = true;
       each((socket) => socket.cork());
     },
+    refuse: () => {
+      isRefusing = true;
+      each((socket) => void socket.resetAndDestroy());
+    },
     resume: () => {
+      isRefusing = false;
+      if (!isStalled) return;
       isStalled = false;
       each((socket) => socket.uncork());
     },

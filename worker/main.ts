@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { withStatementTimeout } from '../db/bounds.ts';
+import { DatabaseClock } from '../db/clock.ts';
 import { connectDb, type Db } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
@@ -54,6 +55,7 @@ interface WorkerDeps {
   roles: Set<WorkerRole>;
   databaseUrl: string;
   db: Db;
+  clock: DatabaseClock;
   temporal: Temporal;
   metrics: WorkerMetrics;
   /** How much mail this process sends. */
@@ -97,9 +99,11 @@ async function run(): Promise<void> {
   installRuntime(log);
   const temporal = createTemporal(settings.temporal);
   const metrics = createWorkerMetrics(db);
-  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics, mailLoad: new MailLoad(), log };
+  const clock = new DatabaseClock(db);
+  await clock.start();
+  const deps: WorkerDeps = { settings, roles, databaseUrl, db, clock, temporal, metrics, mailLoad: new MailLoad(), log };
 
-  const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
+  const stops: Stop[] = [() => db.destroy(), () => temporal.close(), () => clock.stop()];
   stops.push(startHeartbeat({ db, kind: 'worker', log }), await startWork(deps));
   const probes = await startProbes({
     port: settings.workerPort,
@@ -148,7 +152,7 @@ async function startWork(deps: WorkerDeps): Promise<Stop> {
         limits: settings,
         projectLimits: settings.limits,
         retention: settings,
-        now: () => new Date(),
+        now: deps.clock.now,
         stopping: stopping.signal,
       }),
     );
@@ -262,13 +266,13 @@ function registrationLoop(db: Db, log: Logger): { stop(): Promise<void> } {
 }
 
 function startExecutions(
-  { settings, db, temporal, mailLoad, log }: WorkerDeps,
+  { settings, db, clock, temporal, mailLoad, log }: WorkerDeps,
   resolver: Resolver,
   stopping: AbortSignal,
 ) {
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
-  const now = () => new Date();
+  const { now } = clock;
   const deps = {
     db,
     renderer,

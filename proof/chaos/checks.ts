@@ -57,7 +57,8 @@ async function checkAnswers({ recorder }: CheckContext): Promise<CheckRow> {
     0,
   );
   const violations = [...recorder.unexpected].map(([what, count]) => `${count} times ${what}`);
-  // A kind of operation that never succeeds proves nothing.
-  for (const [name, { accepted }] of recorder.operations) if (accepted === 0) violations.push(`no ${name} was accepted`);
+  // A kind of operation that never succeeds proves nothing. Steps of a campaign may come too late and be refused.
+  for (const [name, { accepted }] of recorder.operations)
+    if (accepted === 0 && !name.includes(':')) violations.push(`no ${name} was accepted`);
   return { what: 'no 5xx but 503', checked: `${requests} operations`, violations };
 }
