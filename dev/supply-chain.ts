@@ -29,10 +29,10 @@ function main(): number {
   violations.push(...refused);
   console.log(`licences: ${packages.length} packages, ${refused.length} to look at (dist/supply-chain/licences.tsv)`);
 
-  const options = { cwd: root, maxBuffer: 256 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] as const };
   const sbom = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], {
-    ...options,
-    stdio: [...options.stdio],
+    cwd: root,
+    maxBuffer: 256 * 1024 * 1024,
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   const { components } = JSON.parse(sbom.toString()) as { components: unknown[] };
   writeFileSync(join(folder, 'sbom.cdx.json'), sbom);

@@ -10,10 +10,30 @@ import { type SeededRandom, seededRandom } from '../random.ts';
 import type { ProofRow } from '../report.ts';
 import { anyJson, mutated, mutatedJson } from './mutate.ts';
 
+interface Parameter {
+  name: string;
+  in: string;
+  schema?: JsonSchema;
+}
+
+interface DocumentedOperation {
+  parameters?: Parameter[];
+  requestBody?: { content?: Record<string, { schema?: JsonSchema }> };
+}
+
+/** What is read of the OpenAPI document. */
+interface OpenApiJson {
+  paths: Record<
+    string,
+    { parameters?: Parameter[] } & Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', DocumentedOperation>>
+  >;
+  components?: { schemas?: Record<string, JsonSchema> };
+}
+
 interface Operation {
   method: string;
   path: string;
-  parameters: { name: string; in: string; schema?: JsonSchema }[];
+  parameters: Parameter[];
   body: JsonSchema | undefined;
   contentType: string;
 }
@@ -29,8 +49,9 @@ const LEFT_OUT = [
   /^DELETE \/(users\/@me\/projects|projects|users)\/\{/,
   /^POST .*(reset|regenerate|rotate|logout|delete-account)/,
   /^DELETE \/users/,
-  /(listen|live|stream|events\/stream)/,
-  /^(POST|PATCH|PUT|DELETE) \/auth\/(password|2fa|two-factor|sessions|logout)/,
+  /\/(listen|live)$/,
+  /\/auth\/logout$/,
+  /^\S+ \/users\/@me\/(totp|password|sessions)/,
 ];
 
 export async function fuzzHttp(seed: number, lengthMs: number): Promise<ProofRow[]> {
@@ -45,9 +66,9 @@ export async function fuzzHttp(seed: number, lengthMs: number): Promise<ProofRow
   const db = connectDb({ databaseUrl: database.url, poolSize: 2, name: 'proof-fuzz' });
   const project = await makeProject(db);
   const cookie = `everpost_session=${await createSession(db, project.userId)}`;
-  const document = await (await fetch(`${api.url}/openapi.json`)).json();
+  const document = (await (await fetch(`${api.url}/openapi.json`)).json()) as OpenApiJson;
   const operations = operationsOf(document);
-  const components: Record<string, JsonSchema> = document.components?.schemas ?? {};
+  const components = document.components?.schemas ?? {};
   const known = new Set<string>();
   const statuses = new Map<string, number>();
   const violations = new Map<string, number>();
@@ -89,6 +110,9 @@ export async function fuzzHttp(seed: number, lengthMs: number): Promise<ProofRow
   if (peak > MEMORY_LIMIT) note(`the API used ${Math.round(peak / 1024 / 1024)} MB`);
   const alive = (await fetch(`${api.url}/health`).catch(() => undefined))?.ok;
   if (!alive) note(`the API no longer answers: ${api.logs().slice(-500)}`);
+  const key = { authorization: `Bearer ${project.secretKey}` };
+  const isOpen = (await fetch(`${api.url}/contacts`, { headers: key }).catch(() => undefined))?.ok;
+  if (alive && !isOpen) note('the key no longer works, so most requests were refused');
   await api.kill();
   await db.destroy();
   await database.drop();
@@ -105,25 +129,17 @@ export async function fuzzHttp(seed: number, lengthMs: number): Promise<ProofRow
   ];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is JSON
-function operationsOf(document: any): Operation[] {
-  const operations: Operation[] = [];
-  for (const [path, item] of Object.entries<Record<string, never>>(document.paths))
-    for (const method of ['get', 'post', 'put', 'patch', 'delete']) {
-      // biome-ignore lint/suspicious/noExplicitAny: the document is JSON
-      const found = item[method] as any;
+function operationsOf({ paths }: OpenApiJson): Operation[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    (['get', 'post', 'put', 'patch', 'delete'] as const).flatMap((method) => {
+      const found = item[method];
       const name = `${method.toUpperCase()} ${path}`;
-      if (!found || LEFT_OUT.some((pattern) => pattern.test(name))) continue;
-      const [contentType, content] = Object.entries<{ schema?: JsonSchema }>(found.requestBody?.content ?? {})[0] ?? [];
-      operations.push({
-        method: method.toUpperCase(),
-        path,
-        parameters: [...((item.parameters as never) ?? []), ...(found.parameters ?? [])],
-        body: content?.schema,
-        contentType: contentType ?? 'application/json',
-      });
-    }
-  return operations;
+      if (!found || LEFT_OUT.some((pattern) => pattern.test(name))) return [];
+      const [contentType = 'application/json', content] = Object.entries(found.requestBody?.content ?? {})[0] ?? [];
+      const parameters = [...(item.parameters ?? []), ...(found.parameters ?? [])];
+      return [{ method: method.toUpperCase(), path, parameters, body: content?.schema, contentType }];
+    }),
+  );
 }
 
 /** One request in five fits the schema; the others are mutated, or not even JSON. */
