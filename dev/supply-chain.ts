@@ -15,8 +15,7 @@ function main(): number {
   const violations: string[] = [];
 
   const audit = auditPackages(root);
-  if (audit.kind === 'unreachable')
-    console.log(`audit: NOT CHECKED, the registry cannot be asked (${audit.reason})`);
+  if (audit.kind === 'unreachable') console.log(`audit: NOT CHECKED, the registry cannot be asked (${audit.reason})`);
   else console.log(`audit: ${audit.advisories.length} known vulnerabilities`);
   if (audit.kind === 'checked') violations.push(...audit.advisories);
 

@@ -34,7 +34,10 @@ const outcomeOf = (status: number): ToldOutcome =>
 export function proofClient(
   urls: readonly string[],
   key: string,
-  { isOver = () => false, onTold = () => {} }: { isOver?: () => boolean; onTold?: (told: Told, path: string) => void } = {},
+  {
+    isOver = () => false,
+    onTold = () => {},
+  }: { isOver?: () => boolean; onTold?: (told: Told, path: string) => void } = {},
 ): ProofClient {
   let calls = 0;
   const call: ProofClient['call'] = async (method, path, body, { headers = {}, timeoutMs = TIMEOUT_MS } = {}) => {

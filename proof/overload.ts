@@ -2,8 +2,8 @@
 // tenant cannot slow another's mail by much. Then outages of SMTP and of Temporal under load.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../test/support/waiting.ts';
-import { makeProofProject, type ProofProject, type ProofStack, startProofStack } from './chaos/stack.ts';
 import { processNames } from './chaos/plan.ts';
+import { makeProofProject, type ProofProject, type ProofStack, startProofStack } from './chaos/stack.ts';
 import { proofClient, type Told } from './client.ts';
 import type { ProofRow } from './report.ts';
 
@@ -75,11 +75,15 @@ export async function runOverload(options: OverloadOptions): Promise<ProofRow[]>
       violations: percentile(healthMs, 0.99) > HEALTH_LIMIT_MS ? [`p99 ${percentile(healthMs, 0.99)} ms`] : [],
       note: `p99 ${percentile(healthMs, 0.99)} ms`,
     });
-    const peaks = processNames.map((name) => [name, Math.round(stack.processes[name].peakMemory / 1024 / 1024)] as const);
+    const peaks = processNames.map(
+      (name) => [name, Math.round(stack.processes[name].peakMemory / 1024 / 1024)] as const,
+    );
     rows.push({
       what: 'memory bounded',
       checked: `${peaks.length} processes`,
-      violations: peaks.filter(([, peak]) => peak * 1024 * 1024 > MEMORY_LIMIT).map(([name, peak]) => `${name} ${peak} MB`),
+      violations: peaks
+        .filter(([, peak]) => peak * 1024 * 1024 > MEMORY_LIMIT)
+        .map(([name, peak]) => `${name} ${peak} MB`),
       note: peaks.map(([name, peak]) => `${name} ${peak} MB`).join(', '),
     });
     return rows.map((row) => ({ part: 'overload', ...row }));
@@ -165,7 +169,9 @@ async function lostOrDoubled(stack: ProofStack, accepted: SentMail[]): Promise<s
       const [count, mail] = [copies.get(to) ?? 0, ledger.get(to)];
       if (!mail) return [`the mail to ${to} is not in the ledger`];
       const isRight =
-        mail.status === 'SENT' ? count >= 1 && count <= 1 + mail.unknown : mail.status === 'UNKNOWN' && count <= mail.unknown;
+        mail.status === 'SENT'
+          ? count >= 1 && count <= 1 + mail.unknown
+          : mail.status === 'UNKNOWN' && count <= mail.unknown;
       return isRight ? [] : [`the mail to ${to}, ${mail.status}, arrived ${count} times`];
     });
   } finally {

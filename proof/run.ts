@@ -22,7 +22,11 @@ const MINUTE_MS = 60_000;
 const parts: Record<string, (options: ProofOptions) => Promise<ProofRow[]>> = {
   chaos: ({ seed, minutes, report }) => runChaos({ seed, lengthMs: minutes * MINUTE_MS * 0.4, report }),
   kills: ({ report }) =>
-    runTests('kills', ['test/e2e/fault-points.test.ts', 'test/e2e/fault-points.matrix.ts', 'test/e2e/kill-points.matrix.ts'], report),
+    runTests(
+      'kills',
+      ['test/e2e/fault-points.test.ts', 'test/e2e/fault-points.matrix.ts', 'test/e2e/kill-points.matrix.ts'],
+      report,
+    ),
   replay: ({ report }) => runTests('replay', ['test/replay/replay.test.ts'], report),
   fuzz: async ({ seed, minutes }) => [
     ...(await fuzzParsers(seed, minutes * MINUTE_MS * 0.04)),
@@ -37,7 +41,11 @@ const parts: Record<string, (options: ProofOptions) => Promise<ProofRow[]>> = {
       outageMs: minutes >= 180 ? 60 * MINUTE_MS : (minutes * MINUTE_MS) / 10,
     }),
   backup: ({ report }) =>
-    runTests('backup', ['test/cli/backup.test.ts', 'test/e2e/backup.test.ts', 'test/e2e/restore-to-the-past.test.ts'], report),
+    runTests(
+      'backup',
+      ['test/cli/backup.test.ts', 'test/e2e/backup.test.ts', 'test/e2e/restore-to-the-past.test.ts'],
+      report,
+    ),
   supply: ({ report }) => checkSupplyChain(report),
 };
 

@@ -21,7 +21,18 @@ export async function runTests(part: string, files: string[], report: (line: str
     child.once('close', done);
   });
   const [, passed = '0', failed = '0'] = /(\d+) passed, (\d+) failed\s*$/.exec(output) ?? [];
-  const titles = [...output.matchAll(/^ {2}(\d+\) [\s\S]*?)(?=\n\n)/gm)].map(([, title = '']) => title.replace(/\s+/g, ' '));
-  const violations = code === 0 ? [] : titles.length > 0 ? titles : [`npm test ended with ${code}: ${output.slice(-1_000)}`];
-  return [{ part, what: files.map((file) => file.replace(/^test\//, '')).join(', '), checked: `${passed} tests`, violations, note: `${failed} failed` }];
+  const titles = [...output.matchAll(/^ {2}(\d+\) [\s\S]*?)(?=\n\n)/gm)].map(([, title = '']) =>
+    title.replace(/\s+/g, ' '),
+  );
+  const violations =
+    code === 0 ? [] : titles.length > 0 ? titles : [`npm test ended with ${code}: ${output.slice(-1_000)}`];
+  return [
+    {
+      part,
+      what: files.map((file) => file.replace(/^test\//, '')).join(', '),
+      checked: `${passed} tests`,
+      violations,
+      note: `${failed} failed`,
+    },
+  ];
 }

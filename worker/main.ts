@@ -101,7 +101,17 @@ async function run(): Promise<void> {
   const metrics = createWorkerMetrics(db);
   const clock = new DatabaseClock(db);
   await clock.start();
-  const deps: WorkerDeps = { settings, roles, databaseUrl, db, clock, temporal, metrics, mailLoad: new MailLoad(), log };
+  const deps: WorkerDeps = {
+    settings,
+    roles,
+    databaseUrl,
+    db,
+    clock,
+    temporal,
+    metrics,
+    mailLoad: new MailLoad(),
+    log,
+  };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close(), () => clock.stop()];
   stops.push(startHeartbeat({ db, kind: 'worker', log }), await startWork(deps));

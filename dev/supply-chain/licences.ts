@@ -29,7 +29,9 @@ interface LockEntry {
 
 /** Lists the installed packages of package-lock.json. */
 export function readLicences(root: string): PackageLicence[] {
-  const lock: { packages: Record<string, LockEntry> } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const lock: { packages: Record<string, LockEntry> } = JSON.parse(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+  );
   return Object.entries(lock.packages).flatMap(([path, { version = '', dev = false, link }]) => {
     const licence = path === '' || link ? undefined : licenceOf(join(root, path));
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -42,7 +44,9 @@ function licenceOf(folder: string): string | undefined {
   try {
     const { license, licenses } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const given = license ?? licenses;
-    const texts = [given].flat().map((one: string | { type?: string } | undefined) => (typeof one === 'object' ? one.type : one));
+    const texts = [given]
+      .flat()
+      .map((one: string | { type?: string } | undefined) => (typeof one === 'object' ? one.type : one));
     return texts.filter(Boolean).join(' OR ') || 'none';
   } catch {
     return undefined;

@@ -29,7 +29,9 @@ export async function checkContacts({ db, recorder }: CheckContext): Promise<Che
     const job = jobs.get(jobId ?? '');
     if (outcome === 'accepted' && job?.status !== 'COMPLETED') violations.push(`bulk ${jobId}: ${JSON.stringify(job)}`);
   }
-  const kept = await db('contacts').whereIn('id', [...recorder.deleted]).select('email');
+  const kept = await db('contacts')
+    .whereIn('id', [...recorder.deleted])
+    .select('email');
   violations.push(...kept.map(({ email }) => `${email} was deleted and exists`));
   const { imports, bulks, deleted } = recorder;
   const checked = `${imports.length} imports, ${bulks.length} bulk jobs, ${deleted.size} deletions`;
@@ -39,14 +41,15 @@ export async function checkContacts({ db, recorder }: CheckContext): Promise<Che
 /** Members are those whose score says so; entries and exits alternate. */
 export async function checkSegments({ db, recorder, setup }: CheckContext): Promise<CheckRow> {
   const violations: string[] = [];
-  const { rows }: { rows: { email: string; score: number | null; is_member: boolean; names: string[] }[] } = await db.raw(
-    `select c.email, (c.data ->> 'score')::integer as score, m.contact_id is not null as is_member,
+  const { rows }: { rows: { email: string; score: number | null; is_member: boolean; names: string[] }[] } =
+    await db.raw(
+      `select c.email, (c.data ->> 'score')::integer as score, m.contact_id is not null as is_member,
        (select coalesce(array_agg(split_part(e.name, '.', 3) order by e.position), '{}') from events e
         where e.contact_id = c.id and e.name like 'segment.%') as names
      from contacts c left join segment_members m on m.contact_id = c.id and m.segment_id = ?
      where c.email like 'score%'`,
-    [setup.segmentId],
-  );
+      [setup.segmentId],
+    );
   let members = 0;
   for (const { email, score, is_member: isMember, names } of rows) {
     const told = recorder.scores.get(email);

@@ -59,7 +59,8 @@ export async function checkMails({ db, stack }: CheckContext): Promise<CheckRow>
     const [least, most] = allowedCopies(mail);
     const state = `${mail.source_type} mail ${mail.id}, ${mail.status}, unknown outcomes ${mail.unknown_outcomes}`;
     if (count < least || count > most) violations.push(`${state}: taken ${count} times`);
-    if (mail.sent_events !== (mail.status === 'SENT' ? 1 : 0)) violations.push(`${state}: ${mail.sent_events} email.sent`);
+    if (mail.sent_events !== (mail.status === 'SENT' ? 1 : 0))
+      violations.push(`${state}: ${mail.sent_events} email.sent`);
     if (mail.failed_events !== (mail.status === 'FAILED' ? 1 : 0))
       violations.push(`${state}: ${mail.failed_events} email.failed`);
     if (count > 1) repeated++;

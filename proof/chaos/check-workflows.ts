@@ -75,7 +75,9 @@ export async function checkWebhooks({ db, stack }: CheckContext): Promise<CheckR
     called.set(webhookId, (called.get(webhookId) ?? 0) + 1);
     if (answered === 200) acknowledged.set(webhookId, (acknowledged.get(webhookId) ?? 0) + 1);
   }
-  const violations = rows.filter(({ id }) => !acknowledged.has(id)).map(({ id, name }) => `${name} ${id} did not arrive`);
+  const violations = rows
+    .filter(({ id }) => !acknowledged.has(id))
+    .map(({ id, name }) => `${name} ${id} did not arrive`);
   const wanted = new Set(rows.map(({ id }) => id));
   for (const id of called.keys()) if (!wanted.has(id)) violations.push(`a call without an event: ${id}`);
   const repeated = [...acknowledged.values()].filter((count) => count > 1).length;

@@ -42,10 +42,9 @@ async function checkTracks({ db, recorder }: CheckContext): Promise<CheckRow> {
     const ids = found.get(`${event} ${email}`) ?? [];
     found.delete(`${event} ${email}`);
     const isRight =
-      outcome === 'accepted'
-        ? ids.length === 1 && ids[0] === eventId
-        : ids.length <= (outcome === 'unknown' ? 1 : 0);
-    if (!isRight) violations.push(`${event} of ${email}, ${outcome}: events ${ids.join(', ') || 'none'}, told ${eventId}`);
+      outcome === 'accepted' ? ids.length === 1 && ids[0] === eventId : ids.length <= (outcome === 'unknown' ? 1 : 0);
+    if (!isRight)
+      violations.push(`${event} of ${email}, ${outcome}: events ${ids.join(', ') || 'none'}, told ${eventId}`);
   }
   for (const key of found.keys()) violations.push(`nobody tracked ${key}`);
   return { what: 'events once', checked: `${recorder.tracks.length} tracks`, violations };

@@ -74,7 +74,9 @@ async function fillDisk(stack: ProofStack, target: string, forMs: number): Promi
   service?.disturb();
   const root = service?.pid ?? stack.pids(target as 'postgres' | 'temporal');
   const limit = (size: string) =>
-    Promise.all(familyOf(root).map((pid) => execute('prlimit', ['--pid', String(pid), `--fsize=${size}:`]).catch(() => {})));
+    Promise.all(
+      familyOf(root).map((pid) => execute('prlimit', ['--pid', String(pid), `--fsize=${size}:`]).catch(() => {})),
+    );
   await limit('4096');
   await sleep(forMs);
   await limit('unlimited');

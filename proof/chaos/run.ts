@@ -1,10 +1,11 @@
 // The chaos run: mixed load under faults, then what happened against what customers were told.
+
+import { proofClient } from '../client.ts';
 import type { ToldRecorder } from '../recorder.ts';
 import type { ProofRow } from '../report.ts';
-import { proofClient } from '../client.ts';
 import { checkAll } from './checks.ts';
 import { drain } from './drain.ts';
-import { injectFaults, type InjectedFault } from './inject.ts';
+import { type InjectedFault, injectFaults } from './inject.ts';
 import { type LoadOptions, MIXED_LOAD, runLoad } from './load.ts';
 import { type PlanOptions, planFaults, processNames } from './plan.ts';
 import { setUpProof } from './setup.ts';

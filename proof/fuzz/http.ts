@@ -1,14 +1,15 @@
 // Sends mutated requests to every route of the OpenAPI document: no 5xx, no hang, bounded memory and event-loop delay.
-import { type JsonSchema, valueFor } from './schema-values.ts';
+
 import { connectDb } from '../../db/connect.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
-import { startApi } from '../../test/support/processes.ts';
-import { createDatabase } from '../../test/support/postgres.ts';
 import { makeProject, type TestProject } from '../../test/support/connected-database.ts';
+import { createDatabase } from '../../test/support/postgres.ts';
+import { startApi } from '../../test/support/processes.ts';
 import { memoryOf } from '../memory.ts';
 import { type SeededRandom, seededRandom } from '../random.ts';
 import type { ProofRow } from '../report.ts';
 import { anyJson, mutated, mutatedJson } from './mutate.ts';
+import { type JsonSchema, valueFor } from './schema-values.ts';
 
 interface Parameter {
   name: string;
@@ -92,10 +93,13 @@ export async function fuzzHttp(seed: number, lengthMs: number): Promise<ProofRow
           ...(request.body !== undefined && { body: request.body }),
         });
         const text = await answer.text();
-        for (const [id] of text.slice(0, 20_000).matchAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g)) known.add(id);
+        for (const [id] of text.slice(0, 20_000).matchAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g))
+          known.add(id);
         statuses.set(`${answer.status}`, (statuses.get(`${answer.status}`) ?? 0) + 1);
         if (answer.status >= 500)
-          note(`${answer.status} ${operation.method} ${operation.path}: ${String(request.body).slice(0, 300)} -> ${text.slice(0, 200)}`);
+          note(
+            `${answer.status} ${operation.method} ${operation.path}: ${String(request.body).slice(0, 300)} -> ${text.slice(0, 200)}`,
+          );
       } catch (error) {
         const what = Date.now() - began >= TIMEOUT_MS ? `no answer in ${TIMEOUT_MS} ms` : String(error);
         note(`${operation.method} ${request.path.slice(0, 200)}: ${what}`);
@@ -171,7 +175,9 @@ function requestFor(
   const value = valueFor(body ?? {}, components, random, known);
   const json = JSON.stringify(isMutated ? mutatedJson(value, random) : value) ?? 'null';
   const isBroken = random.next() < 0.05;
-  const sent = isBroken ? random.pick([mutated(json, random), '['.repeat(50_000), JSON.stringify(anyJson(random, 6))]) : json;
+  const sent = isBroken
+    ? random.pick([mutated(json, random), '['.repeat(50_000), JSON.stringify(anyJson(random, 6))])
+    : json;
   return { path: full, headers: { 'content-type': random.next() < 0.02 ? 'text/plain' : contentType }, body: sent };
 }
 

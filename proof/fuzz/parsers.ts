@@ -20,9 +20,9 @@ import { plainText } from '../../platform/templates/plain-text.ts';
 import { parseMoment } from '../../services/conditions/instants.ts';
 import { parseCondition } from '../../services/conditions/parse.ts';
 import { readDomainName } from '../../services/domains/name.ts';
-import { openCsv } from '../../services/jobs/csv.ts';
 import { classifyUserAgent } from '../../services/emails/machines.ts';
 import { openReturnPath } from '../../services/emails/return-token.ts';
+import { openCsv } from '../../services/jobs/csv.ts';
 import { readReturnedMail } from '../../services/notices/returned-mail.ts';
 import { readSesNotices } from '../../services/notices/ses.ts';
 import { bounceReport, complaintReport } from '../../test/support/reports.ts';
@@ -42,7 +42,9 @@ const keys = ['a secret key of the fuzzer'] as const;
 const to = 'b-0-0@bounce.example';
 const condition = {
   logic: 'AND',
-  groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }], conditions: { logic: 'OR', groups: [] } }],
+  groups: [
+    { filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }], conditions: { logic: 'OR', groups: [] } },
+  ],
 };
 const mail = { from: { email: 'a@example.com' }, to: { email: 'b@example.com' }, html: '<p>x</p>', text: 'x' };
 const html =
@@ -105,11 +107,14 @@ const parsers: Record<string, FuzzedParser> = {
   'signed link': { samples: [signToken(keys, 'link', 'content')], parse: (text) => openToken(keys, 'link', text) },
   'sealed secret': { samples: ['v1.abcd.AAAA.BBBB'], parse: (text) => unseal(keys, ['x'], text) },
   'return path': { samples: [to], parse: (text) => openReturnPath(keys, text) },
-  'Retry-After': { samples: ['120', 'Wed, 21 Oct 2026 07:28:00 GMT'], parse: (text) => retryAfterMs(text, new Date(0)) },
+  'Retry-After': {
+    samples: ['120', 'Wed, 21 Oct 2026 07:28:00 GMT'],
+    parse: (text) => retryAfterMs(text, new Date(0)),
+  },
   'user agent': { samples: ['Mozilla/5.0 (Windows NT 5.1; rv:11.0) GoogleImageProxy'], parse: classifyUserAgent },
   'client address': { samples: ['127.0.0.1', '2001:db8::1', '::ffff:10.0.0.1'], parse: clientNetwork },
-  'SMTP_URL': { samples: ['smtp://u:p@a.example?weight=3, smtps://b.example:465'], parse: parseRelays },
-  'DOMAIN_RATES': { samples: ['gmail.com=10, outlook.com=5'], parse: parseDomainRates },
+  SMTP_URL: { samples: ['smtp://u:p@a.example?weight=3, smtps://b.example:465'], parse: parseRelays },
+  DOMAIN_RATES: { samples: ['gmail.com=10, outlook.com=5'], parse: parseDomainRates },
 };
 
 function jsonOf(text: string): unknown {
@@ -134,7 +139,12 @@ export async function fuzzParsers(seed: number, lengthMs: number): Promise<Proof
   return rows;
 }
 
-async function fuzz(name: string, { samples, parse, maxMs = USUAL_MAX_MS }: FuzzedParser, seed: number, lengthMs: number) {
+async function fuzz(
+  name: string,
+  { samples, parse, maxMs = USUAL_MAX_MS }: FuzzedParser,
+  seed: number,
+  lengthMs: number,
+) {
   const random = seededRandom(seed, `parser ${name}`);
   const violations: string[] = [];
   const heapBefore = process.memoryUsage().heapUsed;
@@ -146,11 +156,13 @@ async function fuzz(name: string, { samples, parse, maxMs = USUAL_MAX_MS }: Fuzz
     try {
       await parse(input);
     } catch (error) {
-      if (!isRefusal(error, name)) violations.push(`${String(error).slice(0, 200)} for ${JSON.stringify(input).slice(0, 300)}`);
+      if (!isRefusal(error, name))
+        violations.push(`${String(error).slice(0, 200)} for ${JSON.stringify(input).slice(0, 300)}`);
     }
     const ms = performance.now() - began;
     slowest = Math.max(slowest, ms);
-    if (ms > maxMs) violations.push(`${Math.round(ms)} ms for ${input.length} characters: ${JSON.stringify(input).slice(0, 300)}`);
+    if (ms > maxMs)
+      violations.push(`${Math.round(ms)} ms for ${input.length} characters: ${JSON.stringify(input).slice(0, 300)}`);
     if (++inputs % 50 === 0) await yieldToEventLoop();
   }
   const grown = Math.round((process.memoryUsage().heapUsed - heapBefore) / 1024 / 1024);

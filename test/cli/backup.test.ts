@@ -58,7 +58,9 @@ describe('everpost backup and restore', () => {
     await backupCommands.backup(home, file);
     const lock = new Home(home).lock();
     try {
-      expect(await failure(backupCommands.backup(home, file))).to.contain('is running').and.contain('Stop it first');
+      expect(await failure(backupCommands.backup(home, file)))
+        .to.contain('is running')
+        .and.contain('Stop it first');
       expect(await failure(restore({ replace: true }))).to.contain('is running');
     } finally {
       lock.release();

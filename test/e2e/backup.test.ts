@@ -51,7 +51,12 @@ describe('backup and restore of the one-command stack', function () {
     await once(stack, 'exit');
   }
   const everpost = (...args: string[]) =>
-    execFileSync(process.execPath, ['cli/everpost.mjs', ...args], { cwd: root, env: env(), encoding: 'utf8', stdio: 'pipe' });
+    execFileSync(process.execPath, ['cli/everpost.mjs', ...args], {
+      cwd: root,
+      env: env(),
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
   const server = () => client(info.apiUrl, { authorization: `Bearer ${info.secretKey}` });
   const contacts = async () =>
     ((await server().get('/contacts')).body.data as { email: string }[]).map(({ email }) => email).sort();

@@ -166,7 +166,8 @@ describe('a crash at a fault point outside of sending', function () {
       expect(answer).to.equal(undefined);
       expect(await api.exited).to.deep.equal(KILLED);
       await startHealthyWorker();
-      const finished = async () => (await db('workflowMoves').where({ workflowId: id }).first('finishedAt', 'moved')) ?? {};
+      const finished = async () =>
+        (await db('workflowMoves').where({ workflowId: id }).first('finishedAt', 'moved')) ?? {};
       await eventually(async () => Boolean((await finished()).finishedAt), { ...TIMEOUT, what: 'the end of the move' });
       expect((await finished()).moved).to.equal(WAITING);
       const versions = await db('executions').where({ workflowId: id }).distinct('version');

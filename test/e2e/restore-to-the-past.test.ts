@@ -92,7 +92,10 @@ describe('restoring one of two databases to the past', function () {
     return rows[0] as { id: string; status: string; generation: number; awaited_event: string | null } | undefined;
   };
   const waits = (email: string) =>
-    eventually(async () => (await executionOf(email))?.awaited_event === 'bought', { ...TIMEOUT, what: `${email} waits` });
+    eventually(async () => (await executionOf(email))?.awaited_event === 'bought', {
+      ...TIMEOUT,
+      what: `${email} waits`,
+    });
   const exits = (email: string) =>
     eventually(async () => (await executionOf(email))?.status === 'EXITED', { ...TIMEOUT, what: `${email} exits` });
   const isOpen = (id: string, generation: number) =>
@@ -101,7 +104,10 @@ describe('restoring one of two databases to the past', function () {
       workflowType: 'execution',
     });
   const visitsOf = async (id: string) =>
-    (await db('executionSteps').where({ executionId: id }).orderBy('visit')).map(({ visit, status }) => [visit, status]);
+    (await db('executionSteps').where({ executionId: id }).orderBy('visit')).map(({ visit, status }) => [
+      visit,
+      status,
+    ]);
 
   /** What the reconciler does every three minutes, as if everything were older than its grace. */
   async function reconcile() {

@@ -1,7 +1,8 @@
 // Found by `npm run proof -- --seed 2 --minutes 8 --only chaos`: a wait that began while the clock of a worker was an hour
 // ahead ended an hour late.
-import { join } from 'node:path';
+
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { client } from '../support/api.ts';
