@@ -131,6 +131,7 @@ const isRefusal = (error: unknown, name: string): boolean =>
   (name === name.toUpperCase() && error instanceof Error && error.constructor === Error);
 
 const USUAL_MAX_MS = 500;
+const LEAST_INPUTS = 200;
 
 export async function fuzzParsers(seed: number, lengthMs: number): Promise<ProofRow[]> {
   const rows: ProofRow[] = [];
@@ -150,7 +151,7 @@ async function fuzz(
   const heapBefore = process.memoryUsage().heapUsed;
   let [inputs, slowest] = [0, 0];
   const end = performance.now() + lengthMs;
-  while (performance.now() < end && violations.length < 20) {
+  while ((performance.now() < end || inputs < LEAST_INPUTS) && violations.length < 20) {
     const input = mutated(random.pick(samples), random, 12);
     const began = performance.now();
     try {
