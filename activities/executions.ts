@@ -2,6 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Db } from '../db/connect.ts';
 import type { SigningKeys } from '../platform/crypto/signed-token.ts';
+import { faultPoint } from '../platform/fault-points.ts';
 import type { OutboundHttp } from '../platform/http/outbound-http.ts';
 import { inSpan } from '../platform/tracing.ts';
 import { webhookSecret } from '../services/projects/webhook-secret.ts';
@@ -67,6 +68,7 @@ export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) 
     const { id, projectId, request } = pending;
     const secret = await webhookSecret(db, keys, projectId);
     const outcome = await callWebhook(http, { id, secret, now: now(), request }, cancellationSignal);
+    faultPoint('step-webhook-called');
     const elapsedMs = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
     if (outcome.kind !== 'retry') return resolveWebhook(db, ref, visit, outcome);
     if (elapsedMs > GIVE_UP_MS) return resolveWebhook(db, ref, visit, { ...outcome, kind: 'failed' });

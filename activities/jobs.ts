@@ -20,8 +20,8 @@ export const jobActivities = ({ db, stopping, projectLimits }: JobActivityDeps) 
   return {
     async runJobSlice(jobId: string): Promise<JobProgress> {
       const { cancellationSignal, heartbeat } = Context.current();
-      const startedAt = Date.now();
-      const isOver = () => Date.now() - startedAt > SLICE_MS || cancellationSignal.aborted || stopping.aborted;
+      const startedAt = performance.now();
+      const isOver = () => performance.now() - startedAt > SLICE_MS || cancellationSignal.aborted || stopping.aborted;
       // Without details: the job's row has its progress.
       const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
       try {

@@ -14,13 +14,13 @@ const HEARTBEAT_MS = 2_000;
 export const projectActivities = ({ db, stopping }: ProjectActivityDeps) => ({
   async eraseSlice(erasureId: string): Promise<ErasureProgress> {
     const { cancellationSignal, heartbeat } = Context.current();
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
     try {
       return await runErasure(
         db,
         erasureId,
-        () => Date.now() - startedAt > SLICE_MS || cancellationSignal.aborted || stopping.aborted,
+        () => performance.now() - startedAt > SLICE_MS || cancellationSignal.aborted || stopping.aborted,
       );
     } finally {
       clearInterval(heartbeats);

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { migrate } from '../db/migrate.ts';
 import { readSettings } from '../platform/settings.ts';
 import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } from './accounts.ts';
+import { backup, restore } from './backup.ts';
 import { deploySetCurrent, deployStatus, namespaceTake, workflowsHeal, workflowsStuck } from './deploy.ts';
 import { doctor } from './doctor.ts';
 import { environment } from './environment.ts';
@@ -134,6 +135,15 @@ export function buildProgram(): Command {
   command(everpost, 'migrate', 'bring the database up to date').action((options: Json) =>
     printOutcome(options.json, runMigrations),
   );
+  command(everpost, 'backup', 'copy the data of a stopped `npm start` to a file')
+    .argument('<file>')
+    .action((file: string, options: Json) => printOutcome(options.json, () => backup(file)));
+  command(everpost, 'restore', 'put the data of a backup back in place of the present data')
+    .argument('<file>')
+    .option('--replace', 'put present data aside')
+    .action((file: string, options: Json & { replace?: boolean }) =>
+      printOutcome(options.json, () => restore(file, options)),
+    );
   command(everpost, 'doctor', 'check settings, database, Temporal, SMTP and DNS').action((options: Json) =>
     printOutcome(options.json, doctor),
   );

@@ -25,13 +25,39 @@ export const faultPoints = [
 
 export type FaultPoint = (typeof faultPoints)[number];
 
+/**
+ * The same outside of sending: `accept`, `relay`, `match`, `step`, `job`, `delivery`, `publish`. `docs/reliability.md`
+ * says for each what happens next.
+ */
+export const otherFaultPoints = [
+  'accept-before',
+  'accept-after',
+  'relay-claimed',
+  'relay-sent',
+  'relay-resolved',
+  'match-before-commit',
+  'match-after-commit',
+  'step-before-write',
+  'step-after-write',
+  'step-webhook-called',
+  'job-chunk-applied',
+  'job-chunk-committed',
+  'delivery-expanded',
+  'delivery-called',
+  'delivery-written',
+  'publish-committed',
+  'publish-set-moved',
+] as const;
+
+export type OtherFaultPoint = (typeof otherFaultPoints)[number];
+
 /** `EVERPOST_FAULT_POINT=after-begin:3` ends the process when it reaches the point for the third time. */
 const [point, count = '1'] =
   process.env.NODE_ENV === 'production' ? [] : (process.env.EVERPOST_FAULT_POINT ?? '').split(':');
 let left = Number(count);
 
 /** Does nothing, except in a test that names this point. */
-export function faultPoint(name: FaultPoint): void {
+export function faultPoint(name: FaultPoint | OtherFaultPoint): void {
   if (name !== point) return;
   left--;
   if (left === 0) process.kill(process.pid, 'SIGKILL');

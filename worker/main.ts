@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { withStatementTimeout } from '../db/bounds.ts';
+import { DatabaseClock } from '../db/clock.ts';
 import { connectDb, type Db } from '../db/connect.ts';
 import { installationId } from '../db/installation.ts';
 import { Listener } from '../db/listener.ts';
@@ -66,6 +67,7 @@ interface WorkerDeps {
   db: Db;
   /** Past a pooler, for what needs a session of its own. */
   directUrl: string;
+  clock: DatabaseClock;
   temporal: Temporal;
   owner: NamespaceOwner;
   /** Of the workflow code; undefined without versioning. */
@@ -116,12 +118,14 @@ async function run(): Promise<void> {
   const metrics = createWorkerMetrics(db);
   const build = settings.versioning.on && roles.has('workflows') ? await buildOf(settings.versioning.build) : undefined;
   const shutdown = shutdownTimes(settings.shutdownGraceSeconds);
+  const clock = new DatabaseClock(db);
+  await clock.start();
   const deps: WorkerDeps = {
-    ...{ settings, roles, databaseUrl, directUrl, db, temporal, owner, build, shutdown, stuck, metrics, log },
+    ...{ settings, roles, databaseUrl, directUrl, db, clock, temporal, owner, build, shutdown, stuck, metrics, log },
     mailLoad: new MailLoad(),
   };
 
-  const stops: Stop[] = [() => db.destroy(), () => temporal.close(), () => sdkMetrics.stop()];
+  const stops: Stop[] = [() => db.destroy(), () => temporal.close(), () => clock.stop(), () => sdkMetrics.stop()];
   if (settings.tracing)
     stops.push(startTracing({ ...settings.tracing, service: 'everpost-worker', version: productVersion }));
   stops.push(startHeartbeat({ db, kind: 'worker', build, log }));
@@ -188,7 +192,7 @@ async function startWork(deps: WorkerDeps): Promise<{ stop: Stop; isPolling: () 
         limits: settings,
         projectLimits: settings.limits,
         retention: settings,
-        now: () => new Date(),
+        now: deps.clock.now,
         stopping: stopping.signal,
       }),
     );
@@ -313,13 +317,13 @@ function registrationLoop(db: Db, log: Logger): { stop(): Promise<void> } {
 }
 
 function startExecutions(
-  { settings, db, temporal, owner, mailLoad, log }: WorkerDeps,
+  { settings, db, clock, temporal, owner, mailLoad, log }: WorkerDeps,
   resolver: Resolver,
   stopping: AbortSignal,
 ) {
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
-  const now = () => new Date();
+  const { now } = clock;
   const deps = {
     db,
     renderer,

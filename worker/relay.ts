@@ -1,6 +1,7 @@
 import type { Db } from '../db/connect.ts';
 import type { Listener } from '../db/listener.ts';
 import { type OutboxQueue, queues } from '../db/models/outbox-queue.ts';
+import { faultPoint } from '../platform/fault-points.ts';
 import type { Logger } from '../platform/logger.ts';
 import { inSpan } from '../platform/tracing.ts';
 import { releaseAllBlockedMail } from '../services/blocking/release.ts';
@@ -112,8 +113,11 @@ export class Relay {
     const { db, log } = this.options;
     const messages = await claimOutboxMessages(db, queue, CLAIM_SIZE);
     if (messages.length === 0) return 'idle';
+    faultPoint('relay-claimed');
     const results = await this.sendAll(messages);
+    faultPoint('relay-sent');
     const parked = await resolveOutboxMessages(db, results);
+    faultPoint('relay-resolved');
     for (const { id, error } of results.failed) {
       log.warn({ queue, outboxId: id, error, parked: parked.includes(id) }, 'outbox message failed');
     }

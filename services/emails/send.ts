@@ -8,6 +8,7 @@ import type { TemplateType } from '../../db/models/template.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { type ApiError, badRequest, unverifiedSender } from '../../platform/errors.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Limits } from '../../platform/limits.ts';
 import { linkToRow } from '../../platform/tracing.ts';
@@ -117,9 +118,11 @@ const insertMails = statement<AcceptedRow>(
 async function writeRequests(db: Db, project: ProjectAccess, requests: SendRequest[]): Promise<AcceptedRow[][]> {
   const contents = requests.map(({ content }, n) => ({ ...content, n }));
   const mails = requests.flatMap((request, n) => request.mails.map((mail) => ({ ...mail, content: n })));
+  faultPoint('accept-before');
   const rows = await insertMails(db, [
     ...[project.projectId, project.keyGeneration, JSON.stringify(contents), JSON.stringify(mails), keyIdOf(project)],
   ]);
+  faultPoint('accept-after');
   const byId = new Map(rows.map((row) => [row.email_id, row]));
   return requests.map((request) => request.mails.flatMap(({ id }) => byId.get(id) ?? []));
 }

@@ -3,6 +3,7 @@ import { type BulkResult, type BulkType, type ImportResult, Job } from '../../db
 import { readFieldRoom } from '../../db/models/name-limits.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import { deleteContacts } from '../removal/contact.ts';
@@ -187,7 +188,7 @@ async function applyChunk(
   limits: Limits,
   apply: (trx: Db, job: Job) => Promise<AppliedChunk>,
 ): Promise<Job> {
-  return retryDeadlocks(db, () =>
+  const applied = await retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const job = await Job.query(trx).findById(id).forUpdate();
       if (job?.status !== 'RUNNING' || job.processed !== processed) throw new Superseded();
@@ -200,9 +201,12 @@ async function applyChunk(
         ...(isDone ? { status: 'COMPLETED', completedAt: new Date() } : {}),
       });
       if (isDone) await admitWaiting(trx, job.projectId, limits);
+      faultPoint('job-chunk-applied');
       return updated;
     }),
   );
+  faultPoint('job-chunk-committed');
+  return applied;
 }
 
 /** Ends a job that failed too often. */

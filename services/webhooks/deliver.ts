@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
 import { type OutboundResponse, type PinnedTarget, pinTarget } from '../../platform/http/outbound-http.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
 import {
@@ -199,6 +200,7 @@ class Slice {
       const body = bodyOf(delivery);
       const headers = requestHeaders(this.secrets, delivery.eventId, startedAt, body);
       const response = await post(headers, body);
+      faultPoint('delivery-called');
       // A call that was broken off has no result.
       if (this.control.signal?.aborted) return;
       this.record(delivery, response, startedAt, Math.round(performance.now() - began));
@@ -287,6 +289,7 @@ class Slice {
       if (results.length === 0) return;
       this.unwritten = [];
       await writeResults(this.deps.db, results);
+      faultPoint('delivery-written');
     });
     this.writing = write;
     write.catch(() => {});

@@ -2,6 +2,7 @@ import { type Db, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { roundRobinCtes } from '../../db/round-robin.ts';
 import { statement } from '../../db/statement.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
 import { signalNames } from '../outbox/signals.ts';
 
 const BATCH = 500;
@@ -64,6 +65,7 @@ const expand = statement<{ events: number }>(
 /** Makes deliveries of queued events, one for each endpoint that wants them. Returns how many events it took. */
 export async function expandWebhookEvents(db: Db, limit = BATCH): Promise<number> {
   const [taken] = await retryDeadlocks(db, () => expand(db, [limit]));
+  if (taken?.events) faultPoint('delivery-expanded');
   return taken?.events ?? 0;
 }
 

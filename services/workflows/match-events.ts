@@ -2,6 +2,7 @@ import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { roundRobinCtes } from '../../db/round-robin.ts';
 import { arrays, statement } from '../../db/statement.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
 import { inSpan, linkToRow } from '../../platform/tracing.ts';
 import type { Data } from '../contacts/data.ts';
 import { signalNames } from '../outbox/signals.ts';
@@ -74,7 +75,7 @@ export interface Matched {
  * get a signal. Deletes the events from the queue in the same transaction, so each is matched once.
  */
 export async function matchEvents(db: Db, limit = BATCH): Promise<Matched> {
-  return retryDeadlocks(db, () =>
+  const matched = await retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const taken = await take(trx, [limit]);
       if (taken.length === 0) return { events: 0, started: 0, signalled: 0 };
@@ -85,10 +86,13 @@ export async function matchEvents(db: Db, limit = BATCH): Promise<Matched> {
         const [sent] = await signalWaiting(trx, events);
         if (sent?.count) wake(trx, 'events');
         for (const id of [...(events[0] ?? []), ...started]) linkToRow(id);
+        faultPoint('match-before-commit');
         return { events: taken.length, started: started.length, signalled: sent?.count ?? 0 };
       });
     }),
   );
+  if (matched.events > 0) faultPoint('match-after-commit');
+  return matched;
 }
 
 const entryOf = ({

@@ -2,6 +2,7 @@ import { type Db, wake } from '../../db/connect.ts';
 import type { ExecutionStatus, ExecutionStepStatus } from '../../db/models/execution.ts';
 import { fieldsFit } from '../../db/models/name-limits.ts';
 import { statement } from '../../db/statement.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Data } from '../contacts/data.ts';
 import { type ExecutionState, type ExecutionStateRow, stateColumns, stateOf } from './execution-state.ts';
@@ -107,11 +108,13 @@ export async function writeExecutionStep(
     mail ? JSON.stringify(mail) : null,
   ];
   const fields = Object.keys(change?.patch ?? {}).length;
+  faultPoint('step-before-write');
   const [row] =
     maxFields === undefined || fields === 0
       ? await write(db, values)
       : await writeIfFits(db, [...values, execution.projectId, fields, maxFields]);
   if (!row) throw new StaleExecution();
+  faultPoint('step-after-write');
   if (mail) wake(db, 'mail');
   return stateOf(row);
 }

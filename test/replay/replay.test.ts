@@ -13,8 +13,16 @@ const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const typeOf = (text: string): string =>
   JSON.parse(text).events[0].workflowExecutionStartedEventAttributes.workflowType.name;
 
-const replay = async (text: string) =>
-  Worker.runReplayHistory({ workflowBundle: await workflowBundle() }, JSON.parse(text));
+const replay = async (text: string, bundle?: { code: string }) =>
+  Worker.runReplayHistory({ workflowBundle: bundle ?? (await workflowBundle()) }, JSON.parse(text));
+
+/** Swaps the last two commands before a webhook is called: the search attribute is written after the activity begins. */
+async function swapCommands(): Promise<{ code: string }> {
+  const code = readFileSync((await workflowBundle()).codePath, 'utf8');
+  const commands = /showStepType\('WEBHOOK'\);\s*await (callExecutionWebhook\(ref, next\.visit\));/;
+  expect(code).to.match(commands);
+  return { code: code.replace(commands, "const call = $1; showStepType('WEBHOOK'); await call;") };
+}
 
 describe('replaying golden histories', () => {
   it('has at least one of every workflow type', () => {
@@ -34,6 +42,18 @@ describe('replaying golden histories', () => {
 
   it('contains no path of the machine that recorded it', () => {
     for (const file of files) expect(read(file), file).not.to.match(/\/(?:node_modules|activities|services)\//);
+  });
+
+  it('fails for workflow code with two commands swapped', async () => {
+    const mutated = await swapCommands();
+    const called = files.filter((file) => read(file).includes('"callExecutionWebhook"'));
+    expect(called).to.include('execution-1.json');
+    for (const file of called) {
+      const error = await replay(read(file), mutated).catch((reason: unknown) => reason);
+      expect(error, file).to.be.instanceOf(DeterminismViolationError);
+    }
+    // A history without the swapped commands still matches.
+    await replay(read('sender-1.json'), mutated);
   });
 
   it('fails for a history that does not match the code', async () => {

@@ -12,6 +12,7 @@ const folders = [
   'db',
   'dev',
   'platform',
+  'proof',
   'services',
   'temporal',
   'worker',

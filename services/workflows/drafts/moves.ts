@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../../db/connect.ts';
 import { retryDeadlocks } from '../../../db/retry.ts';
 import { statement } from '../../../db/statement.ts';
+import { faultPoint } from '../../../platform/fault-points.ts';
 import { countMoved } from '../counts.ts';
 import type { Graph } from '../graph.ts';
 import { storedGraph } from '../versions.ts';
@@ -113,7 +114,10 @@ async function movableFrom(trx: Db, projectId: string, workflowId: string, versi
 
 /** Moves all sets. Returns how many executions were moved, by this process or another one. */
 export async function finishMoves(db: Db, projectId: string, workflowId: string, version: number): Promise<number> {
-  while (await moveNextSet(db, workflowId, version));
+  for (let isMore = true; isMore; ) {
+    isMore = await moveNextSet(db, workflowId, version);
+    faultPoint('publish-set-moved');
+  }
   const row = await db('workflowMoves')
     .where({ projectId, workflowId, version })
     .first<{ moved: number } | undefined>('moved');

@@ -1,6 +1,7 @@
 import type { Db } from '../../../db/connect.ts';
 import { Template } from '../../../db/models/template.ts';
 import { Workflow, WorkflowTransition } from '../../../db/models/workflow.ts';
+import { faultPoint } from '../../../platform/fault-points.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { changesOf, recordAudit } from '../../audit/record.ts';
@@ -73,6 +74,7 @@ export async function publishDraft(
     });
     return after;
   });
+  faultPoint('publish-committed');
   const { version } = workflow;
   const movedCount = migrate === 'POSSIBLE' ? await finishMoves(db, projectId, id, version) : 0;
   const stayed = (await activeGroups(db, projectId, id)).filter((group) => group.version < version);

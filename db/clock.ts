@@ -1,0 +1,41 @@
+import type { Db } from './db.ts';
+
+/** An answer that took longer says too little about the time. */
+const MAX_ROUND_TRIP_MS = 1_000;
+const SYNC_MS = 10_000;
+
+/**
+ * The time of Postgres, so that all workers agree. Between two synchronisations it follows the monotonic clock, so a step
+ * of this machine's clock neither delays a wait nor ends it early. Until the first answer it is the machine's own time.
+ */
+export class DatabaseClock {
+  readonly #db: Db;
+  /** Added to the monotonic clock. */
+  #offsetMs = Date.now() - performance.now();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  readonly now = (): Date => new Date(performance.now() + this.#offsetMs);
+
+  /** Synchronises now and every ten seconds. An unavailable database changes nothing. */
+  async start(): Promise<void> {
+    await this.synchronise().catch(() => {});
+    this.#timer = setInterval(() => void this.synchronise().catch(() => {}), SYNC_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async synchronise(): Promise<void> {
+    const before = performance.now();
+    const { rows }: { rows: { now: Date }[] } = await this.#db.raw('select clock_timestamp() as now');
+    const [row] = rows;
+    const after = performance.now();
+    if (row && after - before < MAX_ROUND_TRIP_MS) this.#offsetMs = row.now.getTime() - (before + after) / 2;
+  }
+}

@@ -1,0 +1,87 @@
+// Ends all faults and waits until nothing is left to do.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../../db/connect.ts';
+import { eventually } from '../../test/support/waiting.ts';
+import { type ProxyName, processNames } from './plan.ts';
+import type { ProofStack } from './stack.ts';
+
+/** Tables that are empty when all work is done. */
+const queues = [
+  'outbox',
+  'event_queue',
+  'contact_changes',
+  'email_notices',
+  'outgoing_mails',
+  'unpublished_email_results',
+  'webhook_queue',
+  'workflow_ticks',
+  'contact_count_deltas',
+  'event_deltas',
+  'activity_deltas',
+  'campaign_count_deltas',
+  'workflow_count_deltas',
+  'segment_recounts',
+];
+
+/** Rows that something still has to be done about, each with a name for the report. */
+const unfinished: Record<string, string> = {
+  'pending mails': `select count(*) from emails where status = 'PENDING'`,
+  'open campaigns': `select count(*) from campaigns where status in ('SCHEDULED', 'SENDING')`,
+  'active executions': `select count(*) from executions where status in ('RUNNING', 'WAITING')`,
+  'open jobs': `select count(*) from jobs where status in ('QUEUED', 'RUNNING')`,
+  'pending webhook deliveries': `select count(*) from webhook_deliveries where status = 'PENDING'`,
+  'open moves of executions': `select count(*) from workflow_moves where finished_at is null`,
+};
+
+/** How long an ended load may take to drain: the reconciler runs every three minutes, after a grace of two. */
+const DRAIN_MS = 7 * 60_000;
+
+/** Returns what is left at the end; empty where everything was done. */
+export async function drain(stack: ProofStack, report: (line: string) => void): Promise<string[]> {
+  for (const name of Object.keys(stack.proxies) as ProxyName[]) stack.proxies[name].resume();
+  await stack.revive();
+  for (const name of processNames) {
+    stack.processes[name].stepClock(0);
+    stack.processes[name].signal('SIGCONT');
+  }
+  stack.sink.behave();
+  stack.receiver.behave();
+  for (const name of processNames)
+    await eventually(() => stack.processes[name].isReady(), { timeoutMs: 90_000, what: `${name}, ready again` });
+  const db = stack.connect();
+  try {
+    const deadline = Date.now() + DRAIN_MS;
+    for (let rounds = 0; ; rounds++) {
+      await hasten(db);
+      const left = await leftover(db);
+      if (left.length === 0 || Date.now() > deadline) return left;
+      if (rounds % 20 === 19) report(`still left: ${left.join(', ')}`);
+      await sleep(500);
+    }
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Makes retries due now that would be due in minutes or hours. */
+async function hasten(db: Db): Promise<void> {
+  await db.raw(`update emails set due_at = now() where status = 'PENDING' and attempts > 0 and due_at > now()`);
+  const { rowCount } = await db.raw(
+    `update webhook_deliveries set next_attempt_at = now()
+     where status = 'PENDING' and next_attempt_at > now() + interval '2 seconds'`,
+  );
+  if (rowCount > 0) await db.raw('update webhook_endpoints set paused_until = null, signal_at = now()');
+}
+
+export async function leftover(db: Db): Promise<string[]> {
+  const counts = await Promise.all([
+    ...queues.map(async (table) => [table, await countOf(db, `select count(*) from ${table}`)] as const),
+    ...Object.entries(unfinished).map(async ([name, query]) => [name, await countOf(db, query)] as const),
+  ]);
+  return counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
+}
+
+async function countOf(db: Db, query: string): Promise<number> {
+  const { rows } = await db.raw(query);
+  return Number(rows[0]?.count);
+}

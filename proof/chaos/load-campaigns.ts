@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Told } from '../client.ts';
+import type { SteeredCampaign } from '../recorder.ts';
+import type { LoadContext } from './load-context.ts';
+
+/** Creates and sends a campaign; pauses, resumes or cancels some. */
+export async function steerCampaign(context: LoadContext): Promise<void> {
+  const { client, stack, setup, recorder, random } = context;
+  const group = random.pick(setup.groups);
+  const course = random.weighted({ straight: 4, pause: 3, cancel: 2, 'pause, cancel': 1 });
+  const waits = [random.between(50, 1_500), random.between(200, 3_000)] as const;
+  const created = await client.call('POST', '/campaigns', {
+    name: `To ${group}`,
+    subject: 'News for {{ name }}',
+    body: '<p>Hello {{ name }}</p>',
+    from: `news@${stack.project.senderDomain}`,
+    audienceType: 'FILTERED',
+    audienceCondition: {
+      logic: 'AND',
+      groups: [{ filters: [{ field: 'data.group', operator: 'equals', value: group }] }],
+    },
+  });
+  recorder.count('campaign', created.outcome);
+  const id = created.body?.data?.id;
+  if (created.outcome !== 'accepted' || !id) return;
+  const campaign: SteeredCampaign = { id, group, actions: [] };
+  recorder.campaigns.push(campaign);
+  const act = async (name: SteeredCampaign['actions'][number]['name']): Promise<Told> => {
+    const told = await client.insist('POST', `/campaigns/${id}/${name}`);
+    campaign.actions.push({ name, told });
+    recorder.count(`campaign: ${name}`, told.outcome);
+    return told;
+  };
+  await act('send');
+  await sleep(waits[0]);
+  if (course.startsWith('pause')) {
+    await act('pause');
+    await sleep(waits[1]);
+    if (course === 'pause') await act('resume');
+  }
+  if (course.endsWith('cancel')) await act('cancel');
+}

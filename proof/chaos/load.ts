@@ -1,0 +1,122 @@
+// Customers at work: each takes one operation after the other, chosen by the seed.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { proofClient } from '../client.ts';
+import { seededRandom } from '../random.ts';
+import { ToldRecorder } from '../recorder.ts';
+import { addressOf } from './addresses.ts';
+import { steerCampaign } from './load-campaigns.ts';
+import { changeScore, deleteOne, importContacts, runBulkJob } from './load-contacts.ts';
+import type { LoadContext } from './load-context.ts';
+import { joinWorkflow, publishWorkflow } from './load-workflows.ts';
+import type { ProofSetup } from './setup.ts';
+import { type ProofStack, publicKeyOf } from './stack.ts';
+
+export type OperationName = keyof typeof operations;
+
+const operations = {
+  send: sendOnce,
+  'send with key': sendWithKey,
+  track: trackOnce,
+  'track with key': trackWithKey,
+  'join workflow': joinWorkflow,
+  campaign: steerCampaign,
+  import: importContacts,
+  'bulk job': runBulkJob,
+  delete: deleteOne,
+  score: changeScore,
+  publish: publishWorkflow,
+};
+
+export const CORE_LOAD: Partial<Record<OperationName, number>> = {
+  send: 15,
+  'send with key': 15,
+  track: 15,
+  'track with key': 15,
+  campaign: 1,
+};
+
+export const MIXED_LOAD: Partial<Record<OperationName, number>> = {
+  send: 20,
+  'send with key': 20,
+  track: 20,
+  'track with key': 15,
+  'join workflow': 10,
+  campaign: 1,
+  import: 1,
+  'bulk job': 1,
+  delete: 3,
+  score: 12,
+  publish: 0.5,
+};
+
+export interface LoadOptions {
+  stack: ProofStack;
+  setup: ProofSetup;
+  seed: number;
+  lengthMs: number;
+  customers: number;
+  /** The pause of a customer after an operation, at most. */
+  pauseMs: number;
+  weights: Partial<Record<OperationName, number>>;
+}
+
+/** Works for `lengthMs`, and then until every answer is known or a minute has passed. */
+export async function runLoad(options: LoadOptions): Promise<ToldRecorder> {
+  const { stack, setup, seed, lengthMs, customers, pauseMs, weights } = options;
+  const recorder = new ToldRecorder();
+  const [end, hardEnd] = [Date.now() + lengthMs, Date.now() + lengthMs + 60_000];
+  let operation = 0;
+  const client = proofClient(stack.apiUrls, stack.project.secretKey, {
+    isOver: () => Date.now() > hardEnd,
+    onTold: (told, path) => recorder.answered(told, path),
+  });
+  const work = async (customer: number): Promise<void> => {
+    const random = seededRandom(seed, `customer ${customer}`);
+    const isOver = () => Date.now() > end;
+    const context: LoadContext = { stack, setup, recorder, random, client, next: () => ++operation, isOver };
+    while (!isOver()) {
+      await operations[random.weighted(weights)](context);
+      await sleep(random.between(0, pauseMs));
+    }
+  };
+  await Promise.all(Array.from({ length: customers }, (_, customer) => work(customer)));
+  return recorder;
+}
+
+const mailTo = (to: string, senderDomain: string) => ({
+  to,
+  from: `shop@${senderDomain}`,
+  subject: 'Order {{ n }}',
+  body: '<p>Thank you. <a href="https://example.com/orders">Your orders</a></p>',
+});
+
+async function sendOnce({ client, stack, recorder, next }: LoadContext): Promise<void> {
+  const to = addressOf('send', next());
+  const told = await client.call('POST', '/v1/send', mailTo(to, stack.project.senderDomain));
+  recorder.sends.push({ to, outcome: told.outcome, emailId: told.body?.data?.emails?.[0]?.email, isKeyed: false });
+  recorder.count('send', told.outcome);
+}
+
+async function sendWithKey({ client, stack, recorder, next }: LoadContext): Promise<void> {
+  const to = addressOf('keyed', next());
+  const headers = { 'idempotency-key': to };
+  const told = await client.insist('POST', '/v1/send', mailTo(to, stack.project.senderDomain), { headers });
+  recorder.sends.push({ to, outcome: told.outcome, emailId: told.body?.data?.emails?.[0]?.email, isKeyed: true });
+  recorder.count('send with key', told.outcome);
+}
+
+async function trackOnce({ client, recorder, stack, next }: LoadContext): Promise<void> {
+  const [email, event] = [addressOf('track', next()), 'looked'];
+  const headers = publicKeyOf(stack);
+  const told = await client.call('POST', '/v1/track', { email, event, data: { page: 'home' } }, { headers });
+  recorder.tracks.push({ email, event, outcome: told.outcome, eventId: told.body?.data?.event });
+  recorder.count('track', told.outcome);
+}
+
+async function trackWithKey({ client, recorder, stack, next }: LoadContext): Promise<void> {
+  const [email, event] = [addressOf('seen', next()), 'bought'];
+  const headers = { ...publicKeyOf(stack), 'idempotency-key': `track ${email}` };
+  const told = await client.insist('POST', '/v1/track', { email, event, data: { total: 12 } }, { headers });
+  recorder.tracks.push({ email, event, outcome: told.outcome, eventId: told.body?.data?.event });
+  recorder.count('track with key', told.outcome);
+}

@@ -1,0 +1,86 @@
+// The chaos run: mixed load under faults, then what happened against what customers were told.
+
+import { proofClient } from '../client.ts';
+import type { ToldRecorder } from '../recorder.ts';
+import type { ProofRow } from '../report.ts';
+import { checkAll } from './checks.ts';
+import { drain } from './drain.ts';
+import { type InjectedFault, injectFaults } from './inject.ts';
+import { type LoadOptions, MIXED_LOAD, runLoad } from './load.ts';
+import { type PlanOptions, planFaults, processNames } from './plan.ts';
+import { setUpProof } from './setup.ts';
+import { type ProofStack, type ProofStackOptions, startProofStack } from './stack.ts';
+
+export interface ChaosOptions {
+  seed: number;
+  lengthMs: number;
+  report: (line: string) => void;
+  weights?: LoadOptions['weights'];
+  customers?: number;
+  pauseMs?: number;
+  faults?: Omit<PlanOptions, 'seed' | 'lengthMs'>;
+  stack?: Omit<ProofStackOptions, 'seed'>;
+}
+
+const SAMPLE_MS = 1_000;
+
+export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
+  const { seed, lengthMs, report, weights = MIXED_LOAD, customers = 10, pauseMs = 300 } = options;
+  const stack = await startProofStack({ seed, ...options.stack });
+  report(`chaos: seed ${seed}, ${Math.round(lengthMs / 1000)} s of load`);
+  const setup = await setUpProof(stack);
+  const sampling = setInterval(() => {
+    for (const name of processNames) stack.processes[name].sampleMemory();
+  }, SAMPLE_MS);
+  const plan = planFaults({ seed, lengthMs, ...options.faults });
+  const [recorder, faults] = await Promise.all([
+    runLoad({ stack, setup, seed, lengthMs, customers, pauseMs, weights }),
+    injectFaults(stack, plan, report),
+  ]);
+  report('the load has ended; waiting until everything is done');
+  await resumePaused(stack, recorder);
+  const left = await drain(stack, report);
+  clearInterval(sampling);
+  const db = stack.connect();
+  try {
+    const checked = await checkAll({ db, stack, setup, recorder });
+    const rows = [
+      { what: 'nothing is left in any queue', checked: 'all queues', violations: left },
+      ...checked,
+      { what: 'faults', checked: `${faults.length} faults`, violations: [], details: faultsOf(faults) },
+      { what: 'operations (accepted/rejected/unknown)', checked: '', violations: [], details: operationsOf(recorder) },
+      { what: 'SMTP server', checked: `${stack.sink.taken.length} taken`, violations: [], details: shownOf(stack) },
+    ];
+    return rows.map((row) => ({ part: 'chaos', ...row }));
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** A campaign stays paused when the answer to its resume was never known. */
+async function resumePaused(stack: ProofStack, recorder: ToldRecorder): Promise<void> {
+  await stack.revive();
+  const client = proofClient(stack.apiUrls, stack.project.secretKey);
+  for (const campaign of recorder.campaigns) {
+    const { body } = await client.insist('GET', `/campaigns/${campaign.id}`);
+    if (!body?.paused) continue;
+    const told = await client.insist('POST', `/campaigns/${campaign.id}/resume`);
+    campaign.actions.push({ name: 'resume', told });
+  }
+}
+
+const operationsOf = ({ operations }: ToldRecorder): string =>
+  [...operations]
+    .map(([name, { accepted, rejected, unknown }]) => `${name} ${accepted}/${rejected}/${unknown}`)
+    .join(', ');
+
+const shownOf = ({ sink }: ProofStack): string =>
+  Object.entries(sink.shown)
+    .map(([behaviour, count]) => `${behaviour} ${count}`)
+    .join(', ');
+
+function faultsOf(faults: InjectedFault[]): string {
+  const counts = new Map<string, number>();
+  for (const { kind } of faults) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return [...counts].map(([kind, count]) => `${kind} ${count}`).join(', ');
+}

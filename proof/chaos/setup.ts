@@ -1,0 +1,126 @@
+// What exists before the faults begin.
+import { eventually } from '../../test/support/waiting.ts';
+import { type ProofClient, proofClient, type Told } from '../client.ts';
+import { addressOf } from './addresses.ts';
+import type { ProofStack } from './stack.ts';
+
+export interface ProofSetup {
+  /** Values of `data.group`; each has `GROUP_SIZE` contacts that no operation changes. */
+  groups: string[];
+  bulkContacts: string[];
+  contactsToDelete: string[];
+  /** Addresses of contacts with a `data.score`. */
+  scored: string[];
+  segmentId: string;
+  /** UPDATE_CONTACT, SEND_EMAIL, WEBHOOK, DELAY, WAIT_FOR_EVENT, EXIT. */
+  joinedWorkflow: { id: string };
+  /** DELAY and EXIT; published again and again. */
+  movedWorkflow: { id: string };
+  endpointId: string;
+}
+
+export const GROUP_SIZE = 40;
+const GROUPS = 6;
+const TO_CHANGE = 1_000;
+const TO_DELETE = 500;
+const SCORED = 60;
+export const SCORE_LIMIT = 50;
+
+export async function setUpProof(stack: ProofStack): Promise<ProofSetup> {
+  const client = proofClient(stack.apiUrls, stack.project.secretKey);
+  const groups = Array.from({ length: GROUPS }, (_, n) => `group${n}`);
+  await importAll(client, [
+    ...groups.flatMap((group) => rows(group, GROUP_SIZE, group)),
+    ...rows('bulk', TO_CHANGE, ''),
+    ...rows('delete', TO_DELETE, ''),
+  ]);
+  const scored = Array.from({ length: SCORED }, (_, n) => addressOf('score', n));
+  const segment = await must(
+    client.call('POST', '/segments', {
+      name: 'High score',
+      trackMembership: true,
+      condition: {
+        logic: 'AND',
+        groups: [{ filters: [{ field: 'data.score', operator: 'greaterThan', value: SCORE_LIMIT }] }],
+      },
+    }),
+  );
+  const template = await must(
+    client.call('POST', '/templates', {
+      name: 'Welcome',
+      subject: 'Welcome',
+      body: '<p>Welcome</p>',
+      type: 'TRANSACTIONAL',
+      from: `hello@${stack.project.senderDomain}`,
+    }),
+  );
+  const endpoint = await must(
+    client.call('POST', '/webhook-endpoints', {
+      url: `${stack.webhookUrl}/endpoint`,
+      types: ['email.sent', 'event.bought', 'segment.*'],
+    }),
+  );
+  const joinedWorkflow = await makeWorkflow(client, 'Joined', [
+    { type: 'UPDATE_CONTACT', config: { data: { greeted: 'yes' } } },
+    { type: 'SEND_EMAIL', config: { templateId: template.id } },
+    { type: 'WEBHOOK', config: { url: `${stack.webhookUrl}/step`, method: 'POST', body: '{{ event.from }}' } },
+    { type: 'DELAY', config: { amount: 2, unit: 'seconds' } },
+    { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought', timeout: 3 } },
+    { type: 'EXIT', config: { reason: 'done' } },
+  ]);
+  const movedWorkflow = await makeWorkflow(client, 'Moved', [
+    { type: 'DELAY', config: { amount: 3, unit: 'seconds' } },
+    { type: 'EXIT', config: { reason: 'done' } },
+  ]);
+  const db = stack.connect();
+  const idsOf = async (kind: string): Promise<string[]> =>
+    (await db('contacts').whereLike('email', `${kind}%`).orderBy('email').select('id')).map(({ id }) => id);
+  const [bulkContacts, contactsToDelete] = [await idsOf('bulk'), await idsOf('delete')];
+  await db.destroy();
+  return {
+    groups,
+    bulkContacts,
+    contactsToDelete,
+    scored,
+    segmentId: segment.id,
+    joinedWorkflow,
+    movedWorkflow,
+    endpointId: endpoint.id,
+  };
+}
+
+const rows = (kind: string, count: number, group: string): string[] =>
+  Array.from({ length: count }, (_, n) => `${addressOf(`${kind}-`, n)},${group},Ann`);
+
+async function importAll(client: ProofClient, lines: string[]): Promise<void> {
+  const form = new FormData();
+  form.set('file', new Blob([`email,group,name\n${lines.join('\n')}\n`], { type: 'text/csv' }), 'contacts.csv');
+  const { jobId } = await must(client.call('POST', '/contacts/import', form));
+  const isDone = async () => (await client.call('GET', `/contacts/import/${jobId}`)).body?.status === 'COMPLETED';
+  await eventually(isDone, { timeoutMs: 90_000, what: 'the first import' });
+}
+
+interface StepSketch {
+  type: string;
+  config: object;
+}
+
+/** A chain of steps that starts with the event `joined`. */
+async function makeWorkflow(client: ProofClient, name: string, steps: StepSketch[]): Promise<{ id: string }> {
+  const { id } = await must(client.call('POST', '/workflows', { name, eventName: 'joined' }));
+  let before: string | undefined;
+  for (const step of steps) {
+    const added = await must(client.call('POST', `/workflows/${id}/steps`, { name: step.type, ...step }));
+    if (before)
+      await must(client.call('POST', `/workflows/${id}/transitions`, { fromStepId: before, toStepId: added.id }));
+    before = added.id;
+  }
+  await must(client.call('PATCH', `/workflows/${id}`, { enabled: true }));
+  return { id };
+}
+
+async function must(asked: Promise<Told>) {
+  const { outcome, status, body } = await asked;
+  if (outcome !== 'accepted') throw new Error(`The setup failed with ${status}: ${JSON.stringify(body)}`);
+  return body;
+}

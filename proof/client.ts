@@ -1,0 +1,83 @@
+// Calls the API as a customer does, and says what the customer was told.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** `unknown`: no answer, or one that leaves open whether the request was carried out. */
+export type ToldOutcome = 'accepted' | 'rejected' | 'unknown';
+
+export interface Told {
+  outcome: ToldOutcome;
+  status: number | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is that of the route
+  body: any;
+  retryAfter: string | null;
+  sentAt: number;
+  answeredAt: number;
+}
+
+export interface CallOptions {
+  headers?: Record<string, string>;
+  timeoutMs?: number;
+}
+
+export interface ProofClient {
+  /** One request. */
+  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Told>;
+  /** Repeats a request that may be repeated until its outcome is known. */
+  insist(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Told>;
+}
+
+const TIMEOUT_MS = 20_000;
+const outcomeOf = (status: number): ToldOutcome =>
+  status < 300 ? 'accepted' : status >= 500 || status === 429 ? 'unknown' : 'rejected';
+
+/** Takes one address after the other. `isOver` ends repetitions. */
+export function proofClient(
+  urls: readonly string[],
+  key: string,
+  {
+    isOver = () => false,
+    onTold = () => {},
+  }: { isOver?: () => boolean; onTold?: (told: Told, path: string) => void } = {},
+): ProofClient {
+  let calls = 0;
+  const call: ProofClient['call'] = async (method, path, body, { headers = {}, timeoutMs = TIMEOUT_MS } = {}) => {
+    const sentAt = Date.now();
+    const told = await request(urls[calls++ % urls.length] + path, method, body, {
+      headers: { authorization: `Bearer ${key}`, ...headers },
+      timeoutMs,
+    }).catch(() => ({ outcome: 'unknown' as const, status: undefined, body: undefined, retryAfter: null }));
+    const result = { ...told, sentAt, answeredAt: Date.now() };
+    onTold(result, path);
+    return result;
+  };
+  return {
+    call,
+    insist: async (method, path, body, options) => {
+      for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
+        const told = await call(method, path, body, options);
+        if (told.outcome !== 'unknown' || isOver()) return told;
+        await sleep(waitMs);
+      }
+    },
+  };
+}
+
+async function request(
+  url: string,
+  method: string,
+  body: unknown,
+  { headers, timeoutMs }: Required<CallOptions>,
+): Promise<Pick<Told, 'outcome' | 'status' | 'body' | 'retryAfter'>> {
+  const isForm = body instanceof FormData;
+  const answer = await fetch(url, {
+    method,
+    headers: { ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }), ...headers },
+    signal: AbortSignal.timeout(timeoutMs),
+    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
+  const { status, headers: answered } = answer;
+  const retryAfter = answered.get('retry-after');
+  return { outcome: outcomeOf(status), status, retryAfter, body: isJson ? JSON.parse(text) : text };
+}

@@ -1,0 +1,68 @@
+// What customers did and what they were told, kept outside of the system under test.
+import type { Told, ToldOutcome } from './client.ts';
+
+export interface RecordedSend {
+  to: string;
+  outcome: ToldOutcome;
+  /** The id of the mail, where the API told it. */
+  emailId: string | undefined;
+  /** With an Idempotency-Key, repeated until the outcome was known. */
+  isKeyed: boolean;
+}
+
+export interface RecordedTrack {
+  email: string;
+  event: string;
+  outcome: ToldOutcome;
+  eventId: string | undefined;
+}
+
+export interface SteeredCampaign {
+  id: string;
+  group: string;
+  /** What was asked and answered, in order. */
+  actions: { name: 'send' | 'pause' | 'resume' | 'cancel'; told: Told }[];
+}
+
+export interface RecordedImport {
+  outcome: ToldOutcome;
+  jobId: string | undefined;
+  emails: string[];
+}
+
+export interface RecordedBulk {
+  outcome: ToldOutcome;
+  jobId: string | undefined;
+  action: 'subscribe' | 'unsubscribe' | 'delete';
+  contactIds: string[];
+}
+
+export class ToldRecorder {
+  readonly sends: RecordedSend[] = [];
+  readonly tracks: RecordedTrack[] = [];
+  readonly campaigns: SteeredCampaign[] = [];
+  readonly imports: RecordedImport[] = [];
+  readonly bulks: RecordedBulk[] = [];
+  /** Ids of contacts whose deletion was answered with 2xx or 404. */
+  readonly deleted = new Set<string>();
+  /** The last `data.score` that was told as stored; undefined where it is unknown. */
+  readonly scores = new Map<string, number | undefined>();
+  readonly publications: { workflowId: string; version: number }[] = [];
+  /** Operations by kind and outcome. */
+  readonly operations = new Map<string, Record<ToldOutcome, number>>();
+  /** Answers that no client should get: status and path. */
+  readonly unexpected = new Map<string, number>();
+
+  count(operation: string, outcome: ToldOutcome): void {
+    const counts = this.operations.get(operation) ?? { accepted: 0, rejected: 0, unknown: 0 };
+    counts[outcome]++;
+    this.operations.set(operation, counts);
+  }
+
+  /** 503 is the honest answer while Postgres is away; every other 5xx is a fault of the program. */
+  answered({ status, body }: Told, path: string): void {
+    if (status === undefined || status < 500 || status === 503) return;
+    const key = `${status} ${path.replace(/[0-9a-f-]{36}/g, ':id')} ${JSON.stringify(body).slice(0, 200)}`;
+    this.unexpected.set(key, (this.unexpected.get(key) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,49 @@
+import { resolve } from 'node:path';
+import { expect } from 'chai';
+import { readAudit } from '../../dev/supply-chain/audit.ts';
+import { isAllowedLicence, licenceViolations, readLicences } from '../../dev/supply-chain/licences.ts';
+import { scanForSecrets, secretsIn } from '../../dev/supply-chain/secrets.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+describe('the supply chain', () => {
+  it('has packages with known licences only', () => {
+    const packages = readLicences(root);
+    expect(packages.length).to.be.greaterThan(300);
+    expect(packages.find(({ name }) => name === 'koa')).to.include({ licence: 'MIT', isDevelopment: false });
+    expect(licenceViolations(packages)).to.deep.equal([]);
+  });
+
+  it('reads licence expressions', () => {
+    expect(isAllowedLicence('(MIT OR GPL-3.0-only)')).to.equal(true);
+    expect(isAllowedLicence('MIT AND Zlib')).to.equal(true);
+    expect(isAllowedLicence('MIT AND GPL-3.0-only')).to.equal(false);
+    expect(isAllowedLicence('none')).to.equal(false);
+  });
+
+  it('finds no credential in the repository', function () {
+    this.timeout(60_000);
+    const { files, found } = scanForSecrets(root);
+    expect(files).to.be.greaterThan(1_000);
+    expect(found).to.deep.equal([]);
+  });
+
+  it('finds credentials by their form', () => {
+    const key = ['-----BEGIN', 'PRIVATE KEY-----'].join(' ');
+    expect(secretsIn(`a\nb\n${key}\n${'A'.repeat(120)}`)).to.deep.equal([{ form: 'private key', line: 3 }]);
+    expect(secretsIn(`key = ${'AKIA'}${'A1'.repeat(8)}`)).to.have.length(1);
+    expect(secretsIn('a private key, sk_live_..., ghp_xxx')).to.deep.equal([]);
+  });
+
+  it('lists advisories, and tells a registry that does not answer', () => {
+    const via = [{ title: 'Bad', url: 'https://example.com/1' }, 'other'];
+    const report = { vulnerabilities: { thing: { severity: 'high', via } } };
+    expect(readAudit(JSON.stringify(report))).to.deep.equal({
+      kind: 'checked',
+      advisories: ['thing (high): Bad https://example.com/1'],
+    });
+    expect(readAudit('{"vulnerabilities":{}}')).to.deep.equal({ kind: 'checked', advisories: [] });
+    expect(readAudit('{"message":"405"}')).to.deep.equal({ kind: 'unreachable', reason: '405' });
+    expect(readAudit('', 'one\nno network')).to.deep.equal({ kind: 'unreachable', reason: 'no network' });
+  });
+});
