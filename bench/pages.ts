@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { connectDb } from '../db/connect.ts';
+import { migrate } from '../db/migrate.ts';
+import { freePort } from '../dev/ports.ts';
+import { query, startPostgres } from '../dev/postgres.ts';
+import { atEnd, runDirectory } from '../test/support/cleanup.ts';
+import { startApi } from '../test/support/processes.ts';
+import { type Bench, type Measure, measure, median } from './bench.ts';
+import { GROWING, PAGE_CALLS } from './pages-calls.ts';
+import { fillForPages, type PagesProject } from './pages-data.ts';
+
+/** For a quick run: EVERPOST_BENCH_SCALE=0.01 */
+const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
+const FEW = 10_000;
+const MANY = Math.max(FEW, Math.round(1_000_000 * SCALE));
+const ROUNDS = 15;
+
+interface Side extends PagesProject {
+  url: string;
+}
+
+export const pagesBench: Bench = {
+  name: 'pages',
+  about: `the API calls of every page with ${MANY} contacts, ten times as many events and a campaign for each thousand, compared with ${FEW} contacts`,
+  async run(progress) {
+    const postgres = await startPostgres({
+      dataDir: join(runDirectory(), 'bench-pages'),
+      port: await freePort(),
+      database: 'few',
+      settings: {
+        ...{ shared_buffers: '3GB', max_wal_size: '16GB', maintenance_work_mem: '512MB', random_page_cost: '1.1' },
+        ...{ fsync: 'off', max_connections: '100' },
+      },
+      logFile: join(runDirectory(), 'bench-pages.log'),
+    });
+    atEnd(() => postgres.stop());
+    await query(postgres.url, 'create database many');
+    const few = await start(postgres.url, FEW, progress);
+    const many = await start(postgres.url.replace(/few$/, 'many'), MANY, progress);
+    if (process.env.BENCH_KEEP_SECONDS) {
+      // For looking at plans.
+      writeFileSync(process.env.BENCH_SIDES_FILE ?? '/tmp/pages-sides.json', JSON.stringify({ few, many, url: postgres.url }));
+    }
+    progress(`load average ${loadavg()[0]?.toFixed(1)}`);
+    const measures: Measure[] = [];
+    const measured = new Set<string>();
+    for (const [page, calls] of Object.entries(PAGE_CALLS))
+      for (const call of calls.filter((call) => !measured.has(call))) {
+        measured.add(call);
+        measures.push(await compare(`${page}: ${call}`, call, few, many));
+      }
+    progress(`load average ${loadavg()[0]?.toFixed(1)}`);
+    if (process.env.BENCH_KEEP_SECONDS)
+      await new Promise((resolve) => setTimeout(resolve, Number(process.env.BENCH_KEEP_SECONDS) * 1_000));
+    return measures;
+  },
+};
+
+async function start(databaseUrl: string, contacts: number, progress: (line: string) => void): Promise<Side> {
+  await migrate(databaseUrl);
+  const db = connectDb({ databaseUrl, poolSize: 2 });
+  const project = await fillForPages(db, contacts, progress);
+  await db.destroy();
+  const { url } = await startApi({ DATABASE_URL: databaseUrl, RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'warn' });
+  return { ...project, url };
+}
+
+async function compare(what: string, call: string, few: Side, many: Side): Promise<Measure> {
+  const times = { few: [] as number[], many: [] as number[] };
+  // Alternating, so that a machine that slows down slows both. The first rounds fill caches.
+  for (let round = -3; round < ROUNDS; round++) {
+    const [a, b] = [await time(call, few), await time(call, many)];
+    if (round < 0) continue;
+    times.few.push(a);
+    times.many.push(b);
+  }
+  return measure(what, 'ms', median(times.many), median(times.few), call in GROWING ? undefined : '<= 2');
+}
+
+async function time(call: string, { url, cookie, ids }: Side): Promise<number> {
+  const path = call.replace(/\{(\w+)\}/g, (_, name: keyof typeof ids) => ids[name]);
+  const started = performance.now();
+  const response = await fetch(url + path, { headers: { cookie, 'x-project-id': ids.project } });
+  const body = await response.text();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${body.slice(0, 300)}`);
+  return performance.now() - started;
+}
