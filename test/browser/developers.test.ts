@@ -13,7 +13,7 @@ import { eventually } from '../support/waiting.ts';
 const run = promisify(execFile);
 const SLOW = { timeout: 60_000 };
 const MANY = 10_000;
-const COPIED = 1_000;
+const PRINTED = 1_000;
 
 describe('the pages for developers', function () {
   this.timeout(120_000);
@@ -237,7 +237,7 @@ describe('the pages for developers', function () {
     await page.getByRole('link', { name: 'ann@guest.example' }).waitFor();
   });
 
-  it('scrolls through 10,000 rows with few of them in the page, and copies and prints a thousand', async () => {
+  it('scrolls through 10,000 rows with few of them in the page, copies all and prints a thousand', async () => {
     const { id, cookie } = await project();
     await running().database.db.raw(
       `insert into contact_fields (project_id, key, type, contacts)
@@ -258,18 +258,27 @@ describe('the pages for developers', function () {
       expect(await rows()).to.be.lessThan(150);
     }
     await page.getByRole('link', { name: `data.field${MANY}` }).waitFor();
-    // A thousand rows are still more than the page holds.
-    await page.getByLabel('Search by name').fill('field09');
-    await page.getByRole('link', { name: 'data.field09000' }).waitFor();
+    // The page holds few rows while all of them are copied, and its place does not change.
+    const place = await page.evaluate<number>('scrollY');
+    await page.evaluate(
+      `self.most = 0; new MutationObserver(() => { most = Math.max(most, document.querySelectorAll('tbody tr').length) })
+         .observe(document.body, { childList: true, subtree: true })`,
+    );
     await page.getByRole('button', { name: 'Copy the table' }).click(SLOW);
-    await page.getByText(/rows copied/).waitFor(SLOW);
+    await page.getByText('10,000 rows copied').waitFor(SLOW);
+    expect(await page.evaluate<number>('most')).to.be.lessThan(150);
+    expect(await page.evaluate<number>('scrollY')).to.equal(place);
     const lines = (await page.evaluate<string>('navigator.clipboard.readText()')).split('\n');
-    expect(lines).to.have.length(COPIED + 1);
+    expect(lines).to.have.length(MANY + 1);
     expect(lines[0]).to.equal('Field\tType\tCoverage');
+    expect(lines.at(-1)).to.match(/^data\.field10000\t/);
+    const note = page.getByText('The first 1,000 of 10,000 rows.');
     await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
-    expect(await rows()).to.equal(COPIED);
+    expect(await rows()).to.equal(PRINTED);
+    expect(await note.count()).to.equal(1);
     await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
     expect(await rows()).to.be.lessThan(150);
+    expect(await note.count()).to.equal(0);
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('navigation').isVisible()).to.equal(false);
   });

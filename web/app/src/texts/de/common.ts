@@ -49,6 +49,8 @@ export const common: Pick<Texts, FrameTopic> = {
     copyTable: 'Tabelle kopieren',
     printTable: 'Tabelle drucken',
     tableCopied: (rows: number) => `${plural(rows, { one: 'Zeile', other: 'Zeilen' })} kopiert.`,
+    printedFirst: (rows: number, total: number) =>
+      `Die ersten ${number(rows)} von ${number(total)} Zeilen. Kopieren Sie die Tabelle, um alle zu haben.`,
   },
   errors: {
     title: 'Das hat nicht funktioniert',

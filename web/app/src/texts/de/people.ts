@@ -143,6 +143,9 @@ export const security: Texts['security'] = {
   newPasswordHint: 'Mindestens 8 Zeichen.',
   changePassword: 'Passwort ändern',
   passwordChanged: 'Das Passwort ist geändert. Ihre anderen Sitzungen sind beendet.',
+  language: 'Sprache',
+  languageText: 'Dieser Anwendung, wo immer Sie sich anmelden, und der Mails, die sie Ihnen sendet.',
+  browserLanguage: 'Die des Browsers; Mails auf Englisch',
   sessions: 'Sitzungen',
   sessionsText: 'Wo Sie angemeldet sind.',
   browser: 'Anwendung',
@@ -188,6 +191,7 @@ export const audit: Texts['audit'] = {
 };
 
 export const operator: Texts['operator'] = {
+  toProjects: 'Zu Ihren Projekten',
   title: 'Betreiberkonsole',
   description: 'Der Zustand dieser Installation, über alle Projekte.',
   onlyOperators: 'Nur Betreiber der Installation sehen diese Seite.',

@@ -48,6 +48,8 @@ export const common = {
     copyTable: 'Copy the table',
     printTable: 'Print the table',
     tableCopied: (rows: number) => `${plural(rows, { one: 'row', other: 'rows' })} copied.`,
+    printedFirst: (rows: number, total: number) =>
+      `The first ${number(rows)} of ${number(total)} rows. Copy the table to have all of them.`,
   },
   errors: {
     title: 'That did not work',

@@ -141,6 +141,9 @@ export const security = {
   newPasswordHint: 'At least 8 characters.',
   changePassword: 'Change password',
   passwordChanged: 'The password is changed. Your other sessions have ended.',
+  language: 'Language',
+  languageText: 'Of this application, wherever you sign in, and of the mail that it sends you.',
+  browserLanguage: 'That of the browser; mail in English',
   sessions: 'Sessions',
   sessionsText: 'Where you are signed in.',
   browser: 'Browser',
@@ -185,6 +188,7 @@ export const audit = {
 };
 
 export const operator = {
+  toProjects: 'To your projects',
   title: 'Operator console',
   description: 'The state of this installation, over all projects.',
   onlyOperators: 'Only operators of the installation see this page.',
