@@ -1,5 +1,4 @@
 // A database whose main project has everything that the pages of the web application show, in proportion to its contacts.
-import { randomBytes } from 'node:crypto';
 import type { Db } from '../db/connect.ts';
 import { createSession } from '../services/sessions/sessions.ts';
 import { makeProject } from '../test/support/connected-database.ts';
@@ -24,11 +23,7 @@ interface Fill {
 }
 
 /** Runs without triggers and builds indexes afterwards: the result is the same, in a fraction of the time. */
-export async function fillForPages(
-  db: Db,
-  contacts: number,
-  progress: (line: string) => void,
-): Promise<PagesProject> {
+export async function fillForPages(db: Db, contacts: number, progress: (line: string) => void): Promise<PagesProject> {
   const project = await makeProject(db);
   const { id, userId } = project;
   await db('users').where({ id: userId }).update({ operator: true });

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { connectDb } from '../db/connect.ts';
@@ -25,8 +25,9 @@ export const pagesBench: Bench = {
   name: 'pages',
   about: `the API calls of every page with ${MANY} contacts, ten times as many events and a campaign for each thousand, compared with ${FEW} contacts`,
   async run(progress) {
+    const dataDir = process.env.BENCH_DATA_DIR ?? join(runDirectory(), 'bench-pages');
     const postgres = await startPostgres({
-      dataDir: join(runDirectory(), 'bench-pages'),
+      dataDir,
       port: await freePort(),
       database: 'few',
       settings: {
@@ -36,13 +37,7 @@ export const pagesBench: Bench = {
       logFile: join(runDirectory(), 'bench-pages.log'),
     });
     atEnd(() => postgres.stop());
-    await query(postgres.url, 'create database many');
-    const few = await start(postgres.url, FEW, progress);
-    const many = await start(postgres.url.replace(/few$/, 'many'), MANY, progress);
-    if (process.env.BENCH_KEEP_SECONDS) {
-      // For looking at plans.
-      writeFileSync(process.env.BENCH_SIDES_FILE ?? '/tmp/pages-sides.json', JSON.stringify({ few, many, url: postgres.url }));
-    }
+    const { few, many } = await startBoth(postgres.url, `${dataDir}.json`, progress);
     progress(`load average ${loadavg()[0]?.toFixed(1)}`);
     const measures: Measure[] = [];
     const measured = new Set<string>();
@@ -52,17 +47,39 @@ export const pagesBench: Bench = {
         measures.push(await compare(`${page}: ${call}`, call, few, many));
       }
     progress(`load average ${loadavg()[0]?.toFixed(1)}`);
-    if (process.env.BENCH_KEEP_SECONDS)
-      await new Promise((resolve) => setTimeout(resolve, Number(process.env.BENCH_KEEP_SECONDS) * 1_000));
     return measures;
   },
 };
 
-async function start(databaseUrl: string, contacts: number, progress: (line: string) => void): Promise<Side> {
+/** `knownFile` tells what the databases of an earlier run contain, where BENCH_DATA_DIR has kept them. */
+async function startBoth(
+  url: string,
+  knownFile: string,
+  progress: (line: string) => void,
+): Promise<{ few: Side; many: Side }> {
+  const urls = { few: url, many: url.replace(/few$/, 'many') };
+  if (!existsSync(knownFile)) {
+    await query(url, 'create database many');
+    const few = await fill(urls.few, FEW, progress);
+    const many = await fill(urls.many, MANY, progress);
+    writeFileSync(knownFile, JSON.stringify({ few, many }));
+  }
+  const known: Record<'few' | 'many', PagesProject> = JSON.parse(readFileSync(knownFile, 'utf8'));
+  return { few: await serve(urls.few, known.few), many: await serve(urls.many, known.many) };
+}
+
+async function fill(databaseUrl: string, contacts: number, progress: (line: string) => void): Promise<PagesProject> {
   await migrate(databaseUrl);
   const db = connectDb({ databaseUrl, poolSize: 2 });
-  const project = await fillForPages(db, contacts, progress);
-  await db.destroy();
+  try {
+    return await fillForPages(db, contacts, progress);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function serve(databaseUrl: string, project: PagesProject): Promise<Side> {
+  await migrate(databaseUrl);
   const { url } = await startApi({ DATABASE_URL: databaseUrl, RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'warn' });
   return { ...project, url };
 }

@@ -8,9 +8,9 @@ import { notifyKeysChanged } from '../access/keys.ts';
 import { releaseBlockedMail } from '../blocking/release.ts';
 import { membersToMail } from '../notifications/recipients.ts';
 import { sendSystemMail } from '../system/mail.ts';
-import { capMailTexts } from './mail-texts.ts';
 import { applyCaps } from './caps.ts';
 import { type Category, type Consumption, categories } from './consumption.ts';
+import { capMailTexts } from './mail-texts.ts';
 import { reportUsage } from './report.ts';
 import { aggregateUsage } from './usage.ts';
 

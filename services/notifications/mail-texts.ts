@@ -68,7 +68,9 @@ export const notificationMailTexts: Record<AccountLanguage, Texts> = {
         button: 'Kampagne anzeigen',
       }),
       'import.finished': ({ project, failed, reason, total }) => ({
-        subject: failed ? `Ein Import von ${project} ist fehlgeschlagen` : `Ein Import von ${project} ist abgeschlossen`,
+        subject: failed
+          ? `Ein Import von ${project} ist fehlgeschlagen`
+          : `Ein Import von ${project} ist abgeschlossen`,
         paragraph: failed
           ? `Ein Import des Projekts ${project} ist fehlgeschlagen${reasonAfter(reason)}`
           : `Ein Import des Projekts ${project} ist abgeschlossen: ${total} Zeilen wurden gelesen.`,

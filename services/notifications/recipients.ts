@@ -22,7 +22,11 @@ export async function membersToMail(
     .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
     .whereRaw('coalesce(s.email, ?)', [type === null || defaultChannels(type).email])
     .orderByRaw('u.email collate "C"')
-    .select<(Omit<MailRecipient, 'language'> & { language: string | null })[]>('u.email', 'u.language', 'p.name as project');
+    .select<(Omit<MailRecipient, 'language'> & { language: string | null })[]>(
+      'u.email',
+      'u.language',
+      'p.name as project',
+    );
   if (managersOnly) members.whereIn('m.role', ['ADMIN', 'OWNER']);
   return (await members).map((member) => ({ ...member, language: accountLanguageOf(member.language) }));
 }

@@ -35,8 +35,8 @@ export async function listSuppressions(
         // Addresses are stored in lower case.
         const text = search?.toLowerCase();
         if (text)
-          query.whereRaw('(position(? in email) > 0 or address_hash = address_hash(?::uuid, ?))', [
-            text,
+          query.whereRaw('(email like ? or address_hash = address_hash(?::uuid, ?))', [
+            `%${text.replace(/[\\%_]/g, '\\$&')}%`,
             projectId,
             text,
           ]);

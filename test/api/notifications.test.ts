@@ -150,8 +150,7 @@ describe('notifications', () => {
     const domain = { domain: 'shop.example', projectId: project.id };
     for (const news of ['PENDING', 'VERIFIED', 'REMOVAL'] as const)
       await mailMembersAboutDomain(api.db, MAIL, domain, news);
-    const subjects = async (toEmail: string) =>
-      (await systemMails(api.db, toEmail)).map(({ subject }) => subject);
+    const subjects = async (toEmail: string) => (await systemMails(api.db, toEmail)).map(({ subject }) => subject);
     expect(await subjects(reader.email)).to.deep.equal([
       'Die Kampagne "Spring" hat sich angehalten',
       'shop.example ist nicht mehr bestätigt',

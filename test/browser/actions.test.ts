@@ -78,10 +78,17 @@ describe('single actions in the web application', function () {
     const { project } = running();
     const { server } = project;
     await server.post('/contacts', { email: 'ann@guest.example', data: { plan: 'pro' } });
-    const condition = { logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] };
+    const condition = {
+      logic: 'AND',
+      groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
+    };
     expect(await server.post('/segments', { name: 'Paying', type: 'DYNAMIC', condition })).to.have.status(201);
     const workflow = (await server.post('/workflows', { name: 'Upgrade', eventName: 'signed up' })).body;
-    const step = { name: 'paying', type: 'CONDITION', config: { field: 'data.plan', operator: 'equals', value: 'pro' } };
+    const step = {
+      name: 'paying',
+      type: 'CONDITION',
+      config: { field: 'data.plan', operator: 'equals', value: 'pro' },
+    };
     expect(await server.post(`/workflows/${workflow.id}/steps`, step)).to.have.status(201);
     const page = await open(`/p/${project.id}/fields/data.plan`);
     await page.getByRole('button', { name: 'Delete' }).click();

@@ -182,18 +182,28 @@ describe('the pages of analytics and activity', function () {
     const { id: contactId } = await api.db('contacts').where(of).first('id');
     const mail = { ...of, contactId, toEmail: 'p0@a.example' };
     const old = new Date(Date.now() - 9 * DAY);
-    await api.db('emails').insert([
-      ...['UNKNOWN', 'UNKNOWN', 'FAILED', 'FAILED', 'FAILED'].map((status) => ({ id: newId(), ...mail, status })),
-      { id: '01000000-0000-7000-8000-000000000001', ...mail, status: 'FAILED', createdAt: old },
-      { id: newId(), ...mail, blockedDomain: 'lost.example' },
-    ]);
+    await api
+      .db('emails')
+      .insert([
+        ...['UNKNOWN', 'UNKNOWN', 'FAILED', 'FAILED', 'FAILED'].map((status) => ({ id: newId(), ...mail, status })),
+        { id: '01000000-0000-7000-8000-000000000001', ...mail, status: 'FAILED', createdAt: old },
+        { id: newId(), ...mail, blockedDomain: 'lost.example' },
+      ]);
     const { id: workflowId } = (await project.server.post('/workflows', { name: 'Trial', eventName: 'x' })).body;
     const execution = { ...of, workflowId, contactId, version: 1, afterPosition: 0, oncePerContact: false };
-    await api.db('executions').insert([
-      ...['FAILED', 'FAILED', 'COMPLETED'].map((status) => ({ id: newId(), ...execution, status })),
-      { id: newId(), ...execution, status: 'WAITING', wakeAt: new Date(Date.now() + DAY) },
-    ]);
-    const draft = { name: 'Paused', subject: 's', body: 'b', from: `news@${project.senderDomain}`, audienceType: 'ALL' };
+    await api
+      .db('executions')
+      .insert([
+        ...['FAILED', 'FAILED', 'COMPLETED'].map((status) => ({ id: newId(), ...execution, status })),
+        { id: newId(), ...execution, status: 'WAITING', wakeAt: new Date(Date.now() + DAY) },
+      ]);
+    const draft = {
+      name: 'Paused',
+      subject: 's',
+      body: 'b',
+      from: `news@${project.senderDomain}`,
+      audienceType: 'ALL',
+    };
     const pausedId = (await project.server.post('/campaigns', draft)).body.data.id;
     await api.db('campaigns').where({ id: pausedId }).update({ status: 'SENDING', paused: true, pausedBy: 'USER' });
     const later = { ...draft, name: 'Later' };
@@ -243,7 +253,12 @@ describe('the pages of analytics and activity', function () {
       { id: project.id },
     );
     const [{ unknown, blocked, failed, executions }] = rows;
-    expect({ unknown, blocked, failed, executions }).to.deep.equal({ unknown: 2, blocked: 1, failed: 3, executions: 2 });
+    expect({ unknown, blocked, failed, executions }).to.deep.equal({
+      unknown: 2,
+      blocked: 1,
+      failed: 3,
+      executions: 2,
+    });
     const panel = (name: string) => page.locator('section').filter({ has: page.getByRole('heading', { name }) });
     await panel('Needs attention').getByRole('listitem').first().waitFor();
     expect(await panel('Needs attention').getByRole('listitem').allInnerTexts()).to.deep.equal([

@@ -75,7 +75,8 @@ describe('killing the worker', function () {
     await eventually(async () => (await due()).length === 4 && (await written()).length === 0, TIMEOUT);
 
     const worker = await running().startWorker();
-    const received = () => members.map((email) => smtp.mailsTo(email).filter(({ raw }) => raw.includes(SUBJECT)).length);
+    const received = () =>
+      members.map((email) => smtp.mailsTo(email).filter(({ raw }) => raw.includes(SUBJECT)).length);
     await eventually(async () => (await due()).length === 0 && received().every((count) => count > 0), TIMEOUT);
     expect((await written()).map(({ toEmail }) => toEmail).sort()).to.deep.equal([...members].sort());
     expect(received()).to.deep.equal([1, 1, 1, 1]);
@@ -102,7 +103,11 @@ describe('killing the worker', function () {
     expect(answer).to.have.status(202);
     const job = () => Job.query(db).findById(answer.body.jobId).throwIfNotFound();
 
-    await killAt(db, (trx) => trx('executions').where({ id: ids.at(-1) }).forUpdate());
+    await killAt(db, (trx) =>
+      trx('executions')
+        .where({ id: ids.at(-1) })
+        .forUpdate(),
+    );
     expect(await job()).to.include({ status: 'RUNNING', processed: SET });
 
     const worker = await running().startWorker();

@@ -82,6 +82,8 @@ export interface CursorPage<T> {
   cursor: string | null;
   hasMore: boolean;
   total: number;
+  /** The list is too long to be counted. */
+  totalEstimated?: boolean;
 }
 
 export type CursorList<T> = UseInfiniteQueryResult<InfiniteData<CursorPage<T>>>;

@@ -11,7 +11,11 @@ const SET = 100;
  * Copies all rows of a table, also those of a long one that are not in the page. They are rendered in sets in an element
  * outside the page, so that neither the page nor its scroll position changes meanwhile.
  */
-export function useCopying(table: RefObject<HTMLTableElement | null>, count: number, rowAt: (index: number) => ReactNode) {
+export function useCopying(
+  table: RefObject<HTMLTableElement | null>,
+  count: number,
+  rowAt: (index: number) => ReactNode,
+) {
   const [start, setStart] = useState<number>();
   const outside = useRef<HTMLTableSectionElement>(null);
   const read = async (): Promise<string> => {

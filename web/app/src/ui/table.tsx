@@ -300,12 +300,16 @@ export function CursorTable<Row extends object>({ list, empty, ...table }: Curso
   if (list.error && !list.data) return <Problem error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.data) return <Placeholder lines={8} />;
   if (rows.length === 0) return empty;
+  const [first] = list.data.pages;
   return (
     <>
       <DataTable portable {...table} rows={rows} />
       <Group justify="space-between" p="md">
         <Text size="sm" c="dimmed" aria-live="polite">
-          {t.common.shown(rows.length, Math.max(list.data.pages[0]?.total ?? 0, rows.length))}
+          {(first?.totalEstimated ? t.common.shownOfAbout : t.common.shown)(
+            rows.length,
+            Math.max(first?.total ?? 0, rows.length),
+          )}
         </Text>
         {list.hasNextPage && (
           <Button

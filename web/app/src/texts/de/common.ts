@@ -16,6 +16,7 @@ export const common: Pick<Texts, FrameTopic> = {
     retry: 'Erneut versuchen',
     loading: 'Wird geladen …',
     loadMore: 'Mehr laden',
+    shownOfAbout: (shown: number, total: number) => `${number(shown)} von etwa ${number(total)} angezeigt`,
     shown: (shown: number, total: number) => `${number(shown)} von ${number(total)} angezeigt`,
     copy: 'Kopieren',
     copied: 'Kopiert',

@@ -7,7 +7,17 @@ export const developers: Texts['developers'] = {
   tabs: {
     keys: 'Schlüssel',
     examples: 'Beispiele',
-    policy: 'Öffentlicher Schlüssel',
+    pair: 'Das Schlüsselpaar des Projekts',
+  pairText: 'Der geheime Schlüssel darf alles. Geben Sie besser jedem Programm einen eigenen.',
+  secretKey: 'Geheimer Schlüssel',
+  secretHidden: 'Wurde einmal gezeigt, als er entstand. Gespeichert ist nur sein Hash.',
+  replace: 'Beide Schlüssel ersetzen',
+  replaceTitle: 'Den öffentlichen und den geheimen Schlüssel ersetzen?',
+  replaceText:
+    'Die alten gelten sofort nicht mehr, in keinem Programm und auf keiner Seite. Schlüssel mit Rechten bleiben.',
+  replaced: 'Beide Schlüssel sind ersetzt.',
+  secretOnce: 'Bewahren Sie ihn jetzt auf: Er wird nicht noch einmal gezeigt. Auch der öffentliche hat sich geändert.',
+  policy: 'Öffentlicher Schlüssel',
     requests: 'Fehlgeschlagene Anfragen',
   },
   keys: 'Schlüssel mit Rechten',

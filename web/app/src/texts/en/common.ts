@@ -15,6 +15,7 @@ export const common = {
     retry: 'Try again',
     loading: 'Loading …',
     loadMore: 'Load more',
+    shownOfAbout: (shown: number, total: number) => `${number(shown)} of about ${number(total)} shown`,
     shown: (shown: number, total: number) => `${number(shown)} of ${number(total)} shown`,
     copy: 'Copy',
     copied: 'Copied',
