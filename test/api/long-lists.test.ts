@@ -45,7 +45,13 @@ describe('long lists', () => {
     ['\\', ['back\\slash@example.com']],
   ] as const)
     it(`are searched for ${text} as it is written`, async () => {
-      const emails = ['100%@example.com', '1000@example.com', 'a_b@example.com', 'axb@example.com', 'back\\slash@example.com'];
+      const emails = [
+        '100%@example.com',
+        '1000@example.com',
+        'a_b@example.com',
+        'axb@example.com',
+        'back\\slash@example.com',
+      ];
       const other = await api.project();
       for (const email of emails)
         await api.db.raw(

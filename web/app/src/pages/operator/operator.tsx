@@ -183,7 +183,10 @@ function EndpointsPanel({ overview: { failingEndpoints } }: { overview: Overview
           rowId={({ id }) => id}
           columns={[
             { id: 'url', header: t.operator.endpoint, main: true, cell: ({ url }) => url },
-            { id: 'project', header: t.operator.project, cell: ({ projectId }) => (
+            {
+              id: 'project',
+              header: t.operator.project,
+              cell: ({ projectId }) => (
                 <Anchor component={Link} to="." search={{ search: projectId } as never} inherit className="breakable">
                   {projectId}
                 </Anchor>
