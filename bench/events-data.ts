@@ -26,7 +26,7 @@ export async function projectWithEvents(db: Db, count: number, progress: (line: 
       progress(`${to} of ${count} events`);
     }
   });
-  for (const sum of eventSums) await db.raw(sum, [project.id]);
+  for (const sum of sums) await db.raw(sum, [project.id]);
   await db.raw(mailHours, [project.id, count]);
   await db.raw('vacuum analyze');
   progress(`${count} events are counted`);
@@ -64,8 +64,7 @@ const insertEvents = `
     join contacts contact on contact.project_id = given.project_id
       and contact.email = 'user' || (n::bigint * 7919 + n / 13) % given.contacts || '@example.com'`;
 
-/** Counts that triggers and housekeeping would have made. Each takes the project. */
-export const eventSums = [
+const sums = [
   `insert into event_hours (project_id, hour, name, count, in_feed, last_contacts, last_at)
    select project_id, date_trunc('hour', created_at, 'UTC'), name, count(*),
      count(*) filter (where activity_type(name, data) <> 'hidden'), 0, max(created_at)
