@@ -110,7 +110,7 @@ describe('single actions in the web application', function () {
     const page = await open(`/p/${project.id}/jobs`);
     await page.getByRole('button', { name: /^Cancel/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click();
-    await page.getByText('Cancelled', { exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'Cancelled' }).waitFor();
     expect((await project.server.get(`/jobs/${jobId}`)).body.status).to.equal('CANCELLED');
   });
 

@@ -179,8 +179,8 @@ describe('the pages of analytics and activity', function () {
 
   it('shows figures on Home that equal a recount', async () => {
     const of = { projectId: project.id };
-    const { id: contactId } = await api.db('contacts').where(of).first('id');
-    const mail = { ...of, contactId, toEmail: 'p0@a.example' };
+    const { id: contactId, email } = await api.db('contacts').where(of).first('id', 'email');
+    const mail = { ...of, contactId, toEmail: email };
     const old = new Date(Date.now() - 9 * DAY);
     await api
       .db('emails')
@@ -271,7 +271,7 @@ describe('the pages of analytics and activity', function () {
       'pending.example is not verified yet',
     ]);
     const upcoming = await panel('Upcoming').getByRole('link').allInnerTexts();
-    expect(upcoming.sort()).to.deep.equal(['Campaign Later', 'Trial: p0@a.example']);
+    expect(upcoming.sort()).to.deep.equal(['Campaign Later', `Trial: ${email}`]);
   });
 
   it('shows activity as it happens, and filters it by type and person', async () => {
