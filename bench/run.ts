@@ -9,6 +9,7 @@ import { deliveryBench } from './delivery.ts';
 import { eventsBench } from './events.ts';
 import { importBench } from './import.ts';
 import { latencyBench } from './latency.ts';
+import { pagesBench } from './pages.ts';
 import { renderBench } from './render.ts';
 import { segmentsBench } from './segments.ts';
 import { trackingBench } from './tracking.ts';
@@ -24,6 +25,7 @@ const benches: Bench[] = [
   eventsBench,
   importBench,
   latencyBench,
+  pagesBench,
   renderBench,
   segmentsBench,
   trackingBench,

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { QueryBuilder } from 'objection';
 import type { Db } from '../db/connect.ts';
 import type { BaseModel } from '../db/models/base.ts';
@@ -11,17 +12,44 @@ export interface CursorPage<T> {
   hasMore: boolean;
   /** The length of the whole list, on its first page; 0 on the others. */
   total: number;
+  /** The list is too long to be counted: `total` is an estimate. */
+  totalEstimated?: true;
+}
+
+/** Lists are counted up to this length; the length of longer ones is estimated. See docs/decisions/192-long-lists.md. */
+export const MAX_COUNTED = 50_000;
+
+export type ListTotal = Pick<CursorPage<unknown>, 'total' | 'totalEstimated'>;
+
+/** On pages after the first, which nobody asks for the length. */
+export const UNCOUNTED: ListTotal = { total: 0 };
+
+/** Returns how many rows a query has, in a time that does not grow with them. `query` selects them without an order. */
+export async function countList(
+  db: Db,
+  query: string,
+  values: Knex.RawBinding[] | Record<string, Knex.RawBinding>,
+  maxCounted = MAX_COUNTED,
+): Promise<ListTotal> {
+  const counted = await db.raw(
+    `select count(*)::integer as count from (${query} limit ${maxCounted + 1}) counted`,
+    values as Knex.RawBinding[],
+  );
+  const { count } = counted.rows[0];
+  if (count <= maxCounted) return { total: count };
+  const { rows } = await db.raw(`explain (format json) ${query}`, values as Knex.RawBinding[]);
+  return { total: Math.max(count, rows[0]['QUERY PLAN'][0].Plan['Plan Rows']), totalEstimated: true };
 }
 
 /** Cuts a page from rows that were read with a limit of one more than the page has. */
 export function cutPage<T>(
   rows: T[],
-  { limit, total, cursorAfter }: { limit: number; total: number; cursorAfter: (last: T) => string },
+  { limit, cursorAfter, ...total }: ListTotal & { limit: number; cursorAfter: (last: T) => string },
 ): CursorPage<T> {
   const data = rows.slice(0, limit);
   const last = data.at(-1);
   const hasMore = rows.length > limit;
-  return { data, cursor: hasMore && last !== undefined ? cursorAfter(last) : null, hasMore, total };
+  return { data, cursor: hasMore && last !== undefined ? cursorAfter(last) : null, hasMore, ...total };
 }
 
 /** A page of a list with page numbers. */

@@ -459,6 +459,7 @@ export const fieldTexts: Record<string, string> = {
   totalEmailsHumanOpened: 'Mails that a person opened.',
   totalEmailsOpened: 'Mails that were opened.',
   totalEmailsSent: 'Mails that were sent.',
+  totalEstimated: 'True where the list is so long that `total` is an estimate; missing otherwise.',
   totalEvents: 'How many events.',
   totalPages: 'How many pages.',
   totalRecipients: 'How many contacts get or got the campaign; before it is sent, how many would get it now.',

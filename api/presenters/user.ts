@@ -1,5 +1,6 @@
 import type { User } from '../../db/models/user.ts';
-import { dateTime, email, flag, object, uuid } from '../http/schemas.ts';
+import { accountLanguages } from '../../platform/languages.ts';
+import { dateTime, email, flag, nullable, object, oneOf, uuid } from '../http/schemas.ts';
 
 export const userSchema = object({
   id: uuid(),
@@ -8,6 +9,7 @@ export const userSchema = object({
   hasPassword: flag(),
   totpEnabled: flag(),
   operator: flag(),
+  language: nullable(oneOf(...accountLanguages)),
   createdAt: dateTime(),
 });
 
@@ -18,5 +20,6 @@ export const presentUser = (user: User) => ({
   hasPassword: user.passwordHash !== null,
   totpEnabled: user.totpEnabledAt !== null,
   operator: user.operator,
+  language: accountLanguages.find((language) => language === user.language) ?? null,
   createdAt: user.createdAt.toISOString(),
 });

@@ -16,9 +16,8 @@ const pixel = (status: number): Answer => ({
   headers: { ...UNSTORED, 'Content-Type': 'image/gif' },
 });
 
-/** HEAD requests and prefetches do not count as opens or clicks. */
-const isCounted = ({ method, headers }: HandlerContext['request']): boolean =>
-  method === 'GET' && !/prefetch|preview/i.test(String(headers['sec-purpose'] ?? headers.purpose ?? ''));
+/** HEAD requests do not count as opens or clicks. Prefetches do, as those of machines. */
+const isCounted = ({ method }: HandlerContext['request']): boolean => method === 'GET';
 
 /** Open and click tracking. The recipient gets the response whether it can be counted or not. */
 export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup {

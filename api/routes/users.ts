@@ -1,10 +1,12 @@
+import { accountLanguages } from '../../platform/languages.ts';
 import { deleteUser } from '../../services/removal/user.ts';
 import { listSessions, revokeSession } from '../../services/sessions/sessions.ts';
+import { changeLanguage } from '../../services/users/language.ts';
 import { changePassword } from '../../services/users/passwords.ts';
 import { givenPassword, newPassword } from '../http/account-schemas.ts';
 import { type Answer, answer, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { list, uuid } from '../http/schemas.ts';
+import { list, nullable, oneOf, optional, uuid } from '../http/schemas.ts';
 import { startedSession, withoutSession } from '../http/session-cookie.ts';
 import { presentSession, sessionSchema } from '../presenters/session.ts';
 import { presentUser, userSchema } from '../presenters/user.ts';
@@ -18,6 +20,17 @@ export const users = routes('Users', [
     unverified: true,
     answers: { 200: answer('The user.', userSchema) },
     handle: ({ user }) => ok(presentUser(user)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/users/@me',
+    summary: 'Choose the language of the web application and of mail about it; null for that of the browser',
+    access: 'session',
+    unverified: true,
+    body: { language: optional(nullable(oneOf(...accountLanguages))) },
+    answers: { 200: answer('The user.', userSchema) },
+    handle: async ({ db, user, body: { language } }) =>
+      ok(presentUser(language === undefined ? user : await changeLanguage(db, user.id, language))),
   }),
   route({
     method: 'DELETE',

@@ -3277,7 +3277,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -3440,6 +3441,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -4507,7 +4513,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -4560,6 +4567,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -4766,7 +4778,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -4819,6 +4832,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -5057,7 +5075,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -5110,6 +5129,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -6486,7 +6510,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -6539,6 +6564,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -8172,7 +8202,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -8280,6 +8311,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -8345,7 +8381,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -8427,6 +8464,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -8538,7 +8580,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -8618,6 +8661,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -9813,7 +9861,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -9856,6 +9905,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -13971,7 +14025,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -14033,6 +14088,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -15790,7 +15850,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -15846,6 +15907,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -17349,7 +17415,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -17433,6 +17500,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -20714,7 +20786,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -20762,6 +20835,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -21211,7 +21289,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -21329,6 +21408,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -22481,7 +22565,8 @@ export interface operations {
                      *       ],
                      *       "cursor": "text",
                      *       "hasMore": true,
-                     *       "total": 1
+                     *       "total": 1,
+                     *       "totalEstimated": true
                      *     }
                      */
                     "application/json": {
@@ -22589,6 +22674,11 @@ export interface operations {
                          * @example 1
                          */
                         total: number;
+                        /**
+                         * @description True where the list is so long that `total` is an estimate; missing otherwise.
+                         * @example true
+                         */
+                        totalEstimated?: boolean;
                     };
                 };
             };

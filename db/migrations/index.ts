@@ -9,6 +9,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '002-analytics': sqlFolder('002-analytics'),
   '003-drafts': sqlFolder('003-drafts'),
   '004-retry-jobs': sqlFolder('004-retry-jobs'),
+  '005-dashboard': sqlFolder('005-dashboard'),
   '006-installation': sqlFolder('006-installation'),
 };
 

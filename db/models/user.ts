@@ -9,6 +9,8 @@ export class User extends BaseModel {
   declare emailVerified: boolean;
   declare updatedAt: Date;
   declare operator: boolean;
+  /** Of the application, as the user has chosen; null follows the browser. */
+  declare language: string | null;
   /** Sealed. */
   declare totpSecret: string | null;
   declare totpEnabledAt: Date | null;

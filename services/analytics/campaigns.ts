@@ -1,18 +1,20 @@
+import type { QueryBuilder } from 'objection';
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
+import { type CampaignCounts, readCampaignCounts } from '../../db/models/campaign-counts.ts';
 import { type CampaignView, viewCampaigns } from '../campaigns/view.ts';
 import { type RangeQuery, readWholeHours } from '../range.ts';
 
 export const metrics = ['opens', 'clicks', 'humanOpens', 'humanClicks', 'sent'] as const;
 export type Metric = (typeof metrics)[number];
 
-const countOf: Record<Metric, (view: CampaignView) => number> = {
-  opens: ({ counts }) => counts.opened,
-  clicks: ({ counts }) => counts.clicked,
-  humanOpens: ({ counts }) => counts.humanOpened,
-  humanClicks: ({ counts }) => counts.humanClicked,
-  sent: ({ counts }) => counts.sent,
-};
+const countNames = {
+  opens: 'opened',
+  clicks: 'clicked',
+  humanOpens: 'humanOpened',
+  humanClicks: 'humanClicked',
+  sent: 'sent',
+} as const satisfies Record<Metric, keyof CampaignCounts>;
 
 /** Returns the campaigns that started in the range, the best by the metric first. */
 export async function topCampaigns(
@@ -20,9 +22,26 @@ export async function topCampaigns(
   projectId: string,
   { metric, limit, ...query }: RangeQuery & { metric: Metric; limit: number },
 ): Promise<CampaignView[]> {
-  const views = await startedWithin(db, projectId, query);
-  const count = countOf[metric];
-  return views.sort((one, other) => count(other) - count(one)).slice(0, limit);
+  // Only the best are read whole: bodies are large.
+  const started = await startedWithin(db, projectId, query).select('id');
+  const counts = await readCampaignCounts(
+    db,
+    started.map(({ id }) => id),
+  );
+  const countOf = ({ id }: Pick<Campaign, 'id'>): number => counts.get(id)?.[countNames[metric]] ?? 0;
+  const best = started.sort((one, other) => countOf(other) - countOf(one)).slice(0, limit);
+  const campaigns = await Campaign.query(db)
+    .where({ projectId })
+    .whereIn(
+      'id',
+      best.map(({ id }) => id),
+    );
+  const rank = new Map(best.map(({ id }, index) => [id, index]));
+  const rankOf = ({ id }: Campaign): number => rank.get(id) ?? 0;
+  return viewCampaigns(
+    db,
+    campaigns.sort((one, other) => rankOf(one) - rankOf(other)),
+  );
 }
 
 export interface CampaignTotals {
@@ -33,20 +52,19 @@ export interface CampaignTotals {
 }
 
 export async function campaignTotals(db: Db, projectId: string, query: RangeQuery): Promise<CampaignTotals> {
-  const views = await startedWithin(db, projectId, query);
+  const views = await viewCampaigns(db, await startedWithin(db, projectId, query));
   const having = (status: Campaign['status']) => views.filter(({ campaign }) => campaign.status === status).length;
   return { views, active: having('SENDING'), completed: having('SENT') };
 }
 
-/** Returns the newest first, all at once: a project has thousands of campaigns at most. */
-async function startedWithin(db: Db, projectId: string, query: RangeQuery): Promise<CampaignView[]> {
+/** The newest first, all at once: a project has thousands of campaigns at most. */
+function startedWithin(db: Db, projectId: string, query: RangeQuery): QueryBuilder<Campaign, Campaign[]> {
   const { from, to } = readWholeHours(query);
-  const campaigns = await Campaign.query(db)
+  return Campaign.query(db)
     .where({ projectId })
     .whereNull('deletedAt')
     .where('startedAt', '>=', from)
     .where('startedAt', '<', to)
     .orderBy('startedAt', 'desc')
     .orderBy('id', 'desc');
-  return viewCampaigns(db, campaigns);
 }

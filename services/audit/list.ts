@@ -3,7 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { isUuid } from '../../platform/ids.ts';
-import { type CursorPage, cutPage } from '../paging.ts';
+import { type CursorPage, countList, cutPage, type ListTotal, UNCOUNTED } from '../paging.ts';
 import { readRange } from '../range.ts';
 import type { Actor, Changes } from './record.ts';
 
@@ -85,7 +85,7 @@ async function page(
   const boundTo = [...listName, JSON.stringify([actor, action, target, since, until])];
   const before = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as AuditPosition);
   applyFilter(list, filter);
-  const total = before ? 0 : await countOf(list);
+  const total = before ? UNCOUNTED : await countOf(db, list);
   if (before) list.whereRaw('(at, id) < (?::timestamptz, ?::uuid)', [before.at, before.id]);
   const rows: AuditRow[] = await list
     .select('id', 'at', db.raw(`at::text as "exactAt"`), 'actorType', 'actorId', 'ip', 'requestId', 'action')
@@ -97,7 +97,7 @@ async function page(
     .limit(limit + 1);
   const { data, ...rest } = cutPage(rows, {
     limit,
-    total,
+    ...total,
     cursorAfter: ({ exactAt, id }) => signCursor(keys, boundTo, { at: exactAt, id } satisfies AuditPosition),
   });
   const names = await readNames(db, projectId, data);
@@ -120,9 +120,9 @@ function applyFilter(
     list.where(Object.hasOwn(namedTables, target) ? { targetType: target } : { targetId: target });
 }
 
-async function countOf(list: Knex.QueryBuilder): Promise<number> {
-  const [row] = await list.clone().count({ count: '*' });
-  return Number(row?.count ?? 0);
+function countOf(db: Db, list: Knex.QueryBuilder): Promise<ListTotal> {
+  const { sql, bindings } = list.clone().select(db.raw('1')).toSQL();
+  return countList(db, sql, bindings as Knex.RawBinding[]);
 }
 
 /** Where the present name of a target is found, by its type. Types without a table have no name. */

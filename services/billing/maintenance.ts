@@ -10,6 +10,7 @@ import { membersToMail } from '../notifications/recipients.ts';
 import { sendSystemMail } from '../system/mail.ts';
 import { applyCaps } from './caps.ts';
 import { type Category, type Consumption, categories } from './consumption.ts';
+import { capMailTexts } from './mail-texts.ts';
 import { reportUsage } from './report.ts';
 import { aggregateUsage } from './usage.ts';
 
@@ -68,9 +69,9 @@ async function watchProject(trx: Db, projectId: string, systemFrom: string): Pro
     const mark = capMarkOf(consumption, category);
     if (!mark || warned[category] === mark.key) continue;
     warned[category] = mark.key;
-    const warning = warningOf(nameInMail(project.name), category, mark);
-    for (const { email } of await membersToMail(trx, projectId, 'project.near_limit', { managersOnly: true }))
-      await sendSystemMail(trx, { from: systemFrom, to: email, ...warning });
+    const facts = { project: nameInMail(project.name), category, ...mark };
+    for (const member of await membersToMail(trx, projectId, 'project.near_limit', { managersOnly: true }))
+      await sendSystemMail(trx, { from: systemFrom, to: member.email, ...capMailTexts[member.language](facts) });
     const { reached, used, limit } = mark;
     await notifyManagers(trx, [projectId, JSON.stringify({ category, reached, used, limit })]);
   }
@@ -92,22 +93,6 @@ function capMarkOf(consumption: Consumption, category: Category): CapMark | unde
   if (limit === null || limit === 0 || used < limit * WARN_AT) return undefined;
   const reached = used >= limit;
   return { key: `${consumption.periodStart.toISOString()} ${reached ? 'reached' : 'warned'}`, reached, used, limit };
-}
-
-function warningOf(project: string, category: Category, { reached, used, limit }: CapMark) {
-  const what = { transactional: 'transactional mails', campaigns: 'campaign mails', workflows: 'workflow mails' }[
-    category
-  ];
-  const consequence =
-    category === 'transactional' ? 'Further ones are refused' : 'Further ones are held, and go out when there is room';
-  return {
-    subject: reached ? `The cap on ${what} of ${project} is reached` : `${project} has used 80 % of its ${what}`,
-    paragraphs: [
-      `In this period the project ${project} has used ${used} of the ${limit} ${what} that its cap allows.`,
-      reached ? `${consequence}.` : `At the cap: ${consequence.toLowerCase()}.`,
-    ],
-    closing: 'You can change the cap in the billing limits of the project.',
-  };
 }
 
 /** Cancels subscriptions of deleted projects, and deletes their rows once all usage is reported. */

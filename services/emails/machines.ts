@@ -89,10 +89,12 @@ const SCANNER = new RegExp(
 const SCRIPT =
   /^(node|undici|axios|got|curl|wget|python|aiohttp|httpx|java|jakarta|apache-httpclient|okhttp|go-http-client|ruby|faraday|php|guzzle|libwww-perl|lwp|perl|dart|reqwest|hyper|dotnet|powershell|winhttp|http_request|httpie|postman|insomnia)\b|python-requests|go-http-client|Apache-HttpClient|WindowsPowerShell/i;
 
+/** Headers in which browsers say that they load in advance: today's, that of Chrome and Safari before, that of Firefox. */
+const PURPOSES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
+
 /** Classifies the sender of a request for a pixel or a tracked link. */
 export function classifyRequest(headers: IncomingHttpHeaders): AgentClass {
-  const purpose = headers['x-moz'] ?? headers['x-purpose'];
-  if (purpose !== undefined && PREFETCH.test(String(purpose))) return 'PREFETCH';
+  if (PURPOSES.some((name) => PREFETCH.test(String(headers[name] ?? '').slice(0, MAX_LENGTH)))) return 'PREFETCH';
   return classifyUserAgent(headers['user-agent'] ?? '');
 }
 

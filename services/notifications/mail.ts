@@ -1,8 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { accountLanguageOf } from '../../platform/languages.ts';
 import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { type SystemMail, sendSystemMail } from '../system/mail.ts';
+import { notificationMailTexts } from './mail-texts.ts';
 import type { NotificationType } from './types.ts';
 
 const BATCH = 100;
@@ -14,13 +16,15 @@ interface DueRow {
   project_id: string;
   data: Record<string, unknown>;
   email: string;
+  /** Of the user. */
+  language: string | null;
   project: string;
 }
 
 // Workers run this concurrently: SKIP LOCKED gives each its own rows.
 const pick = statement<DueRow>(
   'notifications-due',
-  `select n.id, n.type, n.project_id, n.data, u.email, p.name as project
+  `select n.id, n.type, n.project_id, n.data, u.email, u.language, p.name as project
    from notifications n join users u on u.id = n.user_id join projects p on p.id = n.project_id and p.deleted_at is null
    where n.mail_due order by n.id limit $1 for update of n skip locked`,
 );
@@ -47,49 +51,23 @@ export async function mailNotifications(
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function mailOf(
-  { type, data, project_id, project: name }: DueRow,
+  { type, data, project_id, project, language }: DueRow,
   baseUrl: string,
 ): Pick<SystemMail, 'subject' | 'paragraphs' | 'link' | 'closing'> {
-  const project = nameInMail(name);
-  const what = nameInMail(textOf(data.name));
-  const page = `${baseUrl}/app/p/${project_id}`;
-  const closing = 'You can turn these mails off in the settings of your notifications.';
-  switch (type) {
-    case 'campaign.finished':
-      return {
-        subject: `The campaign ${what} has finished`,
-        paragraphs: [`The campaign ${what} of the project ${project} has been sent to all recipients.`],
-        link: { url: `${page}/campaigns/${textOf(data.campaignId)}`, text: 'Show the campaign' },
-        closing,
-      };
-    case 'campaign.paused':
-      return {
-        subject: `The campaign ${what} has paused itself`,
-        paragraphs: [
-          `The campaign ${what} of the project ${project} has paused itself${data.reason ? `: ${textOf(data.reason)}` : ''}.`,
-        ],
-        link: { url: `${page}/campaigns/${textOf(data.campaignId)}`, text: 'Show the campaign' },
-        closing,
-      };
-    case 'import.finished':
-      return {
-        subject:
-          data.status === 'FAILED' ? `An import of ${project} has failed` : `An import of ${project} has finished`,
-        paragraphs: [
-          data.status === 'FAILED'
-            ? `An import of the project ${project} has failed: ${textOf(data.failedReason)}`
-            : `An import of the project ${project} has finished: ${Number(data.total)} rows were read.`,
-        ],
-        link: { url: `${page}/contacts/import?job=${textOf(data.jobId)}`, text: 'Show the import' },
-        closing,
-      };
-    // Mailed by the services that notice them.
-    case 'domain.lost':
-    case 'endpoint.disabled':
-    case 'project.near_limit':
-      return { subject: `News of the project ${project}`, paragraphs: [`Open the project ${project}.`], closing };
-  }
+  const { closing, types } = notificationMailTexts[accountLanguageOf(language)];
+  const { subject, paragraph, button } = types[type]({
+    project: nameInMail(project),
+    name: nameInMail(textOf(data.name)),
+    reason: textOf(data.reason) || textOf(data.failedReason),
+    failed: data.status === 'FAILED',
+    total: Number(data.total),
+  });
+  const url = `${baseUrl}/app/p/${project_id}/${pageOf(type, data)}`;
+  return { subject, paragraphs: [paragraph], ...(button && { link: { url, text: button } }), closing };
 }
+
+const pageOf = (type: NotificationType, data: DueRow['data']): string =>
+  type === 'import.finished' ? `contacts/import?job=${textOf(data.jobId)}` : `campaigns/${textOf(data.campaignId)}`;
 
 const removeOld = statement<{ id: string }>(
   'notifications-remove-old',

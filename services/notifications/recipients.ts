@@ -1,9 +1,11 @@
 import type { Db } from '../../db/connect.ts';
+import { type AccountLanguage, accountLanguageOf } from '../../platform/languages.ts';
 import { defaultChannels, type NotificationType } from './types.ts';
 
 export interface MailRecipient {
   email: string;
   project: string;
+  language: AccountLanguage;
 }
 
 /** Returns the active members of a project who want mail of the type; without a type all of them. */
@@ -20,6 +22,11 @@ export async function membersToMail(
     .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
     .whereRaw('coalesce(s.email, ?)', [type === null || defaultChannels(type).email])
     .orderByRaw('u.email collate "C"')
-    .select<MailRecipient[]>('u.email', 'p.name as project');
-  return managersOnly ? members.whereIn('m.role', ['ADMIN', 'OWNER']) : members;
+    .select<(Omit<MailRecipient, 'language'> & { language: string | null })[]>(
+      'u.email',
+      'u.language',
+      'p.name as project',
+    );
+  if (managersOnly) members.whereIn('m.role', ['ADMIN', 'OWNER']);
+  return (await members).map((member) => ({ ...member, language: accountLanguageOf(member.language) }));
 }

@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { writing } from '../access/write-transaction.ts';
-import { type CursorPage, cutPage } from '../paging.ts';
+import { type CursorPage, countList, cutPage, UNCOUNTED } from '../paging.ts';
 import { findEndpoint, wakeEndpoint } from './endpoints.ts';
 import { TEST_TYPE } from './types.ts';
 
@@ -85,11 +85,8 @@ export async function listDeliveries(
     values,
   );
   const total =
-    after === undefined
-      ? (await db.raw(`select count(*)::integer as total from webhook_deliveries d where ${filter}`, values)).rows[0]
-          .total
-      : 0;
-  return cutPage(page.rows, { limit, total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
+    after === undefined ? await countList(db, `select 1 from webhook_deliveries d where ${filter}`, values) : UNCOUNTED;
+  return cutPage(page.rows, { limit, ...total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
 }
 
 const filterByStatus: Record<DeliveryStatus, string> = {

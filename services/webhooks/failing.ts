@@ -4,6 +4,7 @@ import { nameInMail } from '../../platform/names.ts';
 import { recordAudit } from '../audit/record.ts';
 import { membersToMail } from '../notifications/recipients.ts';
 import { sendSystemMail } from '../system/mail.ts';
+import { type EndpointNews, endpointMailTexts } from './mail-texts.ts';
 
 const HOUR_MS = 3_600_000;
 export const MAIL_AFTER_MS = HOUR_MS;
@@ -22,24 +23,15 @@ export async function mailAboutFailing({ db, now, systemFrom }: FailingDeps, id:
     const endpoint = await WebhookEndpoint.query(trx).findById(id).forUpdate();
     if (!endpoint?.enabled || endpoint.failureMailed || !hasFailedFor(endpoint, MAIL_AFTER_MS, now())) return;
     await endpoint.$query(trx).patch({ failureMailed: true });
-    await mailMembers(trx, systemFrom, endpoint, {
-      subject: 'A webhook endpoint is failing',
-      news: 'has answered no call for an hour',
-      rest: 'Its deliveries are retried for some days. After five days of nothing but failures the endpoint is disabled.',
-    });
+    await mailMembers(trx, systemFrom, endpoint, 'warned');
   });
 }
-
-const reasons = {
-  gone: 'answered 410 (Gone)',
-  failing: 'has failed for five days',
-} as const;
 
 /** Returns whether the endpoint was enabled. Its events are kept for 30 days, and are sent on request. */
 export async function disableEndpoint(
   { db, now, systemFrom }: FailingDeps,
   id: string,
-  disabledReason: keyof typeof reasons,
+  disabledReason: 'gone' | 'failing',
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const endpoint = await WebhookEndpoint.query(trx).findById(id).forUpdate();
@@ -55,11 +47,7 @@ export async function disableEndpoint(
         changes: { disabledReason: { from: null, to: disabledReason } },
       },
     );
-    await mailMembers(trx, systemFrom, endpoint, {
-      subject: 'A webhook endpoint was disabled',
-      news: `${reasons[disabledReason]} and was disabled`,
-      rest: 'What it wants is kept for 30 days. Enable it when it works again; POST /webhook-endpoints/{id}/recover sends what it missed.',
-    });
+    await mailMembers(trx, systemFrom, endpoint, disabledReason);
     return true;
   });
 }
@@ -71,16 +59,11 @@ async function mailMembers(
   trx: Db,
   from: string,
   { projectId, url }: WebhookEndpoint,
-  { subject, news, rest }: { subject: string; news: string; rest: string },
+  news: EndpointNews,
 ): Promise<void> {
   const members = await membersToMail(trx, projectId, 'endpoint.disabled');
   // Only the host: the rest of the URL may contain a secret.
   const { host } = new URL(url);
-  for (const { email, project } of members)
-    await sendSystemMail(trx, {
-      from,
-      to: email,
-      subject,
-      paragraphs: [`The webhook endpoint at ${host} of the project ${nameInMail(project)} ${news}.`, rest],
-    });
+  for (const { email, project, language } of members)
+    await sendSystemMail(trx, { from, to: email, ...endpointMailTexts[language][news](host, nameInMail(project)) });
 }

@@ -132,6 +132,7 @@ describe('authentication', () => {
         'hasPassword',
         'totpEnabled',
         'operator',
+        'language',
         'createdAt',
       );
       expect(answer.body).to.include({ id: project.userId, emailVerified: false });

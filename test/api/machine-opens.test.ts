@@ -60,8 +60,8 @@ describe('opens and clicks by machines', () => {
     const tracked = links.tracked.of({ id, projectId: project.id });
     return { openUrl: tracked.openUrl, clickUrl: tracked.clickUrl(LINK) ?? '' };
   };
-  const visit = async (url: string, userAgent: string): Promise<void> => {
-    const { status } = await fetch(url, { headers: { 'user-agent': userAgent }, redirect: 'manual' });
+  const visit = async (url: string, userAgent: string, headers = {}): Promise<void> => {
+    const { status } = await fetch(url, { headers: { 'user-agent': userAgent, ...headers }, redirect: 'manual' });
     expect(status).to.be.oneOf([200, 302]);
   };
   const open = (id: string, agent: string) => visit(urlsOf(id).openUrl, agent);
@@ -115,6 +115,21 @@ describe('opens and clicks by machines', () => {
     const machine = async (id: string) => (await eventsOf(id)).map(({ data }) => data.machine);
     expect([await machine(fresh), await machine(early), await machine(late)]).to.deep.equal([[true], [true], [false]]);
   });
+
+  for (const headers of [{ 'sec-purpose': 'prefetch' }, { purpose: 'prefetch' }, { 'x-moz': 'prefetch' }])
+    it(`include a browser that loads in advance: ${JSON.stringify(headers)}`, async () => {
+      const id = await sent(HOUR);
+      await visit(urlsOf(id).openUrl, BROWSER, headers);
+      await visit(urlsOf(id).clickUrl, BROWSER, headers);
+      await apply();
+      await click(id, BROWSER);
+      await apply();
+      expect((await eventsOf(id)).map(({ name, data }) => [name, data.machine, data.userAgentClass])).to.deep.equal([
+        ['email.open', true, 'PREFETCH'],
+        ['email.click', true, 'PREFETCH'],
+        ['email.click', false, 'CLIENT'],
+      ]);
+    });
 
   it('do not hide a person among many machines of one batch', async () => {
     const id = await sent(HOUR);

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
+import { mailMembersAboutDomain } from '../../services/domains/mail-members.ts';
 import { mailNotifications } from '../../services/notifications/mail.ts';
 import { membersToMail } from '../../services/notifications/recipients.ts';
 import { SYSTEM_PROJECT_ID } from '../../services/system/project.ts';
-import { type Person, person } from '../support/accounts.ts';
+import { type Person, person, systemMails } from '../support/accounts.ts';
 import { type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
 
 const SETTINGS = '/users/@me/notification-settings';
@@ -139,6 +140,30 @@ describe('notifications', () => {
     ]);
     expect(JSON.stringify(written[0]?.variables)).to.contain(`/app/p/${project.id}/campaigns/${id}`);
     expect(await list()).to.include({ total: 2 });
+  });
+
+  it('are mailed in the language of the account, and in English to who has chosen none', async () => {
+    await own.patch('/users/@me', { language: 'de' });
+    const id = await campaign('Spring');
+    await api.db('campaigns').where({ id }).update({ paused: true, pausedBy: 'AUTO_PAUSE', pauseReason: 'bounces' });
+    await mailNotifications(api.db, MAIL);
+    const domain = { domain: 'shop.example', projectId: project.id };
+    for (const news of ['PENDING', 'VERIFIED', 'REMOVAL'] as const)
+      await mailMembersAboutDomain(api.db, MAIL, domain, news);
+    const subjects = async (toEmail: string) => (await systemMails(api.db, toEmail)).map(({ subject }) => subject);
+    expect(await subjects(reader.email)).to.deep.equal([
+      'Die Kampagne "Spring" hat sich angehalten',
+      'shop.example ist nicht mehr bestätigt',
+      'shop.example ist bestätigt',
+      'shop.example wird in einer Woche entfernt',
+    ]);
+    const { email: owner } = await api.db('users').where({ id: project.userId }).first('email');
+    expect(await subjects(owner)).to.deep.equal([
+      'The campaign "Spring" has paused itself',
+      'shop.example is no longer verified',
+      'shop.example is verified',
+      'shop.example will be removed in a week',
+    ]);
   });
 
   it('of domains, endpoints and limits are mailed by what notices them, to those who want it', async () => {

@@ -114,6 +114,42 @@ describe('administration in the web application', function () {
     expect((await server.get(`/workflows/${built.id}`)).body.enabled).to.equal(false);
   });
 
+  it('retries, skips and cancels a single execution', async () => {
+    const { project } = running();
+    const { server, cookie } = project;
+    const built = await trialWorkflow(project, 'Single');
+    const start = async (email: string, data: object): Promise<string> => {
+      await server.post('/contacts', { email, data: { plan: 'pro', ...data } });
+      const started = await server.post(`/workflows/${built.id}/executions`, { email });
+      expect(started).to.have.status(201);
+      return started.body.id;
+    };
+    const status = async (id: string) => (await server.get(`/workflows/${built.id}/executions/${id}`)).body.status;
+    const is = (id: string, wanted: string) =>
+      eventually(async () => (await status(id)) === wanted, { what: `an execution that is ${wanted}` });
+    const future = { trialEnd: new Date(Date.now() + 86_400_000).toISOString() };
+    const [failed, delayed] = [await start('cat@guest.example', {}), await start('dan@guest.example', future)];
+    await is(failed, 'FAILED');
+    await is(delayed, 'WAITING');
+
+    const page = await open(`/workflows/${built.id}/executions/${failed}`, { cookie });
+    const act = async (name: string, said: string) => {
+      await page.getByRole('button', { name }).click();
+      await page.getByRole('dialog').getByRole('button', { name }).click();
+      await page.getByText(said).first().waitFor();
+    };
+    await server.post('/contacts', { email: 'cat@guest.example', data: future });
+    await act('Retry the failed step', 'The failed step is retried.');
+    await is(failed, 'WAITING');
+    await page.getByRole('button', { name: 'Skip the wait' }).waitFor();
+    await act('Skip the wait', 'The wait has ended.');
+    await is(failed, 'EXITED');
+    await page.goto(`${running().api.url}/app/p/${project.id}/workflows/${built.id}/executions/${delayed}`);
+    await act('Cancel execution', 'The execution is cancelled.');
+    await is(delayed, 'CANCELLED');
+    expect(await page.getByRole('button', { name: 'Skip the wait' }).count()).to.equal(0);
+  });
+
   it('offers a VIEWER no changes', async () => {
     const { cookie } = await member('VIEWER');
     const page = await open('/executions', { cookie });
@@ -236,7 +272,7 @@ describe('administration in the web application', function () {
 });
 
 /** Waits for a date of the contact that it does not have yet, behind a condition. */
-async function trialWorkflow(project: ApiProject): Promise<Built> {
+async function trialWorkflow(project: ApiProject, name = 'Trial'): Promise<Built> {
   const built = await build(
     project,
     {
@@ -251,7 +287,7 @@ async function trialWorkflow(project: ApiProject): Promise<Built> {
         ['rest', 'out'],
       ],
     },
-    { name: 'Trial' },
+    { name },
   );
   await enable(project, built.id);
   return built;

@@ -177,6 +177,103 @@ describe('the pages of analytics and activity', function () {
     await eventually(async () => (await page.locator('[data-before="sent"]').innerText()).startsWith('0'));
   });
 
+  it('shows figures on Home that equal a recount', async () => {
+    const of = { projectId: project.id };
+    const { id: contactId, email } = await api.db('contacts').where(of).first('id', 'email');
+    const mail = { ...of, contactId, toEmail: email };
+    const old = new Date(Date.now() - 9 * DAY);
+    await api
+      .db('emails')
+      .insert([
+        ...['UNKNOWN', 'UNKNOWN', 'FAILED', 'FAILED', 'FAILED'].map((status) => ({ id: newId(), ...mail, status })),
+        { id: '01000000-0000-7000-8000-000000000001', ...mail, status: 'FAILED', createdAt: old },
+        { id: newId(), ...mail, blockedDomain: 'lost.example' },
+      ]);
+    const { id: workflowId } = (await project.server.post('/workflows', { name: 'Trial', eventName: 'x' })).body;
+    const execution = { ...of, workflowId, contactId, version: 1, afterPosition: 0, oncePerContact: false };
+    await api
+      .db('executions')
+      .insert([
+        ...['FAILED', 'FAILED', 'COMPLETED'].map((status) => ({ id: newId(), ...execution, status })),
+        { id: newId(), ...execution, status: 'WAITING', wakeAt: new Date(Date.now() + DAY) },
+      ]);
+    const draft = {
+      name: 'Paused',
+      subject: 's',
+      body: 'b',
+      from: `news@${project.senderDomain}`,
+      audienceType: 'ALL',
+    };
+    const pausedId = (await project.server.post('/campaigns', draft)).body.data.id;
+    await api.db('campaigns').where({ id: pausedId }).update({ status: 'SENDING', paused: true, pausedBy: 'USER' });
+    const later = { ...draft, name: 'Later' };
+    const laterId = (await project.server.post('/campaigns', later)).body.data.id;
+    const scheduled = { status: 'SCHEDULED', scheduledFor: new Date(Date.now() + DAY) };
+    await api.db('campaigns').where({ id: laterId }).update(scheduled);
+    await project.server.post('/domains', { domain: 'pending.example' });
+    const { id: endpointId } = (
+      await project.server.post('/webhook-endpoints', { url: 'https://hook.example/x', types: ['*'] })
+    ).body;
+    await api.db('webhookEndpoints').where({ id: endpointId }).update({ failingSince: new Date() });
+
+    const page = await open('');
+    const start = new Date(new Date(new Date().toISOString().slice(0, 10)).getTime() - 29 * DAY);
+    const figures = {
+      ...{ sent: 'sent_at', delivered: 'delivered_at', bounced: 'bounced_at' },
+      ...{ humanOpened: 'human_opened_at', humanClicked: 'human_clicked_at' },
+    };
+    await page.locator('[data-figure="sent"]').waitFor();
+    expect(await page.locator('[data-figure]').count()).to.equal(Object.keys(figures).length);
+    for (const [name, column] of Object.entries(figures))
+      expect(await page.locator(`[data-figure="${name}"]`).innerText(), name).to.equal(
+        String(await count(column, start)),
+      );
+
+    const week = new Date(Date.now() - 7 * DAY);
+    const [sentInWeek, bounced, complained] = [
+      await count('sent_at', week),
+      await count('bounced_at', week),
+      await count('complained_at', week),
+    ];
+    expect(bounced).to.equal(1);
+    const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
+    for (const [label, number] of [
+      ['Bounces, 7 days', bounced],
+      ['Spam complaints, 7 days', complained],
+    ] as const) {
+      const text = await page.locator('.record').filter({ hasText: label }).locator('.big-number').innerText();
+      expect(text, label).to.equal(percent.format(number / sentInWeek));
+    }
+
+    const { rows } = await api.db.raw(
+      `select (select count(*)::int from emails where project_id = :id and status = 'UNKNOWN') as unknown,
+         (select count(*)::int from emails where project_id = :id and blocked_domain is not null) as blocked,
+         (select count(*)::int from emails where project_id = :id and status = 'FAILED' and created_at > now() - interval '7 days') as failed,
+         (select count(*)::int from executions where project_id = :id and status = 'FAILED') as executions`,
+      { id: project.id },
+    );
+    const [{ unknown, blocked, failed, executions }] = rows;
+    expect({ unknown, blocked, failed, executions }).to.deep.equal({
+      unknown: 2,
+      blocked: 1,
+      failed: 3,
+      executions: 2,
+    });
+    const panel = (name: string) => page.locator('section').filter({ has: page.getByRole('heading', { name }) });
+    await panel('Needs attention').getByRole('listitem').first().waitFor();
+    expect(await panel('Needs attention').getByRole('listitem').allInnerTexts()).to.deep.equal([
+      `${unknown} mails have an unknown outcome`,
+      `${blocked} mail is blocked`,
+      `${failed} mails failed in the last 7 days`,
+      `${executions} workflow runs have failed`,
+      'The webhook endpoint at hook.example is failing',
+      'The campaign Paused is paused',
+      'pending.example is not verified yet',
+    ]);
+    const upcoming = await panel('Upcoming').getByRole('link').allInnerTexts();
+    expect(upcoming.sort()).to.deep.equal(['Campaign Later', `Trial: ${email}`]);
+  });
+
   it('shows activity as it happens, and filters it by type and person', async () => {
     const page = await open('/activity');
     await page.getByText('purchase', { exact: true }).waitFor();

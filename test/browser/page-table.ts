@@ -19,6 +19,7 @@ export const PAGES: Record<string, PageVisit> = {
   '/verify-email': {},
   '/': {},
   '/new-project': {},
+  '/operator': {},
   '/p/$projectId': {},
   '/p/$projectId/contacts': {},
   '/p/$projectId/contacts/import': {},

@@ -61,6 +61,23 @@ const corpus: Record<AgentClass, string[]> = {
   NONE: ['', '   '],
 };
 
+/** Headers as browsers send them when they load a page or a picture that nobody has asked for yet. */
+const inAdvance = [
+  // Chrome's speculation rules and omnibox, Safari and Firefox today.
+  { 'sec-purpose': 'prefetch' },
+  { 'sec-purpose': 'prefetch;prerender' },
+  { 'sec-purpose': 'prefetch;anonymous-client-ip' },
+  // Chrome before.
+  { purpose: 'prefetch' },
+  // Safari before, for its list of top sites and for previews of links.
+  { 'x-purpose': 'preview' },
+  { purpose: 'preview' },
+  // Firefox before.
+  { 'x-moz': 'prefetch' },
+  { 'sec-purpose': '', 'x-moz': 'prefetch' },
+];
+const notInAdvance = [{ 'sec-purpose': '' }, { purpose: 'navigate' }, { 'x-moz': 'livebookmarks' }];
+
 describe('machines that open and click', () => {
   for (const [name, agents] of Object.entries(corpus))
     it(`are classified as ${name} by their user agent`, () => {
@@ -70,8 +87,13 @@ describe('machines that open and click', () => {
   it('are classified by their headers when these say that they load in advance', () => {
     const [browser = ''] = corpus.CLIENT;
     expect(classifyRequest({ 'user-agent': browser })).to.equal('CLIENT');
-    expect(classifyRequest({ 'user-agent': browser, 'x-moz': 'prefetch' })).to.equal('PREFETCH');
-    expect(classifyRequest({ 'user-agent': browser, 'x-purpose': 'preview' })).to.equal('PREFETCH');
+    for (const headers of inAdvance) {
+      const text = JSON.stringify(headers);
+      for (const agent of [...corpus.CLIENT, ...corpus.IMAGE_PROXY])
+        expect(classifyRequest({ 'user-agent': agent, ...headers }), text).to.equal('PREFETCH');
+    }
+    for (const headers of notInAdvance)
+      expect(classifyRequest({ 'user-agent': browser, ...headers }), JSON.stringify(headers)).to.equal('CLIENT');
     expect(classifyRequest({})).to.equal('NONE');
   });
 

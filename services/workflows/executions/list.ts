@@ -3,7 +3,7 @@ import type { Db } from '../../../db/connect.ts';
 import { Execution, type ExecutionStatus, executionStatuses } from '../../../db/models/execution.ts';
 import { openCursor, signCursor } from '../../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
-import { type CursorPage, cutPage } from '../../paging.ts';
+import { type CursorPage, countList, cutPage, type ListTotal, UNCOUNTED } from '../../paging.ts';
 
 export interface ProjectExecutionsQuery {
   limit: number;
@@ -42,9 +42,9 @@ export async function listProjectExecutions(
   };
   const [ids, total] = await Promise.all([
     pageOf(db, filters, status, after, limit + 1),
-    after === undefined ? countOf(db, { ...filters, ...(status && { status }) }) : 0,
+    after === undefined ? countOf(db, { ...filters, ...(status && { status }) }) : UNCOUNTED,
   ]);
-  const page = cutPage(ids, { limit, total, cursorAfter: (id) => signCursor(keys, boundTo, id) });
+  const page = cutPage(ids, { limit, ...total, cursorAfter: (id) => signCursor(keys, boundTo, id) });
   return { ...page, data: await withNames(db, projectId, page.data) };
 }
 
@@ -75,13 +75,9 @@ async function pageOf(
   return (rows as { id: string }[]).map(({ id }) => id);
 }
 
-async function countOf(db: Db, filters: Record<string, string>): Promise<number> {
+function countOf(db: Db, filters: Record<string, string>): Promise<ListTotal> {
   const conditions = Object.keys(filters).map((column) => `${column} = ?`);
-  const { rows } = await db.raw(
-    `select count(*)::integer as count from executions where ${conditions.join(' and ')}`,
-    Object.values(filters),
-  );
-  return rows[0].count;
+  return countList(db, `select 1 from executions where ${conditions.join(' and ')}`, Object.values(filters));
 }
 
 interface NamesRow {

@@ -6,14 +6,14 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { accountApi, unwrap } from './api/client.ts';
-import { projectsQuery } from './api/hooks.ts';
+import { meQuery, projectsQuery } from './api/hooks.ts';
 import { ApiProblem } from './api/problem.ts';
 import { CrashPage, NotFoundPage } from './frame/error-pages.tsx';
 import { Shell } from './frame/shell.tsx';
 import { onSessionEnd, queryClient, session } from './query-client.ts';
 import * as search from './search.ts';
 import { textsOf } from './texts/index.ts';
+import { followAccount } from './texts/language.ts';
 import { Placeholder } from './ui/page.tsx';
 
 const rootRoute = createRootRouteWithContext()({
@@ -54,10 +54,12 @@ const signedIn = createRoute({
   beforeLoad: async ({ location }) => {
     if (session.absent) throw redirect({ to: '/sign-in', search: { next: location.href } });
     try {
-      await Promise.all([
+      const [me] = await Promise.all([
+        queryClient.ensureQueryData(meQuery),
         queryClient.ensureQueryData(projectsQuery),
-        queryClient.ensureQueryData({ queryKey: ['me'], queryFn: () => unwrap(accountApi.GET('/users/@me')) }),
       ]);
+      // Never resolves: the page is about to go.
+      if (followAccount(me.language)) await new Promise(() => {});
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
       if (error.code === 'EMAIL_VERIFICATION_REQUIRED') throw redirect({ to: '/verify-email' });
@@ -74,7 +76,10 @@ const start = createRoute({
     const projects = await queryClient.ensureQueryData(projectsQuery);
     const last = localStorage.getItem('everpost.project');
     const project = projects.find(({ id }) => id === last) ?? projects[0];
-    if (!project) throw redirect({ to: '/new-project' });
+    if (!project) {
+      const { operator } = await queryClient.ensureQueryData(meQuery);
+      throw redirect({ to: operator ? '/operator' : '/new-project' });
+    }
     throw redirect({ to: '/p/$projectId', params: { projectId: project.id } });
   },
 });
@@ -248,6 +253,13 @@ const audit = createRoute({
   validateSearch: search.audit,
   component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
 });
+/** The console without a project: an operator need not be a member of any. */
+const installation = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator',
+  validateSearch: search.text,
+  component: lazyRouteComponent(() => import('./pages/operator/installation.tsx'), 'InstallationPage'),
+});
 const operator = createRoute({
   getParentRoute: () => project,
   path: '/operator',
@@ -319,6 +331,7 @@ const routeTree = rootRoute.addChildren([
   signedIn.addChildren([
     start,
     newProject,
+    installation,
     project.addChildren([
       home,
       activity,

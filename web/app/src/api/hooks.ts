@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { chooseLanguage, type Language } from '../texts/language.ts';
 import { showDone, showProblem } from '../ui/notify.ts';
 import { type ApiClient, accountApi, projectApi, unwrap } from './client.ts';
 import type { Project } from './types.ts';
@@ -26,8 +27,13 @@ export function useApi(): ProjectApi {
   return { projectId, client: projectApi(projectId), key: (...parts) => ['project', projectId, ...parts] };
 }
 
-export const useMe = () =>
-  useQuery({ queryKey: ['me'], queryFn: () => unwrap(accountApi.GET('/users/@me')), staleTime: 60_000 });
+export const meQuery = {
+  queryKey: ['me'],
+  queryFn: () => unwrap(accountApi.GET('/users/@me')),
+  staleTime: 60_000,
+};
+
+export const useMe = () => useQuery(meQuery);
 
 export const projectsQuery = {
   queryKey: ['projects'],
@@ -49,6 +55,14 @@ export function useRights(): { write: boolean; admin: boolean } {
   return { write: role !== undefined && role !== 'VIEWER', admin: role === 'ADMIN' || role === 'OWNER' };
 }
 
+/** Stores the language with the account, and then shows it here; undefined for that of the browser. */
+export const useLanguageChoice = () =>
+  useAction({
+    run: (language: Language | undefined) =>
+      unwrap(accountApi.PATCH('/users/@me', { body: { language: language ?? null } })),
+    onDone: (_, language) => chooseLanguage(language),
+  });
+
 /** Names of custom fields, without the prefix `data.` that the API gives them. */
 export function useCustomFields(): string[] {
   const { client, key } = useApi();
@@ -68,6 +82,8 @@ export interface CursorPage<T> {
   cursor: string | null;
   hasMore: boolean;
   total: number;
+  /** The list is too long to be counted. */
+  totalEstimated?: boolean;
 }
 
 export type CursorList<T> = UseInfiniteQueryResult<InfiniteData<CursorPage<T>>>;

@@ -1804,7 +1804,8 @@ export interface paths {
         delete: operations["deleteUsersMe"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Choose the language of the web application and of mail about it; null for that of the browser */
+        patch: operations["patchUsersMe"];
         trace?: never;
     };
     "/users/@me/sessions": {
@@ -4034,6 +4035,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -4439,6 +4441,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -4566,6 +4569,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -4701,6 +4705,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -5484,6 +5489,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -6405,6 +6411,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -6462,6 +6469,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -6552,6 +6560,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -6683,6 +6692,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -7146,6 +7156,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -8508,6 +8519,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -9275,6 +9287,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -10081,6 +10094,8 @@ export interface operations {
                         hasPassword: boolean;
                         totpEnabled: boolean;
                         operator: boolean;
+                        /** @enum {string|null} */
+                        language: "en" | "de" | null;
                         /** Format: date-time */
                         createdAt: string;
                     };
@@ -10112,6 +10127,55 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchUsersMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string|null} */
+                    language?: "en" | "de" | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** Format: email */
+                        email: string;
+                        emailVerified: boolean;
+                        hasPassword: boolean;
+                        totpEnabled: boolean;
+                        operator: boolean;
+                        /** @enum {string|null} */
+                        language: "en" | "de" | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                    };
+                };
             };
             /** @description An error. */
             default: {
@@ -10223,6 +10287,8 @@ export interface operations {
                         hasPassword: boolean;
                         totpEnabled: boolean;
                         operator: boolean;
+                        /** @enum {string|null} */
+                        language: "en" | "de" | null;
                         /** Format: date-time */
                         createdAt: string;
                     };
@@ -10897,6 +10963,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -10955,6 +11022,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -11824,6 +11892,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -12694,6 +12763,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -14063,6 +14133,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -14270,6 +14341,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };
@@ -14725,6 +14797,7 @@ export interface operations {
                         cursor: string | null;
                         hasMore: boolean;
                         total: number;
+                        totalEstimated?: boolean;
                     };
                 };
             };

@@ -1,27 +1,13 @@
-import { ActionIcon, Alert, Kbd, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Alert, Kbd, UnstyledButton } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import {
-  IconBook2,
-  IconLogout,
-  IconMenu2,
-  IconMoon,
-  IconSearch,
-  IconShieldLock,
-  IconSun,
-  IconUserCircle,
-  IconX,
-} from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { IconBook2, IconMenu2, IconSearch, IconX } from '@tabler/icons-react';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { accountApi, unwrap } from '../api/client.ts';
 import { useApi, useMe, useProject, useProjects, useRights } from '../api/hooks.ts';
-import { session } from '../query-client.ts';
 import { t } from '../texts/index.ts';
-import { chooseLanguage, chosenLanguage, type Language, languages } from '../texts/language.ts';
-import { MenuButton } from '../ui/menu-button.tsx';
 import { NotFoundPage } from './error-pages.tsx';
 import { Logo } from './logo.tsx';
+import { AccountMenu, AppearanceMenu } from './menus.tsx';
 import { type NavItem, navigation } from './navigation.ts';
 import { NotificationBell } from './notification-bell.tsx';
 import { ProjectSwitcher } from './project-switcher.tsx';
@@ -123,83 +109,5 @@ function NavItemLink({ item, projectId, pathname }: { item: NavItem; projectId: 
     <Link to={path} className="nav-link" data-active={active || undefined} aria-current={active ? 'page' : undefined}>
       <item.icon size={18} aria-hidden /> {item.label}
     </Link>
-  );
-}
-
-function AppearanceMenu() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const options = [
-    ['light', t.frame.light],
-    ['dark', t.frame.dark],
-    ['auto', t.frame.system],
-  ] as const;
-  const languageOptions: [Language | undefined, string][] = [
-    ...Object.entries(languages).map(([language, name]): [Language, string] => [language as Language, name]),
-    [undefined, t.frame.browserLanguage],
-  ];
-  return (
-    <MenuButton
-      items={[
-        { kind: 'label', key: 'appearance', label: t.frame.theme },
-        ...options.map(([value, label]) => ({
-          key: value,
-          label,
-          current: colorScheme === value,
-          onClick: () => setColorScheme(value),
-        })),
-        { kind: 'label', key: 'language', label: t.frame.language },
-        ...languageOptions.map(([value, label]) => ({
-          key: value ?? 'browser',
-          label,
-          current: chosenLanguage() === value,
-          onClick: () => chooseLanguage(value),
-        })),
-      ]}
-    >
-      {(props) => (
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.frame.themeAndLanguage} {...props}>
-          {colorScheme === 'dark' ? <IconMoon size={20} /> : <IconSun size={20} />}
-        </ActionIcon>
-      )}
-    </MenuButton>
-  );
-}
-
-function AccountMenu() {
-  const { data: user } = useMe();
-  const { projectId } = useApi();
-  const navigate = useNavigate();
-  const cache = useQueryClient();
-  const signOut = async () => {
-    await unwrap(accountApi.POST('/auth/logout'));
-    session.absent = true;
-    cache.clear();
-    await navigate({ to: '/sign-in' });
-  };
-  return (
-    <MenuButton
-      width={240}
-      items={[
-        { kind: 'label', key: 'email', label: user?.email ?? '' },
-        {
-          key: 'security',
-          label: t.nav.security,
-          icon: <IconShieldLock size={16} />,
-          onClick: () => void navigate({ to: '/p/$projectId/security', params: { projectId } }),
-        },
-        {
-          key: 'sign-out',
-          label: t.frame.signOut,
-          icon: <IconLogout size={16} />,
-          onClick: () => void signOut(),
-        },
-      ]}
-    >
-      {(props) => (
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.frame.account} {...props}>
-          <IconUserCircle size={22} />
-        </ActionIcon>
-      )}
-    </MenuButton>
   );
 }

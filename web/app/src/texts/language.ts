@@ -18,9 +18,23 @@ export const chosenLanguage = (): Language | undefined => known(localStorage.get
 export const currentLanguage = (): Language =>
   chosenLanguage() ?? navigator.languages.map(known).find((language) => language !== undefined) ?? 'en';
 
-/** Texts are read when modules are loaded, so another language begins with a new load. */
+/**
+ * Keeps the choice in this browser, where the pages before the sign-in find it, and begins anew: texts are read when modules
+ * are loaded.
+ */
 export function chooseLanguage(language: Language | undefined): void {
   if (language) localStorage.setItem(STORED, language);
   else localStorage.removeItem(STORED);
   window.location.reload();
+}
+
+/** Takes over what the account has chosen, perhaps in another browser. Returns whether the page is loaded again for it. */
+export function followAccount(language: Language | null): boolean {
+  if (!language || language === chosenLanguage()) return false;
+  const isShown = language === currentLanguage();
+  localStorage.setItem(STORED, language);
+  // Where the browser stores nothing, loading again would never end.
+  if (isShown || chosenLanguage() !== language) return false;
+  window.location.reload();
+  return true;
 }

@@ -1,14 +1,11 @@
-/** Reads a table of the page as lines of tab-separated cells, as spreadsheets take them. */
-export const tableText = (table: HTMLTableElement): string =>
-  [...table.rows]
-    .filter((row) => !row.classList.contains('spacer'))
-    .map((row) =>
-      [...row.cells]
-        .filter((cell) => !cell.matches('.select-cell, .select-head, [data-screen-only]'))
-        .map(cellText)
-        .join('\t'),
-    )
-    .join('\n');
+/** Reads rows of a table as lines of tab-separated cells, as spreadsheets take them. */
+export const rowsText = (rows: Iterable<HTMLTableRowElement>): string[] =>
+  [...rows].map((row) =>
+    [...row.cells]
+      .filter((cell) => !cell.matches('.select-cell, .select-head, [data-screen-only]'))
+      .map(cellText)
+      .join('\t'),
+  );
 
 function cellText(cell: HTMLTableCellElement): string {
   const texts: string[] = [];

@@ -5,9 +5,8 @@ import { lazy, memo, type ReactNode, type Ref, Suspense, useEffect, useMemo, use
 import { flushSync } from 'react-dom';
 import type { CursorList } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
-import { showDone, showProblem } from './notify.ts';
+import { useCopying } from './copy-rows.tsx';
 import { Placeholder, Problem } from './page.tsx';
-import { tableText } from './table-text.ts';
 
 export interface Column<Row> {
   id: string;
@@ -62,12 +61,14 @@ const roles = {
 };
 /** Below this many rows everything is in the page, so that searching in the page works. */
 const VIRTUAL_FROM = 200;
+/** The most rows that are printed: a browser wants all of them at once, and stands still meanwhile. */
+const PRINTED = 1_000;
 
-/** Whether a long table is to hold all its rows in the page: while it is printed or copied. */
-function useWholeTable() {
-  const [whole, setWhole] = useState(false);
-  const show = (all: boolean) => flushSync(() => setWhole(all));
+/** Whether the page is being printed, when a long table must hold its rows in the page. */
+function usePrinting(): boolean {
+  const [printing, setPrinting] = useState(false);
   useEffect(() => {
+    const show = (value: boolean) => flushSync(() => setPrinting(value));
     const [before, after] = [() => show(true), () => show(false)];
     window.addEventListener('beforeprint', before);
     window.addEventListener('afterprint', after);
@@ -76,7 +77,7 @@ function useWholeTable() {
       window.removeEventListener('afterprint', after);
     };
   }, []);
-  return { whole, show };
+  return printing;
 }
 
 interface TableRowProps<Row> {
@@ -147,7 +148,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const all = table.getRowModel().rows;
   const element = useRef<HTMLTableElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
-  const { whole, show } = useWholeTable();
+  const printing = usePrinting();
   const isLong = all.length >= VIRTUAL_FROM;
 
   const ids = rows.map(rowId);
@@ -175,15 +176,11 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       )
     );
   };
-  const copy = async () => {
-    show(true);
-    const text = element.current ? tableText(element.current) : '';
-    show(false);
-    await navigator.clipboard.writeText(text);
-    showDone(t.common.tableCopied(all.length));
-  };
+  const { copy, copying, rows: copied } = useCopying(element, all.length, rowAt);
   return (
     <>
+      {copied}
+      {printing && all.length > PRINTED && <Text px="md">{t.common.printedFirst(PRINTED, all.length)}</Text>}
       <table
         className="data-table"
         {...roles.table}
@@ -209,7 +206,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           </tr>
         </thead>
         <tbody {...roles.rowgroup} ref={body}>
-          {isLong && !whole ? (
+          {isLong && !printing ? (
             <Suspense>
               <VirtualRows
                 count={all.length}
@@ -220,13 +217,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
               />
             </Suspense>
           ) : (
-            all.map((_, index) => rowAt(index))
+            all.slice(0, PRINTED).map((_, index) => rowAt(index))
           )}
         </tbody>
       </table>
       {portable && (
         <Group gap={4} px="md" py="xs" justify="flex-end" className="screen-only">
-          <TableButton label={t.common.copyTable} icon={IconCopy} onClick={() => void copy().catch(showProblem)} />
+          <TableButton label={t.common.copyTable} icon={IconCopy} loading={copying} onClick={copy} />
           <TableButton label={t.common.printTable} icon={IconPrinter} onClick={() => window.print()} />
         </Group>
       )}
@@ -237,11 +234,12 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
 interface TableButtonProps {
   label: string;
   icon: typeof IconCopy;
+  loading?: boolean;
   onClick(): void;
 }
 
-const TableButton = ({ label, icon: Icon, onClick }: TableButtonProps) => (
-  <ActionIcon variant="subtle" color="gray" title={label} aria-label={label} onClick={onClick}>
+const TableButton = ({ label, icon: Icon, loading, onClick }: TableButtonProps) => (
+  <ActionIcon variant="subtle" color="gray" title={label} aria-label={label} loading={loading} onClick={onClick}>
     <Icon size={16} aria-hidden />
   </ActionIcon>
 );
@@ -302,12 +300,16 @@ export function CursorTable<Row extends object>({ list, empty, ...table }: Curso
   if (list.error && !list.data) return <Problem error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.data) return <Placeholder lines={8} />;
   if (rows.length === 0) return empty;
+  const [first] = list.data.pages;
   return (
     <>
       <DataTable portable {...table} rows={rows} />
       <Group justify="space-between" p="md">
         <Text size="sm" c="dimmed" aria-live="polite">
-          {t.common.shown(rows.length, Math.max(list.data.pages[0]?.total ?? 0, rows.length))}
+          {(first?.totalEstimated ? t.common.shownOfAbout : t.common.shown)(
+            rows.length,
+            Math.max(first?.total ?? 0, rows.length),
+          )}
         </Text>
         {list.hasNextPage && (
           <Button

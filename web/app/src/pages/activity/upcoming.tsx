@@ -15,7 +15,7 @@ interface UpcomingItem {
   name?: string;
   workflowName?: string | null;
   contactEmail?: string | null;
-  contactId?: string;
+  workflowId?: string;
   executionId?: string;
 }
 
@@ -44,7 +44,7 @@ export function UpcomingPanel() {
                       to={
                         item.campaignId
                           ? `/p/${projectId}/campaigns/${item.campaignId}`
-                          : `/p/${projectId}/contacts/${item.contactId}?tab=executions`
+                          : `/p/${projectId}/workflows/${item.workflowId}/executions/${item.executionId}`
                       }
                     >
                       {item.campaignId

@@ -171,7 +171,16 @@ export function AnalyticsLists({ period, metric, onMetric }: ListsProps) {
           load={() => unwrap(client.GET('/analytics/top-events', { params: { query } }))}
           rowId={({ name }) => name}
           fields={[
-            { id: 'name', header: t.analytics.event, value: ({ name }) => name },
+            {
+              id: 'name',
+              header: t.analytics.event,
+              value: ({ name }) => name,
+              cell: ({ name }) => (
+                <Anchor component={Link} to="/p/$projectId/events/$name" params={{ projectId, name } as never} inherit>
+                  {name}
+                </Anchor>
+              ),
+            },
             { id: 'count', header: t.analytics.count, value: ({ count }) => count },
             {
               id: 'trend',

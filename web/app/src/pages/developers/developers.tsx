@@ -1,4 +1,4 @@
-import { Alert, Button, Tabs, Text } from '@mantine/core';
+import { Alert, Button, Stack, Tabs, Text } from '@mantine/core';
 import { IconBook2, IconPlus } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
@@ -8,6 +8,7 @@ import type { DevelopersSearch } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Page, Panel } from '../../ui/page.tsx';
 import { Examples } from './examples.tsx';
+import { KeyPairPanel } from './key-pair.tsx';
 import { KeysTab } from './keys.tsx';
 import { PolicyTab } from './policy.tsx';
 import { RequestsTab } from './requests.tsx';
@@ -69,7 +70,13 @@ export function DevelopersPage() {
 }
 
 function TabContent({ tab, created }: { tab: Tab; created: ScopedKey | undefined }) {
-  if (tab === 'keys') return <KeysTab />;
+  if (tab === 'keys')
+    return (
+      <Stack gap="lg">
+        <KeysTab />
+        <KeyPairPanel />
+      </Stack>
+    );
   if (tab === 'policy') return <PolicyTab />;
   if (tab === 'requests') return <RequestsTab />;
   return (

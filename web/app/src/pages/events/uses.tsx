@@ -7,10 +7,10 @@ import { t } from '../../texts/index.ts';
 
 type Usage = Pick<EventUsage | FieldUsage, 'usedInSegments' | 'usedInWorkflows' | 'usedInCampaigns'>;
 
-/** `path` is where one of them is shown; workflows have no page of their own yet. */
+/** `path` is where one of them is shown. */
 const kinds = [
   { name: 'usedInSegments', path: 'segments' },
-  { name: 'usedInWorkflows', path: undefined },
+  { name: 'usedInWorkflows', path: 'workflows' },
   { name: 'usedInCampaigns', path: 'campaigns' },
 ] as const;
 
@@ -32,13 +32,9 @@ export function Uses({ usage }: { usage: Usage }) {
             <List listStyleType="none" className="roomy">
               {usage[name].map((item) => (
                 <List.Item key={item.id}>
-                  {path ? (
-                    <Anchor component={Link} to={`/p/${projectId}/${path}/${item.id}`} className="breakable">
-                      {item.name}
-                    </Anchor>
-                  ) : (
-                    <span className="breakable">{item.name}</span>
-                  )}
+                  <Anchor component={Link} to={`/p/${projectId}/${path}/${item.id}`} className="breakable">
+                    {item.name}
+                  </Anchor>
                 </List.Item>
               ))}
             </List>

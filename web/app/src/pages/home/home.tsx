@@ -221,7 +221,7 @@ interface UpcomingItem {
   name?: string;
   workflowName?: string | null;
   contactEmail?: string | null;
-  contactId?: string;
+  workflowId?: string;
   executionId?: string;
 }
 
@@ -248,7 +248,7 @@ function UpcomingPanel() {
                       to={
                         item.campaignId
                           ? `/p/${projectId}/campaigns/${item.campaignId}`
-                          : `/p/${projectId}/contacts/${item.contactId}`
+                          : `/p/${projectId}/workflows/${item.workflowId}/executions/${item.executionId}`
                       }
                     >
                       {item.campaignId

@@ -1,7 +1,7 @@
-import { Alert, Badge, Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Badge, Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction, useApi, useMe, useProject, useRights } from '../../api/hooks.ts';
@@ -275,7 +275,10 @@ function TwoFactorPanel() {
       />
       {isOwner && me && !me.totpEnabled && (
         <Text size="sm" c="dimmed" mt="xs">
-          {t.members.requireOwnFirst}
+          {t.members.requireOwnFirst}{' '}
+          <Anchor component={Link} to="/p/$projectId/security" params={{ projectId: project.id } as never} inherit>
+            {t.members.toOwnSecurity}
+          </Anchor>
         </Text>
       )}
     </Panel>

@@ -62,7 +62,7 @@ export function NotificationsPage() {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** What a notification says, and the page below its project where it can be looked at. */
-function newsOf({ type, data }: Notification): { text: string; path: string } {
+function newsOf({ type, data }: Notification): { text: string; path: string; search?: object } {
   switch (type) {
     case 'campaign.finished':
       return {
@@ -74,24 +74,25 @@ function newsOf({ type, data }: Notification): { text: string; path: string } {
     case 'domain.lost':
       return { text: t.notifications.domainLost(textOf(data.domain)), path: 'domains' };
     case 'endpoint.disabled':
-      return { text: t.notifications.endpointDisabled(textOf(data.host)), path: '' };
+      return { text: t.notifications.endpointDisabled(textOf(data.host)), path: `webhooks/${textOf(data.endpointId)}` };
     case 'import.finished':
       return {
         text:
           data.status === 'FAILED' ? t.notifications.importFailed : t.notifications.importFinished(Number(data.total)),
-        path: `contacts/import?job=${textOf(data.jobId)}`,
+        path: 'contacts/import',
+        search: { job: textOf(data.jobId) },
       };
     case 'project.near_limit':
       return {
         text: t.notifications.nearLimit(textOf(data.category), Number(data.used), Number(data.limit)),
-        path: '',
+        path: 'billing',
       };
   }
 }
 
 function What({ item }: { item: Notification }) {
   const cache = useQueryClient();
-  const { text, path } = newsOf(item);
+  const { text, path, search = {} } = newsOf(item);
   const markRead = () => {
     if (item.readAt !== null) return;
     void accountApi
@@ -102,7 +103,14 @@ function What({ item }: { item: Notification }) {
   return (
     <>
       <Group gap="xs">
-        <Anchor component={Link} to={`/p/${item.projectId}/${path}`} onClick={markRead} inherit fw={600}>
+        <Anchor
+          component={Link}
+          to={`/p/${item.projectId}/${path}`}
+          search={search as never}
+          onClick={markRead}
+          inherit
+          fw={600}
+        >
           {text}
         </Anchor>
         {item.readAt === null && <Badge size="sm">{t.notifications.unread}</Badge>}

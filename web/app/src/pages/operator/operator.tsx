@@ -1,6 +1,7 @@
 import { Anchor, Badge, Button, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction, useMe } from '../../api/hooks.ts';
 import type { Overview } from '../../api/types.ts';
@@ -92,7 +93,7 @@ function QueuesPanel({ overview: { queues } }: { overview: Overview }) {
             id: 'oldest',
             header: t.operator.oldest,
             align: 'right',
-            cell: ({ depth, oldestSeconds }) => (depth === 0 ? t.operator.empty : duration(oldestSeconds)),
+            cell: ({ depth, oldestSeconds }) => (depth === 0 ? '—' : duration(oldestSeconds)),
           },
         ]}
       />
@@ -227,7 +228,15 @@ function EndpointsPanel({ overview: { failingEndpoints } }: { overview: Overview
           rowId={({ id }) => id}
           columns={[
             { id: 'url', header: t.operator.endpoint, main: true, cell: ({ url }) => url },
-            { id: 'project', header: t.operator.project, cell: ({ projectId }) => projectId },
+            {
+              id: 'project',
+              header: t.operator.project,
+              cell: ({ projectId }) => (
+                <Anchor component={Link} to="." search={{ search: projectId } as never} inherit className="breakable">
+                  {projectId}
+                </Anchor>
+              ),
+            },
             {
               id: 'state',
               header: t.operator.state,

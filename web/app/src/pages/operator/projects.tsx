@@ -15,8 +15,9 @@ import { LevelBadge } from '../project/project.tsx';
 
 /** All projects of the installation. */
 export function ProjectsPanel() {
-  const { search } = useSearch({ from: '/signed-in/p/$projectId/operator' });
-  const navigate = useNavigate({ from: '/p/$projectId/operator' });
+  // The console has two addresses: with a project and without one.
+  const { search } = useSearch({ strict: false });
+  const navigate = useNavigate();
   const list = useCursorList<OperatorProject>(['operator', 'projects', search], (cursor) =>
     unwrap(accountApi.GET('/operator/projects', { params: { query: { search, limit: 50, cursor } } })),
   );
@@ -26,7 +27,7 @@ export function ProjectsPanel() {
         <SearchField
           label={t.operator.projectSearch}
           value={search ?? ''}
-          onChange={(text) => void navigate({ search: { search: text || undefined }, replace: true })}
+          onChange={(text) => void navigate({ to: '.', search: { search: text || undefined }, replace: true })}
           flex="1 1 14rem"
         />
       </Group>

@@ -33,11 +33,20 @@ export function ProjectPage() {
   );
 }
 
+/** Those that the browser knows, and the present one. */
+const timezonesWith = (present: string): string[] =>
+  [...new Set(['UTC', present, ...Intl.supportedValuesOf('timeZone')])].sort();
+
 const trackings = ['ENABLED', 'MARKETING_ONLY', 'DISABLED'] as const;
 
 function GeneralPanel({ project }: { project: Project }) {
   const form = useForm({
-    initialValues: { name: project.name, language: project.language, tracking: project.tracking },
+    initialValues: {
+      name: project.name,
+      language: project.language,
+      timezone: project.timezone,
+      tracking: project.tracking,
+    },
   });
   const save = useAction({
     run: (body: typeof form.values) =>
@@ -59,6 +68,18 @@ function GeneralPanel({ project }: { project: Project }) {
             required
             {...form.getInputProps('language')}
           />
+          <div>
+            <Choice
+              label={t.project.timezone}
+              visibleLabel
+              value={form.values.timezone}
+              onChange={(timezone) => form.setFieldValue('timezone', timezone)}
+              data={timezonesWith(project.timezone).map((value) => ({ value, label: value.replaceAll('_', ' ') }))}
+            />
+            <Text size="xs" c="dimmed" mt={4}>
+              {t.project.timezoneHint}
+            </Text>
+          </div>
           <div>
             <Choice
               label={t.project.tracking}
@@ -96,6 +117,8 @@ function GeneralFacts({ project }: { project: Project }) {
         <dd>{project.name}</dd>
         <dt>{t.project.language}</dt>
         <dd>{project.language}</dd>
+        <dt>{t.project.timezone}</dt>
+        <dd>{project.timezone}</dd>
         <dt>{t.project.tracking}</dt>
         <dd>{t.project.trackings[project.tracking]}</dd>
         <dt>{t.project.id}</dt>
@@ -244,7 +267,7 @@ function DangerPanel({ project }: { project: Project }) {
     },
   });
   return (
-    <Panel title={t.project.danger}>
+    <Panel title={t.project.danger} description={t.project.dangerText}>
       <Group>
         <NamedConfirm
           name={project.name}

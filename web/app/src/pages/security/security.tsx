@@ -2,11 +2,12 @@ import { Alert, Badge, Button, Group, PasswordInput, Stack, Text } from '@mantin
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { accountApi, unwrap } from '../../api/client.ts';
-import { useAction, useCursorList, useMe } from '../../api/hooks.ts';
+import { useAction, useCursorList, useLanguageChoice, useMe } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
 import type { AuditEntry, Session, User } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
-import { Time } from '../../ui/controls.tsx';
+import { type Language, languages } from '../../texts/language.ts';
+import { Choice, Time } from '../../ui/controls.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable, DataTable } from '../../ui/table.tsx';
 import { browserName } from './browser-name.ts';
@@ -22,6 +23,7 @@ export function SecurityPage() {
           <>
             <TwoFactorPanel user={user} />
             <PasswordPanel user={user} />
+            <LanguagePanel user={user} />
           </>
         )}
       </Loaded>
@@ -77,6 +79,26 @@ function PasswordPanel({ user }: { user: User }) {
           </Group>
         </Stack>
       </form>
+    </Panel>
+  );
+}
+
+const FOLLOW = 'browser';
+
+function LanguagePanel({ user: { language } }: { user: User }) {
+  const choice = useLanguageChoice();
+  return (
+    <Panel title={t.security.language} description={t.security.languageText}>
+      <Choice
+        label={t.security.language}
+        w={320}
+        value={choice.isPending ? (choice.variables ?? FOLLOW) : (language ?? FOLLOW)}
+        onChange={(value) => choice.mutate(value === FOLLOW ? undefined : (value as Language))}
+        data={[
+          ...Object.entries(languages).map(([value, label]) => ({ value, label })),
+          { value: FOLLOW, label: t.security.browserLanguage },
+        ]}
+      />
     </Panel>
   );
 }

@@ -9,7 +9,7 @@ import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, CopyButton, Time } from '../../ui/controls.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
-import { DeliveryStatus } from './status.tsx';
+import { DeliveryStatus, NextAttempt } from './status.tsx';
 
 const REFRESH_MS = 3_000;
 
@@ -90,7 +90,7 @@ function DeliveryFacts({ delivery }: { delivery: WebhookDeliveryDetail }) {
       </dd>
       <dt>{t.webhooks.next}</dt>
       <dd>
-        <Time at={nextAttemptAt} exact />
+        <NextAttempt at={nextAttemptAt} exact />
       </dd>
       <dt>{t.webhooks.attempts}</dt>
       <dd>{number(attempts)}</dd>

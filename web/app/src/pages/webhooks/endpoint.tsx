@@ -13,7 +13,7 @@ import { Choice, SearchField, Time } from '../../ui/controls.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
-import { DeliveryStatus, EndpointStatus } from './status.tsx';
+import { DeliveryStatus, EndpointStatus, NextAttempt } from './status.tsx';
 
 const dialogs = () => import('./dialogs.tsx');
 const RecoverDialog = lazy(() => dialogs().then(({ RecoverDialog }) => ({ default: RecoverDialog })));
@@ -218,7 +218,7 @@ function Deliveries({ endpointId: id }: { endpointId: string }) {
             header: t.webhooks.lastAnswer,
             cell: ({ lastStatusCode, lastError }) => lastError ?? lastStatusCode ?? '—',
           },
-          { id: 'next', header: t.webhooks.next, cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} /> },
+          { id: 'next', header: t.webhooks.next, cell: ({ nextAttemptAt }) => <NextAttempt at={nextAttemptAt} /> },
           { id: 'created', header: t.common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
         ]}
       />

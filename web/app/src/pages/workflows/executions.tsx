@@ -122,7 +122,11 @@ export function ExecutionsPage() {
             },
             { id: 'status', header: t.common.status, cell: ({ status }) => <ExecutionStatusBadge status={status} /> },
             { id: 'step', header: t.workflows.step, cell: ({ currentStepName }) => currentStepName ?? '—' },
-            { id: 'error', header: t.workflows.error, cell: ({ error, exitReason }) => error ?? exitReason ?? '—' },
+            {
+              id: 'error',
+              header: t.workflows.errorOrReason,
+              cell: ({ error, exitReason }) => error ?? exitReason ?? '—',
+            },
             { id: 'started', header: t.workflows.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
             { id: 'ended', header: t.workflows.ended, cell: ({ completedAt }) => <Time at={completedAt} /> },
           ]}

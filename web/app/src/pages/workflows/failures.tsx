@@ -1,7 +1,8 @@
-import { Button, Loader, Text } from '@mantine/core';
+import { Anchor, Button, Loader, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconRefresh } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
@@ -21,7 +22,7 @@ const causeId = ({ workflowId, error }: FailureCause): string => `${workflowId}:
 
 /** Why executions failed, with a way to retry all of one cause. Shows nothing when none has failed. */
 export function FailuresPanel({ workflowId }: { workflowId: string | undefined }) {
-  const { client, key } = useApi();
+  const { client, key, projectId } = useApi();
   const { write } = useRights();
   const failures = useQuery({
     queryKey: key('failures', workflowId),
@@ -43,7 +44,15 @@ export function FailuresPanel({ workflowId }: { workflowId: string | undefined }
             main: true,
             cell: ({ error }) => <span className="breakable">{error || t.workflows.noError}</span>,
           },
-          { id: 'workflow', header: t.workflows.workflow, cell: ({ workflowName }) => workflowName },
+          {
+            id: 'workflow',
+            header: t.workflows.workflow,
+            cell: ({ workflowId, workflowName }) => (
+              <Anchor component={Link} to={`/p/${projectId}/workflows/${workflowId}`} inherit>
+                {workflowName}
+              </Anchor>
+            ),
+          },
           { id: 'count', header: t.workflows.count, align: 'right', cell: ({ count }) => number(count) },
           { id: 'last', header: t.workflows.lastFailed, cell: ({ lastFailedAt }) => <Time at={lastFailedAt} /> },
           { id: 'retry', header: t.common.actions, cell: (cause) => <RetryCause cause={cause} /> },

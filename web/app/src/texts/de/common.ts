@@ -16,6 +16,7 @@ export const common: Pick<Texts, FrameTopic> = {
     retry: 'Erneut versuchen',
     loading: 'Wird geladen …',
     loadMore: 'Mehr laden',
+    shownOfAbout: (shown: number, total: number) => `${number(shown)} von etwa ${number(total)} angezeigt`,
     shown: (shown: number, total: number) => `${number(shown)} von ${number(total)} angezeigt`,
     copy: 'Kopieren',
     copied: 'Kopiert',
@@ -49,6 +50,8 @@ export const common: Pick<Texts, FrameTopic> = {
     copyTable: 'Tabelle kopieren',
     printTable: 'Tabelle drucken',
     tableCopied: (rows: number) => `${plural(rows, { one: 'Zeile', other: 'Zeilen' })} kopiert.`,
+    printedFirst: (rows: number, total: number) =>
+      `Die ersten ${number(rows)} von ${number(total)} Zeilen. Kopieren Sie die Tabelle, um alle zu haben.`,
   },
   errors: {
     title: 'Das hat nicht funktioniert',

@@ -69,6 +69,16 @@ export const developers: Texts['developers'] = {
     'Erstellen Sie einen Schlüssel, damit er eingesetzt wird. Vorhandene Schlüssel sind als Hash gespeichert und lassen sich nicht noch einmal anzeigen.',
   noDomain: 'Bestätigen Sie zuerst eine Domain: E-Mails werden nur von Ihren eigenen Domains gesendet.',
   exampleOf: (name: string) => `Beispiel „${name}“`,
+  pair: 'Das Schlüsselpaar des Projekts',
+  pairText: 'Der geheime Schlüssel darf alles. Geben Sie besser jedem Programm einen eigenen.',
+  secretKey: 'Geheimer Schlüssel',
+  secretHidden: 'Wurde einmal gezeigt, als er entstand. Gespeichert ist nur sein Hash.',
+  replace: 'Beide Schlüssel ersetzen',
+  replaceTitle: 'Den öffentlichen und den geheimen Schlüssel ersetzen?',
+  replaceText:
+    'Die alten gelten sofort nicht mehr, in keinem Programm und auf keiner Seite. Schlüssel mit Rechten bleiben.',
+  replaced: 'Beide Schlüssel sind ersetzt.',
+  secretOnce: 'Bewahren Sie ihn jetzt auf: Er wird nicht noch einmal gezeigt. Auch der öffentliche hat sich geändert.',
   policy: 'Wo der öffentliche Schlüssel verwendet werden darf',
   policyText:
     'Den öffentlichen Schlüssel sieht jeder, der Ihre Website besucht. Begrenzen Sie, wofür er verwendet werden darf.',

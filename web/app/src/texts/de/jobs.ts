@@ -39,7 +39,7 @@ export const jobs: Texts['jobs'] = {
   emptyTitle: 'Noch keine Aufträge',
   emptyText: 'Hier stehen Importe und Änderungen vieler Kontakte auf einmal.',
   noMatch: 'Kein passender Auftrag',
-  cancel: 'Abbrechen',
+  cancel: 'Auftrag abbrechen',
   cancelOf: (type: string) => `Abbrechen: ${type}`,
   cancelTitle: 'Diesen Auftrag abbrechen?',
   cancelText: 'Was erledigt ist, bleibt; der Rest wird weggelassen.',

@@ -35,6 +35,7 @@ export const members: Texts['members'] = {
   pendingEmpty: 'Keine Einladung ist offen.',
   requireTwoFactor: 'Zwei-Faktor-Authentisierung verlangen',
   requireTwoFactorHint: 'Mitglieder ohne sie können dieses Projekt erst nutzen, wenn sie sie eingeschaltet haben.',
+  toOwnSecurity: 'Sicherheit Ihres Kontos',
   requireOwnFirst: 'Schalten Sie zuerst die Zwei-Faktor-Authentisierung Ihres eigenen Kontos ein.',
   required: 'Mitglieder brauchen ab jetzt die Zwei-Faktor-Authentisierung.',
   notRequired: 'Mitglieder brauchen die Zwei-Faktor-Authentisierung nicht mehr.',
@@ -48,6 +49,9 @@ export const project: Texts['project'] = {
   name: 'Name',
   language: 'Sprache von Seiten und Fußzeilen',
   languageHint: 'Ein Kürzel wie en, de oder pt-BR. Kontakte können in data.locale ein eigenes haben.',
+  timezone: 'Zeitzone',
+  timezoneHint:
+    'Für Schritte von Workflows, die von der Tageszeit abhängen. Kontakte können in data.timezone eine eigene haben.',
   tracking: 'Tracking von Öffnungen und Klicks',
   trackings: { ENABLED: 'Alle E-Mails', MARKETING_ONLY: 'Nur Marketing', DISABLED: 'Aus' },
   trackingHint: 'Öffnungen zählen, wenn ein Bild der E-Mail geladen wird, Klicks, wenn einem Link gefolgt wird.',
@@ -69,6 +73,7 @@ export const project: Texts['project'] = {
   until: 'bis',
   stillOn: 'jetzt',
   danger: 'Gefahrenbereich',
+  dangerText: 'Was hier gelöscht wird, lässt sich nicht zurückholen.',
   reset: 'Alle Daten löschen',
   resetTitle: (name: string) => `Alle Daten von ${name} löschen?`,
   resetText:
@@ -143,6 +148,9 @@ export const security: Texts['security'] = {
   newPasswordHint: 'Mindestens 8 Zeichen.',
   changePassword: 'Passwort ändern',
   passwordChanged: 'Das Passwort ist geändert. Ihre anderen Sitzungen sind beendet.',
+  language: 'Sprache',
+  languageText: 'Dieser Anwendung, wo immer Sie sich anmelden, und der Mails, die sie Ihnen sendet.',
+  browserLanguage: 'Die des Browsers; Mails auf Englisch',
   sessions: 'Sitzungen',
   sessionsText: 'Wo Sie angemeldet sind.',
   browser: 'Anwendung',
@@ -188,6 +196,7 @@ export const audit: Texts['audit'] = {
 };
 
 export const operator: Texts['operator'] = {
+  toProjects: 'Zu Ihren Projekten',
   title: 'Betreiberkonsole',
   description: 'Der Zustand dieser Installation, über alle Projekte.',
   onlyOperators: 'Nur Betreiber der Installation sehen diese Seite.',
@@ -195,7 +204,6 @@ export const operator: Texts['operator'] = {
   queue: 'Warteschlange',
   depth: 'Wartend',
   oldest: 'Älteste',
-  empty: 'leer',
   oldestMail: 'Älteste fällige E-Mail',
   noMailDue: 'Keine E-Mail ist fällig.',
   unknown: 'Unbekannter Ausgang',

@@ -83,6 +83,7 @@ export const webhooks: Texts['webhooks'] = {
   attempts: 'Versuche',
   lastAnswer: 'Letzte Antwort',
   next: 'Nächster Versuch',
+  due: 'So bald wie möglich',
   noDeliveries: 'Es wurde noch nichts gesendet. Senden Sie einen Test, um ihn auszuprobieren.',
   noDeliveryMatch: 'Keine passende Zustellung',
   delivery: 'Zustellung',

@@ -41,6 +41,7 @@ export const workflows: Texts['workflows'] = {
   started: 'Begonnen',
   ended: 'Beendet',
   error: 'Fehler',
+  errorOrReason: 'Fehler oder Grund des Endes',
   executionsEmptyTitle: 'Noch keine Ausführung',
   executionsEmptyText: 'Sobald eine Person in einen Workflow eintritt, steht ihr Weg hier.',
   executionsNoMatch: 'Keine Ausführung passt',

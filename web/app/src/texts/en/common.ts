@@ -15,6 +15,7 @@ export const common = {
     retry: 'Try again',
     loading: 'Loading …',
     loadMore: 'Load more',
+    shownOfAbout: (shown: number, total: number) => `${number(shown)} of about ${number(total)} shown`,
     shown: (shown: number, total: number) => `${number(shown)} of ${number(total)} shown`,
     copy: 'Copy',
     copied: 'Copied',
@@ -48,6 +49,8 @@ export const common = {
     copyTable: 'Copy the table',
     printTable: 'Print the table',
     tableCopied: (rows: number) => `${plural(rows, { one: 'row', other: 'rows' })} copied.`,
+    printedFirst: (rows: number, total: number) =>
+      `The first ${number(rows)} of ${number(total)} rows. Copy the table to have all of them.`,
   },
   errors: {
     title: 'That did not work',

@@ -38,7 +38,7 @@ export const jobs = {
   emptyTitle: 'No jobs yet',
   emptyText: 'Imports, and changes of many contacts at once, are listed here.',
   noMatch: 'No job matches',
-  cancel: 'Cancel',
+  cancel: 'Cancel job',
   cancelOf: (type: string) => `Cancel: ${type}`,
   cancelTitle: 'Cancel this job?',
   cancelText: 'What is done stays done; the rest is left out.',

@@ -36,6 +36,7 @@ export const members = {
   requireTwoFactor: 'Require two-factor authentication',
   requireTwoFactorHint: 'Members without it cannot use this project until they have turned it on.',
   requireOwnFirst: 'Turn on two-factor authentication for your own account first.',
+  toOwnSecurity: 'Security of your account',
   required: 'Members need two-factor authentication from now on.',
   notRequired: 'Members no longer need two-factor authentication.',
   security: 'Security of the project',
@@ -43,11 +44,13 @@ export const members = {
 
 export const project = {
   title: 'Project settings',
-  description: 'Name, language, tracking, and how healthy its mail is.',
+  description: 'Name, language, time zone, tracking, and how healthy its mail is.',
   general: 'General',
   name: 'Name',
   language: 'Language of pages and footers',
   languageHint: 'A code such as en, de or pt-BR. Contacts can have their own in data.locale.',
+  timezone: 'Time zone',
+  timezoneHint: 'For steps of workflows that depend on the time of day. Contacts can have their own in data.timezone.',
   tracking: 'Tracking of opens and clicks',
   trackings: { ENABLED: 'All mail', MARKETING_ONLY: 'Marketing mail only', DISABLED: 'Off' },
   trackingHint: 'Opens count when a picture in the mail is loaded, clicks when a link is followed.',
@@ -69,6 +72,7 @@ export const project = {
   until: 'until',
   stillOn: 'still on',
   danger: 'Danger zone',
+  dangerText: 'What is erased here cannot be brought back.',
   reset: 'Erase all data',
   resetTitle: (name: string) => `Erase all data of ${name}?`,
   resetText:
@@ -141,6 +145,9 @@ export const security = {
   newPasswordHint: 'At least 8 characters.',
   changePassword: 'Change password',
   passwordChanged: 'The password is changed. Your other sessions have ended.',
+  language: 'Language',
+  languageText: 'Of this application, wherever you sign in, and of the mail that it sends you.',
+  browserLanguage: 'That of the browser; mail in English',
   sessions: 'Sessions',
   sessionsText: 'Where you are signed in.',
   browser: 'Browser',
@@ -185,6 +192,7 @@ export const audit = {
 };
 
 export const operator = {
+  toProjects: 'To your projects',
   title: 'Operator console',
   description: 'The state of this installation, over all projects.',
   onlyOperators: 'Only operators of the installation see this page.',
@@ -192,7 +200,6 @@ export const operator = {
   queue: 'Queue',
   depth: 'Waiting',
   oldest: 'Oldest',
-  empty: 'empty',
   oldestMail: 'Oldest due mail',
   noMailDue: 'No mail is due.',
   unknown: 'Unknown outcomes',

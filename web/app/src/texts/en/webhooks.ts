@@ -72,6 +72,7 @@ export const webhooks = {
   attempts: 'Attempts',
   lastAnswer: 'Last answer',
   next: 'Next attempt',
+  due: 'As soon as possible',
   noDeliveries: 'Nothing was sent yet. Send a test to try it.',
   noDeliveryMatch: 'No delivery matches',
   delivery: 'Delivery',

@@ -39,6 +39,7 @@ export const workflows = {
   started: 'Started',
   ended: 'Ended',
   error: 'Error',
+  errorOrReason: 'Error, or reason of the end',
   executionsEmptyTitle: 'No executions yet',
   executionsEmptyText: 'As soon as a person enters a workflow, their way through it is listed here.',
   executionsNoMatch: 'No execution matches',

@@ -1,0 +1,6 @@
+-- Finds the few among millions. See docs/decisions/192-long-lists.md. A mail that is only sent, delivered and opened never
+-- gets an entry.
+create index emails_rare_status on emails (project_id, status, id)
+  where status in ('CLICKED', 'BOUNCED', 'COMPLAINED', 'FAILED', 'SKIPPED', 'CANCELLED', 'UNKNOWN');
+-- Parts of addresses, as contacts_search.
+create index suppressions_search on suppressions using gin (project_id, email gin_trgm_ops);

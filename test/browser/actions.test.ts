@@ -1,0 +1,173 @@
+// Single actions that people take on the pages, in an API without a worker.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { freePort } from '../../dev/ports.ts';
+import { type Person, person } from '../support/accounts.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { axeFindings, type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
+import { eventually } from '../support/waiting.ts';
+
+describe('single actions in the web application', function () {
+  this.timeout(120_000);
+  let [api, project]: [TestApi?, ApiProject?] = [];
+  let visits: Visit[] = [];
+
+  const running = (): { api: TestApi; project: ApiProject } => {
+    if (!api || !project) throw new Error('not started');
+    return { api, project };
+  };
+  const open = async (path: string, options: Partial<VisitOptions> = {}): Promise<Page> => {
+    const { api, project } = running();
+    const opened = await visit({ url: api.url, cookie: project.cookie, ...options });
+    visits.push(opened);
+    await opened.page.goto(`${api.url}/app${path}`);
+    return opened.page;
+  };
+
+  before(async function () {
+    this.timeout(300_000);
+    // A browser names the origin of a change, which must be that of the API.
+    const PORT = String(await freePort());
+    const BASE_URL = `http://127.0.0.1:${PORT}`;
+    api = await startTestApi({ env: { ...(await webAppEnv()), RATE_LIMIT_PER_MINUTE: '0', PORT, BASE_URL } });
+    project = await api.project();
+  });
+  after(() => api?.stop());
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed')
+      for (const each of visits) console.log(`      ${await each.picture()}`, each.complaints);
+    const complaints = visits.flatMap((each) => each.complaints);
+    await Promise.all(visits.map((each) => each.close()));
+    visits = [];
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it('marks one notification and then all of them as read, and turns types off', async () => {
+    const { api, project } = running();
+    const from = `news@${project.senderDomain}`;
+    for (const name of ['Spring', 'Summer', 'Autumn']) {
+      const draft = { name, subject: 's', body: 'b', from, audienceType: 'ALL' };
+      const { id } = (await project.server.post('/campaigns', draft)).body.data;
+      await api.db('campaigns').where({ id }).update({ status: 'SENDING' });
+      await api.db('campaigns').where({ id }).update({ status: 'SENT' });
+    }
+    const unread = async () => (await project.owner.get('/notifications')).body.unread;
+    const page = await open(`/p/${project.id}/notifications`);
+    await page.getByRole('link', { name: 'The campaign Summer has finished' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Summer' }).waitFor();
+    await eventually(async () => (await unread()) === 2);
+    await page.getByRole('link', { name: 'Notifications, 2 unread' }).click();
+    await page.getByRole('button', { name: 'Mark all as read' }).click();
+    await page.getByText('2 notifications are marked as read.').waitFor();
+    await page.getByRole('link', { name: 'Notifications', exact: true }).waitFor();
+    expect(await unread()).to.equal(0);
+
+    const settings = async (type: string) => (await project.owner.get('/users/@me/notification-settings')).body[type];
+    await page.getByRole('switch', { name: 'A campaign has finished: Here' }).click();
+    await eventually(async () => (await settings('campaign.finished')).app === false);
+    await page.getByRole('switch', { name: 'A campaign has finished: By mail' }).click();
+    await eventually(async () => (await settings('campaign.finished')).email === true);
+    expect(await settings('campaign.finished')).to.deep.equal({ app: false, email: true });
+    await page.reload();
+    const here = page.getByRole('switch', { name: 'A campaign has finished: Here' });
+    await here.waitFor();
+    expect(await here.isChecked()).to.equal(false);
+  });
+
+  it('warns with the names of what uses a field, and deletes it', async () => {
+    const { project } = running();
+    const { server } = project;
+    await server.post('/contacts', { email: 'ann@guest.example', data: { plan: 'pro' } });
+    const condition = {
+      logic: 'AND',
+      groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
+    };
+    expect(await server.post('/segments', { name: 'Paying', type: 'DYNAMIC', condition })).to.have.status(201);
+    const workflow = (await server.post('/workflows', { name: 'Upgrade', eventName: 'signed up' })).body;
+    const step = {
+      name: 'paying',
+      type: 'CONDITION',
+      config: { field: 'data.plan', operator: 'equals', value: 'pro' },
+    };
+    expect(await server.post(`/workflows/${workflow.id}/steps`, step)).to.have.status(201);
+    const page = await open(`/p/${project.id}/fields/data.plan`);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('It is used.').waitFor();
+    await dialog.getByRole('link', { name: 'Paying' }).waitFor();
+    expect(await dialog.getByRole('link', { name: 'Upgrade' }).getAttribute('href')).to.contain(workflow.id);
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Events and fields' }).waitFor();
+    const { body } = await server.get('/contacts?search=ann@guest');
+    expect(body.data[0].data).to.not.have.property('plan');
+  });
+
+  it('cancels a job', async () => {
+    const { project } = running();
+    const contacts = (await project.server.get('/contacts')).body.data as { id: string }[];
+    const body = { contactIds: contacts.map(({ id }) => id) };
+    const { jobId } = (await project.server.post('/contacts/bulk-unsubscribe', body)).body;
+    const page = await open(`/p/${project.id}/jobs`);
+    await page.getByRole('button', { name: /^Cancel/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click();
+    await page.getByRole('cell', { name: 'Cancelled' }).waitFor();
+    expect((await project.server.get(`/jobs/${jobId}`)).body.status).to.equal('CANCELLED');
+  });
+
+  it('changes a webhook endpoint', async () => {
+    const { project } = running();
+    const endpoint = { url: 'https://shop.example/hook', types: ['email.*'], headers: { 'X-Token': 'secret' } };
+    const { id } = (await project.server.post('/webhook-endpoints', endpoint)).body;
+    const page = await open(`/p/${project.id}/webhooks/${id}`, { expected: /status of 4\d\d/ });
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill('ftp://shop.example/hook');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('URL').fill('https://shop.example/new');
+    await dialog.getByLabel('Description').fill('The shop');
+    await dialog.getByLabel(/per second/i).fill('7');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await project.server.get(`/webhook-endpoints/${id}`)).body).to.deep.include({
+      url: 'https://shop.example/new',
+      description: 'The shop',
+      ratePerSecond: 7,
+      types: ['email.*'],
+      // What was not typed again is kept.
+      headers: { 'X-Token': '•••' },
+    });
+  });
+
+  it('shows an operator without a project the console', async () => {
+    const { api, project } = running();
+    const operator: Person = await person(api);
+    await api.db('users').where({ id: operator.id }).update({ operator: true });
+    const page = await open('/', { cookie: operator.cookie });
+    await page.getByRole('heading', { level: 1, name: 'Operator console' }).waitFor();
+    expect(new URL(page.url()).pathname).to.equal('/app/operator');
+    await page.getByLabel('Search by name, ID or address of a member').fill(project.id);
+    await page.waitForURL(`**/app/operator?search=${project.id}`);
+    await page.getByText('1 of 1 shown').waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.getByRole('link', { name: 'New project' }).click();
+    await page.getByLabel('Name').waitFor();
+  });
+
+  it('keeps the language with the account, also in another browser', async () => {
+    const { api, project } = running();
+    const reader = await person(api, { project: project.id, role: 'VIEWER' });
+    const page = await open(`/p/${project.id}/security`, { cookie: reader.cookie });
+    await page.getByLabel('Language', { exact: true }).selectOption('Deutsch');
+    await page.getByRole('heading', { name: 'Sitzungen' }).waitFor();
+    expect((await reader.get('/users/@me')).body.language).to.equal('de');
+    const other = await open(`/p/${project.id}`, { cookie: reader.cookie });
+    await other.getByRole('navigation').getByRole('link', { name: 'Kontakte' }).waitFor();
+    expect(await other.getAttribute('html', 'lang')).to.equal('de');
+    await other.getByRole('button', { name: 'Darstellung und Sprache' }).click();
+    await other.getByRole('menuitem', { name: 'English' }).click();
+    await other.getByRole('navigation').getByRole('link', { name: 'Contacts' }).waitFor();
+    expect((await reader.get('/users/@me')).body.language).to.equal('en');
+  });
+});
