@@ -148,6 +148,7 @@ export const settingsSchema = {
   OIDC_CLIENT_ID: optionalText(),
   OIDC_CLIENT_SECRET: optionalText(),
   WEB_APP_DIR: optionalText(),
+  DOCS_DIR: optionalText(),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -222,6 +223,8 @@ export interface Settings {
   };
   /** The built web application; undefined: beside the compiled program. */
   webAppDir: string | undefined;
+  /** The built documentation site; undefined: beside the compiled program. */
+  docsDir: string | undefined;
   home: string;
   logLevel: string;
 }
@@ -380,6 +383,7 @@ function toSettings(value: Values): Settings {
       ...oidcOf(value),
     },
     webAppDir: value.WEB_APP_DIR,
+    docsDir: value.DOCS_DIR,
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,
   };
