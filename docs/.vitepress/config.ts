@@ -10,8 +10,14 @@ const otherFiles = readdirSync(source, { recursive: true, encoding: 'utf8' }).fi
   (file) => file.endsWith('.md') && !isPage(file),
 );
 
+/** Such as ` ([071](decisions/071-….md))`. */
+const DECISIONS = / ?\((?:\[\d{3}\]\([^)]*\)(?:, )?)+\)/g;
+
 /** Turns links to pages for maintainers into text: the site does not have them. */
 function withoutMaintainerLinks(md: MarkdownRenderer): void {
+  md.core.ruler.before('normalize', 'decisions', (state) => {
+    state.src = state.src.replace(DECISIONS, '');
+  });
   md.core.ruler.push('maintainer-links', ({ tokens, env }) => {
     const folder = dirname((env as { relativePath: string }).relativePath);
     for (const { children } of tokens) {
@@ -27,6 +33,14 @@ function withoutMaintainerLinks(md: MarkdownRenderer): void {
       }
     }
   });
+}
+
+/** Shows `{{name}}` of mail templates as it is; Vue would take it for an expression of its own. */
+function withoutExpressions(md: MarkdownRenderer): void {
+  for (const rule of ['text', 'code_inline'] as const) {
+    const render = md.renderer.rules[rule];
+    md.renderer.rules[rule] = (...args) => (render?.(...args) ?? '').replaceAll('{{', '&#123;&#123;');
+  }
 }
 
 /** Puts diagrams into the page itself, so that they follow its colours and not those of the system. */
@@ -50,12 +64,13 @@ export default defineConfig({
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/app/icon.svg' }]],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    // The API serves these addresses itself.
     config: (md) => {
       withoutMaintainerLinks(md);
       withInlineDiagrams(md);
+      withoutExpressions(md);
     },
   },
+  // The API serves the reference itself.
   ignoreDeadLinks: [/^\/api/],
   themeConfig: {
     siteTitle: 'Everpost docs',
