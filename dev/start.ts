@@ -53,15 +53,19 @@ async function main(args: string[]): Promise<number> {
   const failed = new Promise<string>((resolve) => start().catch((error: unknown) => resolve(messageOf(error))));
   const failureMessage = await Promise.race([signals.first, launcherGone(), processGroup.unexpectedExit, failed]);
   removeStackFile(context);
-  if (failureMessage) console.error(`\n${failureMessage}\n\n${HELP}\n`);
-  console.log('Stopping …');
+  if (failureMessage) console.error(`\n${failureMessage}\n\n${help(home)}\n`);
+  console.log('Stopping … Press Ctrl-C again to end at once.');
   await processGroup.stop();
   console.log('Everything has ended.');
   return failureMessage ? 1 : 0;
 }
 
-const HELP = `Logs are in the directory logs/ of EVERPOST_HOME (.everpost by default). "npx everpost doctor" checks the settings and every
-server that they name. "npm start -- --fresh" deletes all data and begins anew.`;
+const help = (home: Home): string =>
+  [
+    `The logs are in ${home.file('logs')}.`,
+    '"npx everpost doctor" checks the settings and every server that they name.',
+    '"npm start -- --fresh" deletes all data and begins anew.',
+  ].join('\n');
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

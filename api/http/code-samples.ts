@@ -31,7 +31,7 @@ const KEY_NAMES = { publicKey: 'PUBLIC_KEY', secretKey: 'SECRET_KEY' } as const;
 
 function addressOf({ path, pathValues, queryValues }: ExampleCall, baseUrl: string): string {
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(pathValues[name])));
-  const search = new URLSearchParams(Object.entries(queryValues).map(([name, value]) => [name, String(value)]));
+  const search = new URLSearchParams(Object.entries(queryValues).map(([name, value]) => [name, String(value)] as const));
   return baseUrl.replace(/\/+$/, '') + filled + (search.size > 0 ? `?${search}` : '');
 }
 

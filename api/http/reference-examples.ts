@@ -34,14 +34,8 @@ export const exampleBodies = (from: string): Record<string, unknown> => ({
     body: '<p>Your plan is {{plan}}.</p>',
   },
   'PATCH /templates/{id}': { subject: 'Welcome to the shop' },
-  'POST /campaigns': {
-    name: 'Spring news',
-    subject: 'Spring news for {{plan ?? "everybody"}}',
-    body: '<h1>News</h1><p><a href="https://example.com">Read on</a></p>',
-    from,
-    audienceType: 'ALL',
-  },
-  'PUT /campaigns/{id}': { subject: 'Spring news, second edition' },
+  'POST /campaigns': campaignBody(from),
+  'PUT /campaigns/{id}': campaignBody(from),
   'POST /campaigns/{id}/send': {},
   'POST /segments': { name: 'On the plan pro', type: 'DYNAMIC', condition: conditionOf(PLAN_IS_PRO) },
   'POST /segments/preview': { condition: conditionOf(PLAN_IS_PRO) },
@@ -70,4 +64,14 @@ export const exampleBodies = (from: string): Record<string, unknown> => ({
 
 function conditionOf(filter: object): object {
   return { logic: 'AND', groups: [{ filters: [filter] }] };
+}
+
+function campaignBody(from: string): object {
+  return {
+    name: 'Spring news',
+    subject: 'Spring news for {{plan ?? "everybody"}}',
+    body: '<h1>News</h1><p><a href="https://example.com">Read on</a></p>',
+    from,
+    audienceType: 'ALL',
+  };
 }

@@ -75,7 +75,8 @@ function placesOf(boxes: Diagram['boxes'], arrows: Diagram['arrows']): Map<strin
     Math.max(0, ...entries.filter(([, { at }]) => at[axis] === index).map(([, box]) => sizeOf(box)[axis ? 'height' : 'width']));
   const gapAfter = (column: number): number => {
     const labels = arrows.flatMap(([from, to, label = '']) => {
-      const [one, other] = [boxes[from]?.at ?? [0, 0], boxes[to]?.at ?? [0, 0]];
+      const [one, other]: [number, number][] = [boxes[from]?.at ?? [0, 0], boxes[to]?.at ?? [0, 0]];
+      if (!one || !other) return [];
       const isHere = one[1] === other[1] && Math.min(one[0], other[0]) === column;
       return isHere && label ? [widthOf(label) + 24] : [];
     });

@@ -53,7 +53,11 @@ import requests
 answer = requests.post(
     "https://mail.example.com/contacts",
     headers={"Authorization": f"Bearer {os.environ['SECRET_KEY']}"},
-    json={"email": "ann@example.com", "subscribed": True, "data": {"name": "Ann", "plan": "pro"}},
+    json={
+        "email": "ann@example.com",
+        "subscribed": True,
+        "data": {"name": "Ann", "plan": "pro"},
+    },
     timeout=30,
 )
 answer.raise_for_status()
