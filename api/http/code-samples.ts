@@ -31,7 +31,9 @@ const KEY_NAMES = { publicKey: 'PUBLIC_KEY', secretKey: 'SECRET_KEY' } as const;
 
 function addressOf({ path, pathValues, queryValues }: ExampleCall, baseUrl: string): string {
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(pathValues[name])));
-  const search = new URLSearchParams(Object.entries(queryValues).map(([name, value]) => [name, String(value)] as const));
+  const search = new URLSearchParams(
+    Object.entries(queryValues).map(([name, value]) => [name, String(value)] as const),
+  );
   return baseUrl.replace(/\/+$/, '') + filled + (search.size > 0 ? `?${search}` : '');
 }
 
@@ -92,7 +94,7 @@ function fetched(call: ExampleCall, baseUrl: string): string {
   const headers: [string, string][] = [];
   if (auth === 'publicKey' || auth === 'secretKey')
     headers.push(['Authorization', `\`Bearer \${process.env.${KEY_NAMES[auth]}}\``]);
-  if (auth === 'session') headers.push(['Cookie', '`everpost_session=${process.env.SESSION}`']);
+  if (auth === 'session') headers.push(['Cookie', `\`everpost_session=\${process.env.SESSION}\``]);
   if (auth === 'session' && ofProject) headers.push(["'X-Project-Id'", "process.env.PROJECT_ID ?? ''"]);
   if (body?.kind === 'json') headers.push(["'Content-Type'", "'application/json'"]);
   const content =
@@ -195,8 +197,7 @@ const LINE_LENGTH = 72;
 function literal(value: unknown, notation: Notation, depth = 0): string {
   if (value instanceof Verbatim) return value.code;
   if (typeof value === 'string') return notation.text(value);
-  if (value === null || typeof value === 'boolean')
-    return notation.words[String(value) as keyof typeof notation.words];
+  if (value === null || typeof value === 'boolean') return notation.words[String(value) as keyof typeof notation.words];
   if (typeof value !== 'object') return String(value);
   const parts = Array.isArray(value)
     ? value.map((item) => literal(item, notation, depth + 1))

@@ -196,10 +196,14 @@ function callOf(
   const access = operation['x-access'];
   const valuesIn = (place: Parameter['in']) =>
     Object.fromEntries(
-      parameters.filter((one) => one.in === place && one.required).map((one) => [one.name, valueOf(one)]),
+      parameters.filter((one) => one.in === place && one.required).map((one) => [one.name, exampleValue(one)]),
     );
   const files = Object.entries(schema?.properties ?? {}).filter(([, { format }]) => format === 'binary');
-  const kind = contentType?.startsWith('multipart/') ? 'multipart' : contentType?.includes('urlencoded') ? 'form' : 'json';
+  const kind = contentType?.startsWith('multipart/')
+    ? 'multipart'
+    : contentType?.includes('urlencoded')
+      ? 'form'
+      : 'json';
   const isStream = Object.values(responses).some(({ content }) => content?.['text/event-stream']);
   return {
     method,
@@ -213,7 +217,7 @@ function callOf(
   };
 }
 
-function valueOf({ name, example, schema }: Parameter): unknown {
+function exampleValue({ name, example, schema }: Parameter): unknown {
   if (name === 'email') return 'ann@example.com';
   return example ?? (schema.enum ?? [])[0] ?? name;
 }
@@ -222,7 +226,7 @@ function tryFieldsOf({ parameters }: Operation, { body }: ExampleCall): TryField
   const fields = parameters
     .filter(({ name }) => !name.includes('*'))
     .map((one): TryField => {
-      const value = one.required && !one.name.toLowerCase().endsWith('id') ? textOf(valueOf(one)) : '';
+      const value = one.required && !one.name.toLowerCase().endsWith('id') ? textOf(exampleValue(one)) : '';
       const options = (one.schema.enum ?? []).map(textOf);
       return { place: one.in, name: one.name, required: one.required, value, options };
     });

@@ -39,21 +39,26 @@ export function documentation({ site, document, settings }: DocumentationParts):
   };
 }
 
+const pageName = (name: string): string => (name === '' || name.endsWith('/') ? `${name}${INDEX}` : `${name}.html`);
+
 /** Pages have addresses without `.html`; those of directories end with a slash. */
 function sendPath(ctx: Context, files: StaticFiles, name: string): void {
-  if (name.endsWith('.html')) return redirect(ctx, name === INDEX ? '' : name.replace(/(?:\bindex)?\.html$/, ''), files);
-  const page = files.get(name === '' || name.endsWith('/') ? `${name}${INDEX}` : `${name}.html`);
-  if (page) return sendPage(ctx, page);
-  const file = files.get(name);
-  if (file) return name === 'hashmap.json' ? sendChecked(ctx, file) : sendStaticFile(ctx, file);
-  redirect(ctx, name.endsWith('/') ? name.slice(0, -1) : `${name}/`, files);
+  const page = files.get(pageName(name));
+  const file = name.endsWith('.html') ? undefined : files.get(name);
+  const other = otherForm(name);
+  if (page) sendPage(ctx, page);
+  else if (file?.immutable) sendStaticFile(ctx, file);
+  else if (file) sendChecked(ctx, file);
+  else if (files.has(pageName(other))) {
+    ctx.redirect(`${ROOT}${other}${ctx.search}`);
+    ctx.status = 308;
+  } else sendNotFound(ctx, files);
 }
 
-/** Redirects to another form of the address if there is a page. */
-function redirect(ctx: Context, name: string, files: StaticFiles): void {
-  if (!files.has(name === '' || name.endsWith('/') ? `${name}${INDEX}` : `${name}.html`)) return sendNotFound(ctx, files);
-  ctx.redirect(`${ROOT}${name}${ctx.search}`);
-  ctx.status = 308;
+/** Returns the address that a page might have instead. */
+function otherForm(name: string): string {
+  if (name.endsWith('.html')) return name.replace(/(?:\bindex)?\.html$/, '');
+  return name.endsWith('/') ? name.slice(0, -1) : `${name}/`;
 }
 
 function sendPage(ctx: Context, page: StaticFile): void {

@@ -60,7 +60,10 @@ function withoutSession(file: StaticFile): StaticFile {
 }
 
 function send(ctx: Context, file: StaticFile): void {
-  if (!file.contentType.startsWith('text/html')) return sendStaticFile(ctx, file);
+  if (!file.contentType.startsWith('text/html')) {
+    sendStaticFile(ctx, file);
+    return;
+  }
   ctx.set({
     'Content-Type': file.contentType,
     'Cache-Control': 'no-store',

@@ -72,7 +72,10 @@ function placesOf(boxes: Diagram['boxes'], arrows: Diagram['arrows']): Map<strin
   });
   const count = (axis: 0 | 1) => Math.max(...entries.map(([, { at }]) => at[axis])) + 1;
   const largest = (axis: 0 | 1, index: number): number =>
-    Math.max(0, ...entries.filter(([, { at }]) => at[axis] === index).map(([, box]) => sizeOf(box)[axis ? 'height' : 'width']));
+    Math.max(
+      0,
+      ...entries.filter(([, { at }]) => at[axis] === index).map(([, box]) => sizeOf(box)[axis ? 'height' : 'width']),
+    );
   const gapAfter = (column: number): number => {
     const labels = arrows.flatMap(([from, to, label = '']) => {
       const [one, other]: [number, number][] = [boxes[from]?.at ?? [0, 0], boxes[to]?.at ?? [0, 0]];
@@ -122,10 +125,25 @@ function arrowOf(name: string, from: Rectangle, to: Rectangle, label: string | u
   const startX = toX > fromX ? from.x + from.width : from.x;
   const endY = toY > fromY ? to.y : to.y + to.height;
   const [path, labelX, labelY, anchor] = sameRow
-    ? ([`M${round(startX)} ${round(fromY)}H${round(toX > fromX ? to.x : to.x + to.width)}`, (startX + (toX > fromX ? to.x : to.x + to.width)) / 2, fromY - 6, 'middle'] as const)
+    ? ([
+        `M${round(startX)} ${round(fromY)}H${round(toX > fromX ? to.x : to.x + to.width)}`,
+        (startX + (toX > fromX ? to.x : to.x + to.width)) / 2,
+        fromY - 6,
+        'middle',
+      ] as const)
     : sameColumn
-      ? ([`M${round(fromX)} ${round(toY > fromY ? from.y + from.height : from.y)}V${round(endY)}`, fromX + 7, ((toY > fromY ? from.y + from.height : from.y) + endY) / 2 + 4, 'start'] as const)
-      : ([`M${round(startX)} ${round(fromY)}H${round(toX)}V${round(endY)}`, toX + (toX > fromX ? 7 : -7), (fromY + endY) / 2 + 4, toX > fromX ? 'start' : 'end'] as const);
+      ? ([
+          `M${round(fromX)} ${round(toY > fromY ? from.y + from.height : from.y)}V${round(endY)}`,
+          fromX + 7,
+          ((toY > fromY ? from.y + from.height : from.y) + endY) / 2 + 4,
+          'start',
+        ] as const)
+      : ([
+          `M${round(startX)} ${round(fromY)}H${round(toX)}V${round(endY)}`,
+          toX + (toX > fromX ? 7 : -7),
+          (fromY + endY) / 2 + 4,
+          toX > fromX ? 'start' : 'end',
+        ] as const);
   const line = `<path class="line" d="${path}" marker-end="url(#${name}-head)"/>`;
   if (!label) return line;
   return `${line}\n<text class="note" x="${round(labelX)}" y="${round(labelY)}" text-anchor="${anchor}">${escaped(label)}</text>`;

@@ -59,7 +59,14 @@ export const findTemporal = (report: ReportProgress): Promise<string> => findTem
 
 export async function mailPart(context: StackContext): Promise<{ smtpUrl: string; mailUrl: string }> {
   const { home, ports } = context;
-  const args = ['--import', 'tsx', 'dev/mail-catcher/main.ts', home.directory('mail'), String(ports.smtp), String(ports.mail)];
+  const args = [
+    '--import',
+    'tsx',
+    'dev/mail-catcher/main.ts',
+    home.directory('mail'),
+    String(ports.smtp),
+    String(ports.mail),
+  ];
   await nodePart(context, 'mail', 'the mail catcher', args, process.env, `http://127.0.0.1:${ports.mail}/readyz`);
   return { smtpUrl: `smtp://127.0.0.1:${ports.smtp}`, mailUrl: `http://localhost:${ports.mail}` };
 }

@@ -47,7 +47,11 @@ function withoutExpressions(md: MarkdownRenderer): void {
 function withInlineDiagrams(md: MarkdownRenderer): void {
   const image = md.renderer.rules.image;
   md.renderer.rules.image = (tokens, index, options, env, self) => {
-    const file = join(source, dirname((env as { relativePath: string }).relativePath), tokens[index]?.attrGet('src') ?? '');
+    const file = join(
+      source,
+      dirname((env as { relativePath: string }).relativePath),
+      tokens[index]?.attrGet('src') ?? '',
+    );
     if (!file.endsWith('.svg') || !existsSync(file)) return image?.(tokens, index, options, env, self) ?? '';
     const svg = readFileSync(file, 'utf8').replace(/<style>[\s\S]*?<\/style>/, '');
     return `<span class="diagram" tabindex="0" role="group" aria-label="Diagram" v-pre>${svg.trim()}</span>`;

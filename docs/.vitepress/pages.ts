@@ -35,10 +35,7 @@ export const sections: Section[] = [
   },
   {
     text: 'Be received',
-    pages: [
-      guide('domains', 'Domains and deliverability'),
-      guide('hosted-pages', 'Hosted pages and translations'),
-    ],
+    pages: [guide('domains', 'Domains and deliverability'), guide('hosted-pages', 'Hosted pages and translations')],
   },
   {
     text: 'Integrate',

@@ -43,7 +43,10 @@ describe('the documentation', () => {
   });
 
   it('has only links that lead somewhere', () => {
-    const files = [...markdownIn(docs), ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => join(root, name))];
+    const files = [
+      ...markdownIn(docs),
+      ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => join(root, name)),
+    ];
     const dead = files.flatMap((file) =>
       [...withoutCode(read(file)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, href = '']) => {
         if (/^[a-z]+:/.test(href)) return [];

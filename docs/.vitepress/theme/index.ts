@@ -6,5 +6,8 @@ import './style.css';
 export default {
   ...theme,
   // Outside the base of the site, so that the menu of the theme cannot link to it.
-  Layout: () => h(theme.Layout, null, { 'nav-bar-content-after': () => h('a', { class: 'dashboard', href: '/app/', target: '_self' }, 'Dashboard') }),
+  Layout: () =>
+    h(theme.Layout, null, {
+      'nav-bar-content-after': () => h('a', { class: 'dashboard', href: '/app/', target: '_self' }, 'Dashboard'),
+    }),
 };

@@ -28,8 +28,12 @@ describe('the examples of the API reference', function () {
   it('exist for every operation in curl, TypeScript and Python', () => {
     expect(operations.length).to.be.greaterThan(200);
     for (const { id, samples } of operations) {
-      expect(samples.map(({ language }) => language), id).to.deep.equal(['curl', 'typescript', 'python']);
-      for (const { code } of samples) expect(code, id).to.contain('https://mail.example.com').and.not.contain('undefined');
+      expect(
+        samples.map(({ language }) => language),
+        id,
+      ).to.deep.equal(['curl', 'typescript', 'python']);
+      for (const { code } of samples)
+        expect(code, id).to.contain('https://mail.example.com').and.not.contain('undefined');
     }
   });
 
@@ -45,7 +49,9 @@ describe('the examples of the API reference', function () {
     "plan": "pro"
   }
 }'`);
-    expect(sample('deleteContactsId', 'typescript')).to.contain("await everpost.delete('/contacts/{id}', { path: { id: '");
+    expect(sample('deleteContactsId', 'typescript')).to.contain(
+      "await everpost.delete('/contacts/{id}', { path: { id: '",
+    );
     expect(sample('postContacts', 'python')).to.equal(`import os
 
 import requests
@@ -72,7 +78,8 @@ print(answer.text)`);
   it('pass the type checker with the client package', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'everpost-samples-'));
     try {
-      for (const { id } of operations) writeFileSync(join(folder, `${id}.ts`), `${sample(id, 'typescript')}\nexport {};\n`);
+      for (const { id } of operations)
+        writeFileSync(join(folder, `${id}.ts`), `${sample(id, 'typescript')}\nexport {};\n`);
       writeFileSync(
         join(folder, 'tsconfig.json'),
         JSON.stringify({

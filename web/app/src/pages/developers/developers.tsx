@@ -34,7 +34,12 @@ export function DevelopersPage() {
       description={t.developers.description}
       actions={
         <>
-          <Button component="a" href={`/docs/api?project=${projectId}`} variant="default" leftSection={<IconBook2 size={16} />}>
+          <Button
+            component="a"
+            href={`/docs/api?project=${projectId}`}
+            variant="default"
+            leftSection={<IconBook2 size={16} />}
+          >
             {t.developers.reference}
           </Button>
           {admin && (
