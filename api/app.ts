@@ -31,9 +31,9 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   app.use(errors(log));
   app.use(cors(settings.corsOrigins));
   app.use(readableUrl);
+  app.use(documentation({ site: new DocsSite(settings.docsDir), document, settings }));
   app.use(shortcut);
   app.use(webApp(readWebApp(settings.webAppDir)));
-  app.use(documentation({ site: new DocsSite(settings.docsDir), document, settings }));
   app.use(router.routes() as Koa.Middleware<RequestState>);
   app.use(unknownRoute(router));
   // Errors here occur after the response has begun, mostly because the client disconnected.

@@ -7,6 +7,12 @@ import nunjucks from 'nunjucks';
 
 const views = new nunjucks.Environment(new nunjucks.FileSystemLoader(import.meta.dirname), { autoescape: true });
 
+/** Escapes a text and sets what is in backticks as code. */
+views.addFilter('withCode', (text: string) => {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  return new nunjucks.runtime.SafeString(escaped.replace(/`([^`]+)`/g, '<code>$1</code>'));
+});
+
 /**
  * Headers of every page. `same-origin` keeps the token in the address from other sites, but lets our forms send their
  * origin, which the check for cross-site forms needs.

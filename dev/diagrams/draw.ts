@@ -25,7 +25,7 @@ interface Rectangle {
   height: number;
 }
 
-const [CHARACTER, LINE, PADDING, GAP, ROW_GAP, MARGIN] = [7.1, 17, 12, 34, 36, 8];
+const [LINE, PADDING, GAP, ROW_GAP, MARGIN] = [17, 12, 34, 36, 8];
 
 const STYLE = `
   .box { fill: #f6f6f7; stroke: #5f656e } .strong { stroke: #3451b2; stroke-width: 2 }
@@ -36,7 +36,9 @@ const STYLE = `
     text { fill: #e6e8eb } text.note { fill: #a0a7b1 }
   }`;
 
-const widthOf = (text: string): number => Math.max(...text.split('\n').map((line) => line.length)) * CHARACTER;
+/** About the width of a system font at 13 px; capitals are wider. */
+const lineWidth = (line: string): number => line.length * 7.1 + (line.match(/[A-Z_]/g)?.length ?? 0) * 1.8;
+const widthOf = (text: string): number => Math.max(...text.split('\n').map(lineWidth));
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 const round = (value: number): number => Math.round(value * 10) / 10;
 
@@ -44,7 +46,11 @@ export function draw(name: string, { title, description, boxes, arrows }: Diagra
   const places = placesOf(boxes, arrows);
   const placeOf = (id: string): Rectangle => places.get(id) ?? fail(`${name}: there is no box ${id}`);
   const all = [...places.values()];
-  const width = round(Math.max(...all.map((one) => one.x + one.width)) + MARGIN);
+  const labelEnds = arrows.map(([from, to, label = '']) => {
+    const [{ y }, { x, y: toY, width }] = [placeOf(from), placeOf(to)];
+    return label && y !== toY ? x + width / 2 + MARGIN + widthOf(label) : 0;
+  });
+  const width = round(Math.max(...all.map((one) => one.x + one.width), ...labelEnds) + MARGIN);
   const height = round(Math.max(...all.map((one) => one.y + one.height)) + MARGIN);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="${name}-title ${name}-description">`,
