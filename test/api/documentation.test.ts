@@ -28,7 +28,9 @@ describe('/docs', () => {
   const get = (path: string, headers: Record<string, string> = {}, from = api) =>
     fetch(`${from?.url}${path}`, { headers: { accept: 'text/html', ...headers }, redirect: 'manual' });
 
-  before(async () => {
+  before(async function () {
+    // Two APIs, each with a database of its own.
+    this.timeout(120_000);
     folder = mkdtempSync(join(tmpdir(), 'everpost-docs-'));
     writeSite(join(folder, 'site'));
     writeFileSync(join(folder, 'secret.html'), 'secret');
