@@ -28,6 +28,16 @@ describe('/docs', () => {
   const get = (path: string, headers: Record<string, string> = {}, from = api) =>
     fetch(`${from?.url}${path}`, { headers: { accept: 'text/html', ...headers }, redirect: 'manual' });
 
+  /** As a browser asks for a page that it has; `fetch` of Node.js would add headers that forbid a 304. */
+  const statusOfRepeated = async (path: string, first: Response): Promise<number> => {
+    const raw = await RawHttp.open(api?.url ?? '');
+    const etag = first.headers.get('etag') ?? '';
+    raw.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: ${etag}\r\nConnection: close\r\n\r\n`);
+    const { status } = await raw.answer();
+    raw.destroy();
+    return status;
+  };
+
   before(async function () {
     // Two APIs, each with a database of its own.
     this.timeout(120_000);
@@ -88,8 +98,7 @@ describe('/docs', () => {
       expect((await get('/docs/hashmap.json')).headers.get('cache-control')).to.equal('no-cache');
       const first = await get('/docs/client');
       expect(first.headers.get('cache-control')).to.equal('no-cache');
-      const again = await get('/docs/client', { 'if-none-match': first.headers.get('etag') ?? '' });
-      expect([again.status, await again.text()]).to.deep.equal([304, '']);
+      expect(await statusOfRepeated('/docs/client', first)).to.equal(304);
       const compressed = await get('/docs', { 'accept-encoding': 'gzip' });
       expect(compressed.headers.get('content-encoding')).to.equal('gzip');
       expect(await compressed.text()).to.equal(page('index'));
@@ -151,8 +160,7 @@ describe('/docs', () => {
           `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
         );
         expect(text).not.to.match(/<[^>]+ style=|<script src|<link rel="stylesheet"/);
-        const again = await get(path, { 'if-none-match': answer.headers.get('etag') ?? '' });
-        expect(again.status, path).to.equal(304);
+        expect(await statusOfRepeated(path, answer), path).to.equal(304);
       }
     });
 
