@@ -32,7 +32,7 @@ const KEY_NAMES = { publicKey: 'PUBLIC_KEY', secretKey: 'SECRET_KEY' } as const;
 function addressOf({ path, pathValues, queryValues }: ExampleCall, baseUrl: string): string {
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(pathValues[name])));
   const search = new URLSearchParams(
-    Object.entries(queryValues).map(([name, value]) => [name, String(value)] as const),
+    Object.entries(queryValues).map(([name, value]): [string, string] => [name, String(value)]),
   );
   return baseUrl.replace(/\/+$/, '') + filled + (search.size > 0 ? `?${search}` : '');
 }
