@@ -32,7 +32,7 @@ describe('the documentation in a browser', function () {
     const { page, complaints } = await open('/docs');
     // The site listens to keys once its script has run.
     await page.waitForLoadState('networkidle');
-    await page.keyboard.press('Control+K');
+    await page.keyboard.press('Control+k');
     await page.locator('#localsearch-input').fill('unsubscribe headers');
     await page.getByRole('option').first().waitFor();
     await page.keyboard.press('Enter');
