@@ -6,7 +6,7 @@ import { type Visit, visit, webAppEnv } from '../support/browser.ts';
 import { keyboardFaults, lookFaults, settled } from './page-checks.ts';
 
 describe('the documentation in a browser', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let api: TestApi;
   let project: ApiProject;
   const visits: Visit[] = [];
