@@ -1,10 +1,12 @@
 import Koa from 'koa';
 import type { AppParts, RequestState } from './http/context.ts';
+import { DocsSite } from './http/docs-site.ts';
 import { openApiOf } from './http/openapi.ts';
 import { register } from './http/register.ts';
 import type { RouteGroup } from './http/route.ts';
 import { readWebApp } from './http/web-app-files.ts';
 import { cors } from './middleware/cors.ts';
+import { documentation } from './middleware/documentation.ts';
 import { errors } from './middleware/errors.ts';
 import { observe } from './middleware/observe.ts';
 import { readableUrl } from './middleware/readable-url.ts';
@@ -29,6 +31,7 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   app.use(errors(log));
   app.use(cors(settings.corsOrigins));
   app.use(readableUrl);
+  app.use(documentation({ site: new DocsSite(settings.docsDir), document, settings }));
   app.use(shortcut);
   app.use(webApp(readWebApp(settings.webAppDir)));
   app.use(router.routes() as Koa.Middleware<RequestState>);

@@ -7,6 +7,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** Explains an old Node.js, which would fail later with a riddle. */
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  console.error(`Everpost needs Node.js 20.19 or newer; this is ${process.versions.node}. See https://nodejs.org.`);
+  process.exit(1);
+}
+
 /** Returns whether npm's record of installed packages has every package of the lockfile in its version. */
 function isInstalled() {
   const packagesOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
@@ -26,12 +34,15 @@ function install() {
   const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []];
   const { status } = spawnSync(command, [...before, 'ci', '--no-audit', '--no-fund'], { cwd: root, stdio: 'inherit' });
   if (status === 0) return;
-  console.error('npm ci failed (see above). Is the package registry reachable?');
+  console.error(
+    'npm ci failed (see above). The first start needs the network, to reach the package registry; later ones do not.',
+  );
   process.exit(status ?? 1);
 }
 
 const [, , entry] = process.argv;
 if (!entry) throw new Error('usage: node dev/bootstrap.mjs <file.ts> [arguments]');
+checkNode();
 if (!isInstalled()) install();
 const { register } = await import('tsx/esm/api');
 register();

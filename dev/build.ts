@@ -1,8 +1,9 @@
-// `npm run build`: compiles the program to JavaScript, bundles the workflow code for Temporal's sandbox and builds the
-// web application.
+// `npm run build`: compiles the program to JavaScript, bundles the workflow code for Temporal's sandbox and builds the web
+// application and the documentation.
 import { join, resolve } from 'node:path';
 import { writeBundle } from '../worker/bundle.ts';
 import { BUNDLE, compile } from './compile.ts';
+import { writeDocsSite } from './docs-site.ts';
 import { writeWebApp } from './web-app.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -12,6 +13,7 @@ async function build(): Promise<void> {
   await compile(dist);
   await writeBundle(join(root, 'workflows', 'index.ts'), join(dist, BUNDLE));
   await writeWebApp(join(dist, 'app'), console.log);
+  await writeDocsSite(join(dist, 'docs-site'), console.log);
   console.log('built dist/: node dist/api/server.js, node dist/worker/main.js');
 }
 

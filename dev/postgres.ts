@@ -50,6 +50,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const account = postgresAccount(binaries.postgres, dirname(dataDir));
   await stopOrphanedPostgres(dataDir);
   if (!existsSync(dataDir)) await initialize(binaries, account, dataDir, options.settings?.fsync !== 'off');
+  await refuseOtherVersion(binaries, dataDir);
   changeOwner(account, dataDir);
 
   const password = readPassword(dataDir);
@@ -68,6 +69,17 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     throw error;
   }
   return { url: urlOf(database), port, pid: child.pid, child, stop, kill: async () => void (await child.kill()) };
+}
+
+/** Postgres itself would exit with a message in its log. */
+async function refuseOtherVersion({ postgres }: PostgresBinaries, dataDir: string): Promise<void> {
+  const found = readFileSync(join(dataDir, 'PG_VERSION'), 'utf8').trim();
+  const { stdout } = await execute(postgres, ['--version']);
+  const wanted = /(\d+)/.exec(stdout)?.[1];
+  if (found !== wanted)
+    throw new Error(
+      `The data in ${dataDir} is of Postgres ${found}, and this version of Everpost runs Postgres ${wanted}. Start empty with "npm start -- --fresh", or move the data by pg_dump of the old version.`,
+    );
 }
 
 const passwordFile = (dataDir: string): string => `${dataDir}.password`;

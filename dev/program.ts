@@ -1,5 +1,5 @@
-// Compiles the program as `npm run build` does, for tests: started from TypeScript, every process would take seconds.
-// Compiled once for every state of the source and shared by all test runs.
+// Compiles the program as `npm run build` does, for `npm start` and tests: started from TypeScript, every process would take
+// seconds. Compiled once for every state of the source and shared by all.
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path';
 import { workflowBundle } from '../worker/bundle.ts';
 import { BUNDLE, compile } from './compile.ts';
 import { lock } from './lock.ts';
+import { type ReportProgress, withProgress } from './report.ts';
 
 const root = resolve(import.meta.dirname, '..');
 // Inside node_modules, so that the compiled files resolve our packages.
@@ -24,17 +25,18 @@ const MAX_AGE_MS = 24 * 3600 * 1000;
 let programDir: Promise<string> | undefined;
 
 /** Returns a directory with the content of `dist/`. */
-export function compiledProgram(): Promise<string> {
-  programDir ??= findOrCompile();
+export function compiledProgram(report: ReportProgress = () => {}): Promise<string> {
+  programDir ??= findOrCompile(report);
   return programDir;
 }
 
-async function findOrCompile(): Promise<string> {
+async function findOrCompile(report: ReportProgress): Promise<string> {
   const buildLock = existsSync(dirForCurrentSource())
     ? undefined
     : await lock(join(cacheDir, 'program.lock'), () => {});
   try {
-    return existsSync(dirForCurrentSource()) ? dirForCurrentSource() : await compileCurrentSource();
+    if (existsSync(dirForCurrentSource())) return dirForCurrentSource();
+    return await withProgress(report, 'Compiling the program', compileCurrentSource);
   } finally {
     buildLock?.release();
   }

@@ -4,16 +4,18 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { readSettings } from '../platform/settings.ts';
-import type { ReportProgress } from './report.ts';
+import { type ReportProgress, seconds } from './report.ts';
 import { banner } from './stack/banner.ts';
 import { Home } from './stack/home.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { stopOrphans } from './stack/orphans.ts';
 import { ProcessGroup } from './stack/process-group.ts';
-import { removeStackFile, signInLink, stackFile, startStack } from './stack/stack.ts';
+import { buildDocs, removeStackFile, signInLink, stackFile, startStack } from './stack/stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const print: ReportProgress = (line) => console.log(line);
+/** When this process was started. */
+const startedAt = performance.timeOrigin;
 
 async function main(args: string[]): Promise<number> {
   const unknown = args.filter((arg) => arg !== '--fresh' && arg !== '--no-sample');
@@ -35,32 +37,44 @@ async function main(args: string[]): Promise<number> {
   });
   removeStackFile(context);
   const signals = listenForSignals();
-  void signals.second.then(() => processGroup.stop(true));
+  void signals.second.then(() => {
+    console.log('Ending at once …');
+    return processGroup.stop(true);
+  });
   const start = async (): Promise<void> => {
     await stopOrphans(home.directory('run'), print);
     if (args.includes('--fresh')) home.makeFresh();
     const sample = !args.includes('--no-sample');
     const stack = await startStack(context, settings, print, { sample });
     console.log(banner(stack, stackFile(context), await signInLink(stack).catch(() => undefined)));
+    print(`  Started in ${seconds(startedAt)}.`);
+    await buildDocs(settings, print);
   };
   const failed = new Promise<string>((resolve) => start().catch((error: unknown) => resolve(messageOf(error))));
   const failureMessage = await Promise.race([signals.first, launcherGone(), processGroup.unexpectedExit, failed]);
   removeStackFile(context);
-  if (failureMessage) console.error(`\n${failureMessage}\n`);
-  console.log('Stopping …');
+  if (failureMessage) console.error(`\n${failureMessage}\n\n${help(home)}\n`);
+  console.log('Stopping … Press Ctrl-C again to end at once.');
   await processGroup.stop();
   console.log('Everything has ended.');
   return failureMessage ? 1 : 0;
 }
 
+const help = (home: Home): string =>
+  [
+    `The logs are in ${home.file('logs')}.`,
+    '"npx everpost doctor" checks the settings and every server that they name.',
+    '"npm start -- --fresh" deletes all data and begins anew.',
+  ].join('\n');
+
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/**
- * The first signal asks for a clean shutdown, a later one for an immediate one. Ctrl-C arrives twice, from the terminal
- * and from npm, which passes it on: a second signal within a second counts as the first.
- */
+/** Two signals within this time are one Ctrl-C, which arrives from the terminal and from npm, which passes it on. */
+const SAME_PRESS_MS = 300;
+
+/** The first Ctrl-C asks for a clean shutdown, the second for an immediate one. A third signal is never of the first press. */
 function listenForSignals(): { first: Promise<undefined>; second: Promise<undefined> } {
-  let [firstAt, callFirst, callSecond] = [0, () => {}, () => {}];
+  let [count, firstAt, callFirst, callSecond] = [0, 0, () => {}, () => {}];
   const first = new Promise<undefined>((call) => {
     callFirst = () => call(undefined);
   });
@@ -69,9 +83,10 @@ function listenForSignals(): { first: Promise<undefined>; second: Promise<undefi
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      callFirst();
+      count++;
       firstAt ||= Date.now();
-      if (Date.now() - firstAt > 1_000) callSecond();
+      callFirst();
+      if (count > 2 || Date.now() - firstAt > SAME_PRESS_MS) callSecond();
     });
   }
   return { first, second };

@@ -8,6 +8,7 @@ import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { ProcessExit } from './child.ts';
 import { findTemporalServer } from './cluster/temporal-binaries.ts';
+import { docsSiteDir } from './docs-site.ts';
 import { compiledProgram } from './program.ts';
 import { toStderr, withProgress } from './report.ts';
 import { type Program, runSideBySide } from './side-by-side.ts';
@@ -53,6 +54,7 @@ async function runAll(folder: string, env: NodeJS.ProcessEnv, { all }: { all: bo
   // Compiled before any test timeout runs, and before both parts need it at once.
   await withProgress(toStderr, 'Compiling the program', compiledProgram);
   await webAppDir(toStderr);
+  await docsSiteDir(toStderr);
   const parts = inTwoParts(testFiles(root, { all }));
   const resultOf = (n: number) => join(folder, `result-${n}.json`);
   const [first, second] = parts.map(({ files }, n): Program => {

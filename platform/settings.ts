@@ -154,6 +154,7 @@ export const settingsSchema = {
   OIDC_CLIENT_ID: optionalText(),
   OIDC_CLIENT_SECRET: optionalText(),
   WEB_APP_DIR: optionalText(),
+  DOCS_DIR: optionalText(),
   OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https'),
   OTEL_TRACES_SAMPLER_ARG: number(1, rate()),
   EVERPOST_HOME: text('.everpost'),
@@ -237,6 +238,8 @@ export interface Settings {
   tracing: { endpoint: string; ratio: number } | undefined;
   /** The built web application; undefined: beside the compiled program. */
   webAppDir: string | undefined;
+  /** The built documentation site; undefined: beside the compiled program. */
+  docsDir: string | undefined;
   home: string;
   logLevel: string;
 }
@@ -405,6 +408,7 @@ function toSettings(value: Values): Settings {
       ? { endpoint: value.OTEL_EXPORTER_OTLP_ENDPOINT, ratio: value.OTEL_TRACES_SAMPLER_ARG }
       : undefined,
     webAppDir: value.WEB_APP_DIR,
+    docsDir: value.DOCS_DIR,
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,
   };

@@ -1,8 +1,17 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import nunjucks from 'nunjucks';
 
 // Pages for recipients of mail. They need no script and load no other resources.
 
 const views = new nunjucks.Environment(new nunjucks.FileSystemLoader(import.meta.dirname), { autoescape: true });
+
+/** Escapes a text and sets what is in backticks as code. */
+views.addFilter('withCode', (text: string) => {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  return new nunjucks.runtime.SafeString(escaped.replace(/`([^`]+)`/g, '<code>$1</code>'));
+});
 
 /**
  * Headers of every page. `same-origin` keeps the token in the address from other sites, but lets our forms send their
@@ -65,5 +74,27 @@ export const noticePage = (page: Page & { link?: { href: string; text: string } 
 
 export const subscriptionPage = (page: SubscriptionPage): string => views.render('subscription.njk', page);
 
-/** Documents every route; `docs` comes from `docsOf` in `api/http/docs.ts`. */
-export const docsPage = (docs: object): string => views.render('docs.njk', docs);
+const partOf = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
+/** Inlined into every page of the API reference; its policy names their hashes. */
+const [referenceStyle, referenceScript] = [partOf('reference.css'), partOf('reference.js')];
+
+const sha256 = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+export const referenceHeaders: Record<string, string> = {
+  ...pageHeaders,
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `script-src ${sha256(referenceScript)}`,
+    `style-src ${sha256(referenceStyle)}`,
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+  'Cache-Control': 'no-cache',
+};
+
+/** Shows all operations, or those of one group; `reference` comes from `api/http/reference.ts`. */
+export const referencePage = (reference: object, group?: object): string =>
+  views.render('reference.njk', { ...reference, group, style: referenceStyle, script: referenceScript });

@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import { sessionToken } from '../http/session-cookie.ts';
-import { type Encoding, INDEX, type WebAppFile, type WebAppFiles } from '../http/web-app-files.ts';
+import { INDEX, type StaticFile, type StaticFiles, sendEncoded, sendStaticFile } from '../http/static-files.ts';
 
 /** Mail is shown in frames of our own preview URLs; Mantine and CodeMirror need inline styles. */
 const POLICY = [
@@ -18,14 +18,12 @@ const POLICY = [
 ].join('; ');
 
 const ROOT = '/app/';
-const WEEK_SECONDS = 7 * 86_400;
-const YEAR_SECONDS = 365 * 86_400;
 
 /**
  * Serves the web application. Every path below /app/ that is no file is a page of it, so it gets index.html, which the
  * application routes by itself.
  */
-export function webApp(files: WebAppFiles | undefined): Middleware {
+export function webApp(files: StaticFiles | undefined): Middleware {
   const index = files?.get(INDEX);
   const signedOutIndex = index && withoutSession(index);
   return (ctx, next) => {
@@ -56,31 +54,24 @@ const isFileName = (name: string): boolean => name.startsWith('assets/');
  * Marks the page for a browser without a session, so that the application asks for a log-in at once. The application itself
  * cannot see the cookie, and would have to find out by a request that fails.
  */
-function withoutSession(file: WebAppFile): WebAppFile {
+function withoutSession(file: StaticFile): StaticFile {
   const content = Buffer.from(file.content.toString('utf8').replace('<html ', '<html data-signed-out '));
   return { ...file, content, compressed: {} };
 }
 
-function send(ctx: Context, file: WebAppFile): void {
-  const isPage = file.contentType.startsWith('text/html');
+function send(ctx: Context, file: StaticFile): void {
+  if (!file.contentType.startsWith('text/html')) {
+    sendStaticFile(ctx, file);
+    return;
+  }
   ctx.set({
     'Content-Type': file.contentType,
-    'Cache-Control': file.immutable
-      ? `public, max-age=${YEAR_SECONDS}, immutable`
-      : isPage
-        ? 'no-store'
-        : `public, max-age=${WEEK_SECONDS}`,
-    ...(isPage && { 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'same-origin', 'X-Robots-Tag': 'noindex' }),
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': POLICY,
+    'Referrer-Policy': 'same-origin',
+    'X-Robots-Tag': 'noindex',
   });
-  const encoding = accepted(ctx, file);
-  if (Object.keys(file.compressed).length > 0) ctx.vary('Accept-Encoding');
-  if (encoding) ctx.set('Content-Encoding', encoding);
-  ctx.body = (encoding && file.compressed[encoding]) || file.content;
-}
-
-function accepted(ctx: Context, { compressed }: WebAppFile): Encoding | undefined {
-  // Asked one by one: of encodings that the browser likes equally, koa returns the first that it names.
-  return (['br', 'gzip'] as const).find((encoding) => compressed[encoding] && ctx.acceptsEncodings(encoding));
+  sendEncoded(ctx, file);
 }
 
 const notBuilt = (): ApiError =>

@@ -1,9 +1,8 @@
 import { ApiError } from '../../platform/errors.ts';
 import { statusOf } from '../../platform/probes.ts';
-import { docsPage, pageHeaders } from '../../web/pages.ts';
+import { noticePage, pageHeaders } from '../../web/pages.ts';
 import { type Answer, answer, failure, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
-import { docsOf } from '../http/docs.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { object, oneOf, record } from '../http/schemas.ts';
@@ -16,8 +15,6 @@ export function operations(
   document: () => OpenApiDocument,
 ): RouteGroup {
   const { registry } = parts.metrics;
-  /** Rendered once, on first request. */
-  let docs: string | undefined;
   const probes = [
     route({
       method: 'GET',
@@ -66,13 +63,11 @@ export function operations(
     route({
       method: 'GET',
       path: '/docs',
-      summary: 'Show the documentation page with every route',
+      summary: 'Show the documentation site',
       access: 'public',
       answers: { 200: { description: 'The page.', contentType: 'text/html' } },
-      handle: (): Answer => {
-        docs ??= docsPage(docsOf(document()));
-        return { status: 200, body: docs, headers: pageHeaders };
-      },
+      // The middleware `documentation` answers once the site is built.
+      handle: (): Answer => docsNotice(parts.settings.docsDir),
     }),
   ];
   const metrics = route({
@@ -90,4 +85,17 @@ export function operations(
   // The API's port is public: in production metrics are served on METRICS_PORT only.
   const { metricsPort, production } = parts.settings;
   return routes('Operations', metricsPort === undefined && !production ? [...probes, metrics] : probes);
+}
+
+/** `npm start` names the directory before it has built the site, so the page is looked for again. */
+function docsNotice(docsDir: string | undefined): Answer {
+  const text = docsDir
+    ? 'The documentation is being built. This page shows it as soon as it is ready, usually within a minute; otherwise the terminal of npm start says why.'
+    : 'The documentation is not built. Run "npm run build", or start everything with "npm start".';
+  const link = { href: '/docs/api', text: 'API reference' };
+  return {
+    status: 200,
+    body: noticePage({ language: 'en', title: 'Documentation', text, link }),
+    headers: { ...pageHeaders, ...(docsDir && { Refresh: '3' }) },
+  };
 }

@@ -10,6 +10,8 @@ export interface StackInfo extends Credentials {
   databaseUrl: string;
   /** The web application. */
   appUrl: string;
+  /** The documentation. */
+  docsUrl: string;
 }
 
 /** `signInUrl` works once, for ten minutes, so it is printed and not stored. */
@@ -17,6 +19,8 @@ export function banner(stack: StackInfo, file: string, signInUrl: string | undef
   const rows: [string, string | null][] = [
     ['Open', signInUrl ?? stack.appUrl],
     ['Dashboard', stack.appUrl],
+    ['Docs', stack.docsUrl],
+    ['API docs', `${stack.docsUrl}/api`],
     ['API', stack.apiUrl],
     ['Mail page', stack.mailUrl],
     ['Temporal UI', stack.temporalUiUrl],
@@ -41,6 +45,7 @@ export function banner(stack: StackInfo, file: string, signInUrl: string | undef
     `  ${curl(stack)}`,
     '',
     `  All of this is in ${file}. Ctrl-C ends everything.`,
+    '  Something does not work? npx everpost doctor, in a second terminal.',
     '',
   ].join('\n');
 }

@@ -59,16 +59,28 @@ export const findTemporal = (report: ReportProgress): Promise<string> => findTem
 
 export async function mailPart(context: StackContext): Promise<{ smtpUrl: string; mailUrl: string }> {
   const { home, ports } = context;
-  const args = ['dev/mail-catcher/main.ts', home.directory('mail'), String(ports.smtp), String(ports.mail)];
+  const args = [
+    '--import',
+    'tsx',
+    'dev/mail-catcher/main.ts',
+    home.directory('mail'),
+    String(ports.smtp),
+    String(ports.mail),
+  ];
   await nodePart(context, 'mail', 'the mail catcher', args, process.env, `http://127.0.0.1:${ports.mail}/readyz`);
   return { smtpUrl: `smtp://127.0.0.1:${ports.smtp}`, mailUrl: `http://localhost:${ports.mail}` };
 }
 
-export const apiPart = (context: StackContext, env: NodeJS.ProcessEnv): Promise<void> =>
-  nodePart(context, 'api', 'the API', ['api/server.ts'], env, `http://127.0.0.1:${context.ports.api}/ready`);
+/** `program` is the directory of the compiled program, which starts in a fraction of the time. */
+export const apiPart = (context: StackContext, program: string, env: NodeJS.ProcessEnv): Promise<void> => {
+  const args = ['--enable-source-maps', join(program, 'api/server.js')];
+  return nodePart(context, 'api', 'the API', args, env, `http://127.0.0.1:${context.ports.api}/ready`);
+};
 
-export const workerPart = (context: StackContext, env: NodeJS.ProcessEnv): Promise<void> =>
-  nodePart(context, 'worker', 'the worker', ['worker/main.ts'], env, `http://127.0.0.1:${context.ports.worker}/ready`);
+export const workerPart = (context: StackContext, program: string, env: NodeJS.ProcessEnv): Promise<void> => {
+  const args = ['--enable-source-maps', join(program, 'worker/main.js')];
+  return nodePart(context, 'worker', 'the worker', args, env, `http://127.0.0.1:${context.ports.worker}/ready`);
+};
 
 async function nodePart(
   { home, processGroup }: StackContext,
@@ -81,7 +93,7 @@ async function nodePart(
   const options: ChildOptions = {
     name,
     command: process.execPath,
-    args: ['--import', 'tsx', ...args],
+    args,
     cwd: root,
     env,
     logFile: home.logFile(part),

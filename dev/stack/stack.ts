@@ -2,7 +2,9 @@ import { rmSync } from 'node:fs';
 import { connectDb } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { docsSiteDir, plannedDocsSiteDir } from '../docs-site.ts';
 import { portOrFree } from '../ports.ts';
+import { compiledProgram } from '../program.ts';
 import type { ReportProgress } from '../report.ts';
 import { webAppDir } from '../web-app.ts';
 import type { StackInfo } from './banner.ts';
@@ -29,7 +31,9 @@ export async function startStack(
 ): Promise<StackInfo> {
   const cli = settings.temporal.address ? undefined : await findTemporal(report);
   const contextWithPorts = { ...context, ports: await choosePorts(settings, report) };
-  const [webAppFiles, database, temporal, mail] = await Promise.all([
+  report('Starting Postgres, Temporal and the mail catcher …');
+  const [program, webAppFiles, database, temporal, mail] = await Promise.all([
+    compiledProgram(report),
     settings.webAppDir ?? webAppDir(report),
     databaseFor(contextWithPorts, settings, report),
     cli ? temporalPart(contextWithPorts, cli) : { address: settings.temporal.address ?? '', uiUrl: undefined },
@@ -43,13 +47,15 @@ export async function startStack(
     temporalUi: temporal.uiUrl ?? settings.temporal.uiUrl,
     smtp: mail.smtpUrl,
     webApp: webAppFiles,
+    docs: settings.docsDir ?? plannedDocsSiteDir(),
   });
   report('Starting the API and the worker …');
-  await Promise.all([apiPart(contextWithPorts, env), workerPart(contextWithPorts, env)]);
+  await Promise.all([apiPart(contextWithPorts, program, env), workerPart(contextWithPorts, program, env)]);
   const apiUrl = new URL(baseUrl).origin;
   const info = {
     apiUrl,
     appUrl: `${apiUrl}/app/`,
+    docsUrl: `${apiUrl}/docs`,
     temporalAddress: temporal.address,
     temporalUiUrl: temporal.uiUrl ?? null,
     mailUrl: mail.mailUrl,
@@ -61,6 +67,14 @@ export async function startStack(
     await createSample(info, { file: context.home.file('sample.json'), secretKeys: settings.secretKeys, report });
   writeSecretFile(stackFile(context), info);
   return info;
+}
+
+/** Builds the documentation while the stack is running; `/docs` says so until then. Without it, everything else works. */
+export async function buildDocs(settings: Settings, report: ReportProgress): Promise<void> {
+  if (settings.docsDir) return;
+  await docsSiteDir(report).catch((error: unknown) =>
+    report(`The documentation at /docs could not be built: ${error instanceof Error ? error.message : error}`),
+  );
 }
 
 /** Returns a link that signs the demo user in; undefined where the API has no such links. */
@@ -119,11 +133,12 @@ interface Addresses {
   temporalUi: string | undefined;
   smtp: string;
   webApp: string;
+  docs: string;
 }
 
 function environment(
   { home, ports }: StackContext,
-  { baseUrl, databaseUrl, temporal, temporalUi, smtp, webApp }: Addresses,
+  { baseUrl, databaseUrl, temporal, temporalUi, smtp, webApp, docs }: Addresses,
 ): NodeJS.ProcessEnv {
   return {
     ...process.env,
@@ -136,5 +151,6 @@ function environment(
     TEMPORAL_UI_URL: temporalUi,
     SMTP_URL: smtp,
     WEB_APP_DIR: webApp,
+    DOCS_DIR: docs,
   };
 }

@@ -63,7 +63,7 @@ describe('security headers', () => {
       });
 
       it('allow pages their inline style and their form, and nothing else', async () => {
-        for (const path of ['/docs', '/unsubscribe/none', '/verify-email/none', '/t/c/none']) {
+        for (const path of ['/unsubscribe/none', '/verify-email/none', '/t/c/none']) {
           const { headers } = await api.get(path);
           expect(headers.get('content-type')).to.match(/^text\/html/);
           expectHeaders(

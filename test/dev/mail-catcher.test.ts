@@ -281,6 +281,17 @@ describe('the mail catcher', () => {
       expect(await body.text()).to.contain('<p>Hi</p>');
     });
 
+    it('shorten long subjects, snippets and lists of recipients', async () => {
+      const to = Array.from({ length: 9 }, (_, n) => `reader${n}@example.com`);
+      await send({ subject: 'subject '.repeat(50), text: 'word '.repeat(400), to });
+      const page = await (await get('/')).text();
+      const [, subject = ''] = /<a href="\/view\/[^>]*>(.*?)<\/a>/.exec(page) ?? [];
+      expect(subject).to.have.lengthOf.at.most(151).and.match(/…$/);
+      const [, snippet = ''] = /<span class="snippet">(.*)<\/span>/.exec(page) ?? [];
+      expect(snippet).to.have.lengthOf.at.most(121).and.match(/…$/);
+      expect(page).to.contain('reader2@example.com and 6 more').and.not.contain('reader3@');
+    });
+
     it('search, and show a text when nothing is found', async () => {
       expect(await (await get('/')).text()).to.contain('No mail yet');
       await send({ subject: 'Findable' });

@@ -187,6 +187,7 @@ describe('the one-command stack', () => {
     const info: StackInfo = {
       apiUrl: 'http://localhost:3000',
       appUrl: 'http://localhost:3000/app/',
+      docsUrl: 'http://localhost:3000/docs',
       temporalAddress: '127.0.0.1:7233',
       temporalUiUrl: 'http://localhost:8233',
       mailUrl: null,

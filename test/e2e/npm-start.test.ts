@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
@@ -100,6 +110,8 @@ describe('npm start', function () {
     );
     expect(found.map(({ Subject }) => Subject)).to.deep.equal(['Hello']);
     expect((await fetch(stack.temporalUiUrl ?? '')).status).to.equal(200);
+    expect(output).to.contain(`${stack.apiUrl}/docs`).and.contain('npx everpost doctor');
+    for (const path of ['/docs', '/docs/api']) expect((await fetch(stack.apiUrl + path)).status, path).to.equal(200);
 
     const all = [...children(), stackProcess()];
     expect(all).to.have.length(6);
@@ -133,5 +145,36 @@ describe('npm start', function () {
     expect(await ended).to.include(1);
     expect(output).to.contain('the worker has died (killed by SIGKILL)');
     await expectAllProcessesEnd(all);
+  });
+
+  it('ends at once at a second Ctrl-C, although a process does not react to the first', async () => {
+    await startedStack();
+    const all = [...children(), stackProcess()];
+    const api = JSON.parse(readFileSync(join(file('run'), 'api.json'), 'utf8')) as ProcessIdentity;
+    // A stopped process does not see SIGTERM; a clean shutdown would wait half a minute for it.
+    process.kill(api.pid, 'SIGSTOP');
+    const pressCtrlC = () => process.kill(-(npm?.pid ?? 0), 'SIGINT');
+    pressCtrlC();
+    await eventually(() => output.includes('Stopping …'));
+    expect(isRunning(api)).to.equal(true);
+    // Signals that follow each other closely count as one press, so it is repeated until it is seen.
+    await eventually(
+      () => {
+        if (!output.includes('Ending at once')) pressCtrlC();
+        return output.includes('Ending at once');
+      },
+      { timeoutMs: 20_000, what: 'the second Ctrl-C' },
+    );
+    await expectAllProcessesEnd(all);
+    expect(output).to.contain('Everything has ended.');
+  });
+
+  it('says what to do when the data is of another Postgres', async () => {
+    mkdirSync(file('postgres'));
+    writeFileSync(join(file('postgres'), 'PG_VERSION'), '9\n');
+    npm = start();
+    const [code] = (await once(npm, 'exit')) as [number];
+    expect(code).to.equal(1);
+    expect(output).to.contain('is of Postgres 9').and.contain('--fresh').and.contain('npx everpost doctor');
   });
 });

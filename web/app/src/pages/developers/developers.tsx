@@ -2,7 +2,7 @@ import { Alert, Button, Stack, Tabs, Text } from '@mantine/core';
 import { IconBook2, IconPlus } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { useRights } from '../../api/hooks.ts';
+import { useApi, useRights } from '../../api/hooks.ts';
 import type { ScopedKey } from '../../api/types.ts';
 import type { DevelopersSearch } from '../../search.ts';
 import { t } from '../../texts/index.ts';
@@ -20,6 +20,7 @@ type Tab = keyof typeof t.developers.tabs;
 
 export function DevelopersPage() {
   const { admin } = useRights();
+  const { projectId } = useApi();
   const search = useSearch({ from: '/signed-in/p/$projectId/developers' });
   const navigate = useNavigate({ from: '/p/$projectId/developers' });
   // Kept in memory only, so that the examples can use it: the API does not tell a key twice.
@@ -34,7 +35,12 @@ export function DevelopersPage() {
       description={t.developers.description}
       actions={
         <>
-          <Button component="a" href="/docs" variant="default" leftSection={<IconBook2 size={16} />}>
+          <Button
+            component="a"
+            href={`/docs/api?project=${projectId}`}
+            variant="default"
+            leftSection={<IconBook2 size={16} />}
+          >
             {t.developers.reference}
           </Button>
           {admin && (

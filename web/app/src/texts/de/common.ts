@@ -93,7 +93,7 @@ export const common: Pick<Texts, FrameTopic> = {
     audience: 'Zielgruppe',
     messages: 'Nachrichten',
     sending: 'Versand',
-    docs: 'API-Referenz',
+    docs: 'Dokumentation',
     events: 'Ereignisse und Felder',
     suppressions: 'Sperrliste',
     jobs: 'Aufträge',

@@ -92,7 +92,7 @@ export const common = {
     audience: 'Audience',
     messages: 'Messages',
     sending: 'Sending',
-    docs: 'API reference',
+    docs: 'Documentation',
     events: 'Events and fields',
     suppressions: 'Suppressions',
     jobs: 'Jobs',

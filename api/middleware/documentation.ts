@@ -1,0 +1,129 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { ApiError } from '../../platform/errors.ts';
+import { DEMO_DOMAIN, type Settings } from '../../platform/settings.ts';
+import { referenceHeaders, referencePage } from '../../web/pages.ts';
+import type { Context, Middleware } from '../http/context.ts';
+import { type DocsSite, policyOf } from '../http/docs-site.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
+import { type Reference, referenceOf } from '../http/reference.ts';
+import { etagOf, INDEX, type StaticFile, type StaticFiles, sendEncoded, sendStaticFile } from '../http/static-files.ts';
+
+const ROOT = '/docs/';
+const REFERENCE = '/docs/api';
+
+export interface DocumentationParts {
+  site: DocsSite;
+  document: OpenApiDocument;
+  settings: Pick<Settings, 'baseUrl' | 'production'>;
+}
+
+/**
+ * Serves the documentation site below /docs, and the API reference below /docs/api. While the site is not built, the route
+ * `GET /docs` answers.
+ */
+export function documentation({ site, document, settings }: DocumentationParts): Middleware {
+  const reference = new ReferencePages(document, settings);
+  return async (ctx, next) => {
+    const { path } = ctx;
+    if (path !== '/docs' && !path.startsWith(ROOT)) return next();
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    if (path === REFERENCE || path.startsWith(`${REFERENCE}/`)) {
+      ctx.state.route = '/docs/api/*';
+      return reference.send(ctx, path.slice(REFERENCE.length + 1));
+    }
+    const files = site.files();
+    if (!files) return next();
+    ctx.state.route = path === '/docs' ? path : '/docs/*';
+    sendPath(ctx, files, path.slice(ROOT.length));
+  };
+}
+
+const pageName = (name: string): string => (name === '' || name.endsWith('/') ? `${name}${INDEX}` : `${name}.html`);
+
+/** Pages have addresses without `.html`; those of directories end with a slash. */
+function sendPath(ctx: Context, files: StaticFiles, name: string): void {
+  const page = files.get(pageName(name));
+  const file = name.endsWith('.html') ? undefined : files.get(name);
+  const other = otherForm(name);
+  if (page) sendPage(ctx, page);
+  else if (file?.immutable) sendStaticFile(ctx, file);
+  else if (file) sendChecked(ctx, file);
+  else if (files.has(pageName(other))) {
+    ctx.redirect(`${ROOT}${other}${ctx.search}`);
+    ctx.status = 308;
+  } else sendNotFound(ctx, files);
+}
+
+/** Returns the address that a page might have instead. */
+function otherForm(name: string): string {
+  if (name.endsWith('.html')) return name.replace(/(?:\bindex)?\.html$/, '');
+  return name.endsWith('/') ? name.slice(0, -1) : `${name}/`;
+}
+
+function sendPage(ctx: Context, page: StaticFile): void {
+  ctx.set({ 'Content-Security-Policy': policyOf(page), 'Referrer-Policy': 'same-origin' });
+  sendChecked(ctx, page);
+}
+
+/** For files whose names stay while their content changes: the browser asks every time whether its copy is the latest. */
+function sendChecked(ctx: Context, file: StaticFile): void {
+  ctx.set({ 'Content-Type': file.contentType, 'Cache-Control': 'no-cache', ETag: file.etag });
+  if (file.contentType.startsWith('text/html')) ctx.status = 200;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  sendEncoded(ctx, file);
+}
+
+function sendNotFound(ctx: Context, files: StaticFiles): void {
+  const page = files.get('404.html');
+  if (!page || !ctx.accepts('html')) throw notFound();
+  ctx.set({ 'Content-Type': page.contentType, 'Cache-Control': 'no-store', 'Content-Security-Policy': policyOf(page) });
+  ctx.status = 404;
+  sendEncoded(ctx, page);
+}
+
+const notFound = (): ApiError =>
+  new ApiError(404, 'RESOURCE_NOT_FOUND', 'The documentation has no such page.', {
+    suggestion: '/docs lists the guides, /docs/api all operations.',
+  });
+
+/** Renders each page of the reference at its first request. */
+class ReferencePages {
+  #document: OpenApiDocument;
+  #settings: DocumentationParts['settings'];
+  #reference: Reference | undefined;
+  #pages = new Map<string, Promise<StaticFile>>();
+
+  constructor(document: OpenApiDocument, settings: DocumentationParts['settings']) {
+    this.#document = document;
+    this.#settings = settings;
+  }
+
+  /** `slug` names a group of operations; empty for all. */
+  async send(ctx: Context, slug: string): Promise<void> {
+    const { baseUrl, production } = this.#settings;
+    this.#reference ??= referenceOf(this.#document, {
+      baseUrl,
+      from: `hello@${production ? 'example.com' : DEMO_DOMAIN}`,
+    });
+    const group = this.#reference.groups.find((one) => one.slug === slug);
+    if (slug !== '' && !group) throw notFound();
+    const page = this.#pages.get(slug) ?? compressed(referencePage(this.#reference, group));
+    this.#pages.set(slug, page);
+    const { etag, ...file } = await page;
+    ctx.set({ ...referenceHeaders, ETag: etag });
+    ctx.status = 200;
+    if (ctx.fresh) ctx.status = 304;
+    else sendEncoded(ctx, file);
+  }
+}
+
+async function compressed(html: string): Promise<StaticFile> {
+  const content = Buffer.from(html);
+  const gzipped = await promisify(gzip)(content);
+  const contentType = 'text/html; charset=utf-8';
+  return { contentType, content, compressed: { gzip: gzipped }, immutable: false, etag: etagOf(content) };
+}

@@ -1,0 +1,414 @@
+// One diagram for each concept of the guides. The file in `docs/img/` has the name of the entry.
+import type { Diagram } from './draw.ts';
+
+export const diagrams: Record<string, Diagram> = {
+  guides: {
+    title: 'The order of the guides',
+    description: 'Send one mail, then know your contacts, write to many, automate, and run it yourself.',
+    boxes: {
+      one: { at: [0, 0], text: 'Send one mail', look: 'strong' },
+      know: { at: [1, 0], text: 'Know your contacts' },
+      many: { at: [2, 0], text: 'Write to many' },
+      automate: { at: [2, 1], text: 'Automate' },
+      run: { at: [1, 1], text: 'Run it yourself' },
+    },
+    arrows: [
+      ['one', 'know'],
+      ['know', 'many'],
+      ['many', 'automate'],
+      ['automate', 'run'],
+    ],
+  },
+  'first-mail': {
+    title: 'The way of one mail',
+    description:
+      'Your program posts to /v1/send. The API stores the mail and answers 200 with its id. The worker sends it by SMTP to the recipient; its status goes from PENDING to SENDING to SENT.',
+    boxes: {
+      program: { at: [0, 0], text: 'Your program' },
+      api: { at: [1, 0], text: 'API', look: 'strong' },
+      stored: { at: [1, 1], text: 'Stored mail\nPENDING' },
+      worker: { at: [1, 2], text: 'Worker\nSENDING' },
+      recipient: { at: [0, 2], text: 'Recipient\nSENT' },
+    },
+    arrows: [
+      ['program', 'api', 'POST /v1/send'],
+      ['api', 'stored', '200 with the id'],
+      ['stored', 'worker'],
+      ['worker', 'recipient', 'SMTP'],
+    ],
+  },
+  contacts: {
+    title: 'Where contacts come from',
+    description:
+      'POST /contacts, POST /v1/track, POST /v1/send and CSV imports all write to one contact per address and project. It has an email, subscribed, and data such as plan and seats.',
+    boxes: {
+      contacts: { at: [0, 0], text: 'POST /contacts' },
+      track: { at: [0, 1], text: 'POST /v1/track' },
+      send: { at: [0, 2], text: 'POST /v1/send' },
+      csv: { at: [0, 3], text: 'CSV import' },
+      contact: {
+        at: [1, 1],
+        text: 'One contact per address\nemail: carl@example.com\nsubscribed: true\ndata: { plan: "pro", seats: 4 }',
+        look: 'strong',
+      },
+    },
+    arrows: [
+      ['contacts', 'contact'],
+      ['track', 'contact'],
+      ['send', 'contact'],
+      ['csv', 'contact'],
+    ],
+  },
+  track: {
+    title: 'From an event to a mail',
+    description:
+      'A browser or server posts to /v1/track with the public key. The event of a contact starts workflows, which send mail; segments and campaigns can ask for it.',
+    boxes: {
+      source: { at: [0, 0], text: 'Browser or server' },
+      event: { at: [1, 0], text: 'Event of a contact', look: 'strong' },
+      workflow: { at: [1, 1], text: 'Workflow starts' },
+      mail: { at: [0, 1], text: 'Mail' },
+      segments: { at: [1, 2], text: 'Segments and campaigns\ncan ask for it' },
+    },
+    arrows: [
+      ['source', 'event', 'POST /v1/track'],
+      ['event', 'workflow'],
+      ['workflow', 'mail'],
+    ],
+  },
+  import: {
+    title: 'An import is a job',
+    description:
+      'You upload contacts.csv. The job goes from QUEUED to RUNNING to COMPLETED and counts contacts that were created, updated and unchanged; failed rows have their number and reason.',
+    boxes: {
+      file: { at: [0, 0], text: 'contacts.csv' },
+      queued: { at: [1, 0], text: 'QUEUED' },
+      running: { at: [1, 1], text: 'RUNNING', look: 'strong' },
+      done: { at: [1, 2], text: 'COMPLETED' },
+      good: { at: [0, 1], text: 'created, updated,\nunchanged' },
+      bad: { at: [0, 2], text: 'failed: row number\nand reason' },
+    },
+    arrows: [
+      ['file', 'queued', 'upload'],
+      ['queued', 'running'],
+      ['running', 'done'],
+      ['running', 'good'],
+      ['done', 'bad'],
+    ],
+  },
+  segments: {
+    title: 'Two kinds of segments',
+    description:
+      'A DYNAMIC segment has a condition, such as subscribed and tier gold. A STATIC one has a list of addresses. Campaigns, workflow triggers and other segments use both.',
+    boxes: {
+      dynamic: { at: [0, 0], text: 'DYNAMIC: a condition\nsubscribed = true\nAND tier = "gold"', look: 'strong' },
+      static: { at: [0, 1], text: 'STATIC: a list\ngina@example.com\nhugo@example.com', look: 'strong' },
+      use: { at: [1, 0], text: 'Campaigns,\nworkflow triggers,\nother segments' },
+    },
+    arrows: [
+      ['dynamic', 'use'],
+      ['static', 'use'],
+    ],
+  },
+  campaigns: {
+    title: 'The states of a campaign',
+    description:
+      'DRAFT, then SCHEDULED, then SENDING, then SENT. A campaign that is SENDING can be PAUSED and resumed. It can be cancelled until it is SENT.',
+    boxes: {
+      draft: { at: [0, 0], text: 'DRAFT' },
+      scheduled: { at: [1, 0], text: 'SCHEDULED' },
+      sending: { at: [1, 1], text: 'SENDING', look: 'strong' },
+      sent: { at: [1, 2], text: 'SENT' },
+      paused: { at: [2, 1], text: 'PAUSED' },
+      cancelled: { at: [0, 1], text: 'CANCELLED' },
+    },
+    arrows: [
+      ['draft', 'scheduled'],
+      ['scheduled', 'sending'],
+      ['sending', 'sent'],
+      ['sending', 'paused', 'pause, resume'],
+      ['paused', 'sending'],
+      ['sending', 'cancelled', 'cancel'],
+    ],
+  },
+  workflows: {
+    title: 'A workflow',
+    description:
+      'The event trial_started leads to SEND_EMAIL Welcome, then to WAIT_FOR_EVENT bought for 3 days. When the event comes, UPDATE_CONTACT sets customer to true; after the timeout, EXIT with no purchase.',
+    boxes: {
+      event: { at: [0, 0], text: 'Event trial_started' },
+      send: { at: [0, 1], text: 'SEND_EMAIL\nWelcome' },
+      wait: { at: [0, 2], text: 'WAIT_FOR_EVENT\nbought, 3 days', look: 'strong' },
+      update: { at: [0, 3], text: 'UPDATE_CONTACT\ncustomer = true' },
+      exit: { at: [1, 3], text: 'EXIT\nno purchase' },
+    },
+    arrows: [
+      ['event', 'send'],
+      ['send', 'wait'],
+      ['wait', 'update', 'event'],
+      ['wait', 'exit', 'timeout'],
+    ],
+  },
+  simulation: {
+    title: 'Simulation and cases',
+    description:
+      'A graph or draft, a virtual contact, virtual events and a virtual clock go into the simulation. It gives the path, mails and requests; nothing is sent or stored. A case adds the expected path, and passes or fails with the difference.',
+    boxes: {
+      graph: { at: [0, 0], text: 'Graph or draft' },
+      virtual: { at: [0, 1], text: 'Virtual contact,\nevents and clock' },
+      simulate: { at: [1, 1], text: 'Simulate\nnothing is sent or stored', look: 'strong' },
+      path: { at: [1, 2], text: 'Path, mails, requests' },
+      expected: { at: [0, 3], text: 'Expected path' },
+      verdict: { at: [1, 3], text: 'Case: passed or failed,\nwith the difference' },
+    },
+    arrows: [
+      ['graph', 'simulate'],
+      ['virtual', 'simulate'],
+      ['simulate', 'path'],
+      ['path', 'verdict'],
+      ['expected', 'verdict'],
+    ],
+  },
+  domains: {
+    title: 'How a domain is verified',
+    description:
+      'POST /domains gives records: DKIM is required, SPF and MX when configured, DMARC recommended. You publish them in DNS. A check every five minutes makes the domain VERIFIED, and hourly from then on. Mail from it is signed and sent.',
+    boxes: {
+      post: { at: [0, 0], text: 'POST /domains' },
+      records: { at: [1, 0], text: 'Records: DKIM (required),\nSPF, MX, DMARC' },
+      publish: { at: [1, 1], text: 'You publish them in DNS' },
+      check: { at: [1, 2], text: 'Check every 5 minutes' },
+      verified: { at: [0, 2], text: 'VERIFIED\nchecked hourly', look: 'strong' },
+    },
+    arrows: [
+      ['post', 'records'],
+      ['records', 'publish'],
+      ['publish', 'check'],
+      ['check', 'verified'],
+    ],
+  },
+  'hosted-pages': {
+    title: 'Pages behind the links of a mail',
+    description:
+      'The footer or your own link leads to a page that asks and has a button: unsubscribe, subscribe or manage. The header List-Unsubscribe lets the mail program unsubscribe in one click.',
+    boxes: {
+      mail: { at: [0, 0], text: 'Mail', look: 'strong' },
+      page: { at: [1, 0], text: '/unsubscribe, /subscribe,\n/manage: a page asks' },
+      program: { at: [0, 1], text: 'Mail program' },
+      done: { at: [1, 1], text: 'Subscription changed' },
+    },
+    arrows: [
+      ['mail', 'page', 'footer'],
+      ['page', 'done', 'button'],
+      ['mail', 'program'],
+      ['program', 'done', 'one click'],
+    ],
+  },
+  webhooks: {
+    title: 'A delivery of a webhook',
+    description:
+      'When something happens, a delivery is posted to your application, signed. 2xx makes it DELIVERED. Otherwise it is repeated over about four days, then FAILED.',
+    boxes: {
+      event: { at: [0, 0], text: 'Something happens' },
+      delivery: { at: [0, 1], text: 'Delivery', look: 'strong' },
+      app: { at: [1, 1], text: 'Your application' },
+      delivered: { at: [1, 2], text: 'DELIVERED' },
+      failed: { at: [0, 2], text: 'Again after 5 s … 24 h,\nthen FAILED' },
+    },
+    arrows: [
+      ['event', 'delivery'],
+      ['delivery', 'app', 'POST, signed'],
+      ['app', 'delivered', '2xx'],
+      ['delivery', 'failed', 'otherwise'],
+    ],
+  },
+  keys: {
+    title: 'Who may do what',
+    description:
+      'The public key in web pages tracks events and nothing else. The secret key on your servers does everything in the project. A scoped key does only what its scopes allow. People have sessions with a role: VIEWER, MEMBER, ADMIN, OWNER.',
+    boxes: {
+      web: { at: [0, 0], text: 'Web pages' },
+      server: { at: [0, 1], text: 'Your servers' },
+      job: { at: [0, 2], text: 'One program of yours' },
+      people: { at: [0, 3], text: 'People' },
+      track: { at: [1, 0], text: 'Track events, nothing else' },
+      all: { at: [1, 1], text: 'Everything in the project', look: 'strong' },
+      scopes: { at: [1, 2], text: 'Only its scopes' },
+      role: { at: [1, 3], text: 'By role: VIEWER, MEMBER,\nADMIN, OWNER' },
+    },
+    arrows: [
+      ['web', 'track', 'public key pk_'],
+      ['server', 'all', 'secret key sk_'],
+      ['job', 'scopes', 'scoped key sk_'],
+      ['people', 'role', 'session'],
+    ],
+  },
+  errors: {
+    title: 'What a request passes',
+    description:
+      'Key (401), rate limit (429), size (413), rules (400, 422), state (403, 404, 409), then 2xx. 500, 502 and 503 are not your fault.',
+    boxes: {
+      request: { at: [0, 0], text: 'Request' },
+      key: { at: [0, 1], text: 'Key' },
+      limit: { at: [0, 2], text: 'Rate limit' },
+      size: { at: [0, 3], text: 'Size' },
+      rules: { at: [0, 4], text: 'Rules' },
+      state: { at: [0, 5], text: 'State' },
+      done: { at: [0, 6], text: '2xx', look: 'strong' },
+      unauthorized: { at: [1, 1], text: '401' },
+      many: { at: [1, 2], text: '429' },
+      large: { at: [1, 3], text: '413' },
+      invalid: { at: [1, 4], text: '400, 422' },
+      conflict: { at: [1, 5], text: '403, 404, 409' },
+      server: { at: [1, 6], text: '500, 502, 503:\nnot your fault' },
+    },
+    arrows: [
+      ['request', 'key'],
+      ['key', 'limit'],
+      ['limit', 'size'],
+      ['size', 'rules'],
+      ['rules', 'state'],
+      ['state', 'done'],
+      ['key', 'unauthorized'],
+      ['limit', 'many'],
+      ['size', 'large'],
+      ['rules', 'invalid'],
+      ['state', 'conflict'],
+    ],
+  },
+  idempotency: {
+    title: 'A request that is repeated',
+    description:
+      'The first request with key K stores the work and the key together; its 200 is lost. The second request with key K finds the key: the work is done, and the 409 has the ids of the first answer.',
+    boxes: {
+      first: { at: [0, 0], text: 'First request, key K' },
+      stored: { at: [1, 0], text: 'Work and key are\nstored together', look: 'strong' },
+      lost: { at: [2, 0], text: '200, lost' },
+      second: { at: [0, 1], text: 'Second request, key K' },
+      found: { at: [1, 1], text: 'The key is there:\nthe work is done' },
+      answer: { at: [2, 1], text: '409 with the\nfirst ids' },
+    },
+    arrows: [
+      ['first', 'stored'],
+      ['stored', 'lost'],
+      ['second', 'found'],
+      ['found', 'answer'],
+    ],
+  },
+  migration: {
+    title: 'Eight steps of a migration',
+    description:
+      'Run beside the old service, move domain, contacts, suppressions, templates and workflows, then switch address and keys, and watch.',
+    boxes: {
+      run: { at: [0, 0], text: '1 Run beside it' },
+      domain: { at: [1, 0], text: '2 Domain: DNS' },
+      contacts: { at: [2, 0], text: '3 Contacts: CSV' },
+      suppressions: { at: [2, 1], text: '4 Suppressions: CSV' },
+      templates: { at: [1, 1], text: '5 Templates: API' },
+      workflows: { at: [0, 1], text: '6 Workflows: API' },
+      change: { at: [0, 2], text: '7 Switch address\nand keys', look: 'strong' },
+      watch: { at: [1, 2], text: '8 Watch' },
+    },
+    arrows: [
+      ['run', 'domain'],
+      ['domain', 'contacts'],
+      ['contacts', 'suppressions'],
+      ['suppressions', 'templates'],
+      ['templates', 'workflows'],
+      ['workflows', 'change'],
+      ['change', 'watch'],
+    ],
+  },
+  'self-hosting': {
+    title: 'The parts of an installation',
+    description:
+      'Clients reach a proxy with https, which passes on to any number of API processes. They use Postgres. Any number of workers use Postgres, Temporal and an SMTP relay.',
+    boxes: {
+      clients: { at: [0, 0], text: 'Clients' },
+      proxy: { at: [0, 1], text: 'Proxy (https)' },
+      api: { at: [1, 1], text: 'API × n', look: 'strong' },
+      postgres: { at: [1, 2], text: 'Postgres' },
+      worker: { at: [1, 3], text: 'Worker × n', look: 'strong' },
+      relay: { at: [0, 3], text: 'SMTP relay' },
+      temporal: { at: [2, 3], text: 'Temporal' },
+    },
+    arrows: [
+      ['clients', 'proxy'],
+      ['proxy', 'api'],
+      ['api', 'postgres'],
+      ['worker', 'postgres'],
+      ['worker', 'relay', 'mail'],
+      ['worker', 'temporal', 'time'],
+    ],
+  },
+  upgrade: {
+    title: 'An upgrade without a break',
+    description:
+      'Stop the workers, which finish their mail. Migrate; the old API stays ready. Start the new workers. Replace the API processes one by one.',
+    boxes: {
+      stop: { at: [0, 0], text: '1 Stop workers\nthey finish their mail' },
+      migrate: { at: [1, 0], text: '2 Migrate\nthe old API stays ready', look: 'strong' },
+      start: { at: [1, 1], text: '3 Start workers\nof the new version' },
+      replace: { at: [0, 1], text: '4 Replace APIs\none by one' },
+    },
+    arrows: [
+      ['stop', 'migrate'],
+      ['migrate', 'start'],
+      ['start', 'replace'],
+    ],
+  },
+  monitoring: {
+    title: 'What to watch',
+    description:
+      'Probes: /health and /ready. Metrics: the age of the oldest mail, parked messages, usable relays. Commands: everpost doctor and queues. People: the operator console and the Web UI of Temporal.',
+    boxes: {
+      everpost: { at: [0, 0], text: 'Everpost', look: 'strong' },
+      probes: { at: [1, 0], text: '/health, /ready' },
+      metrics: { at: [1, 1], text: 'mail_oldest_seconds,\noutbox_rows, relay_usable' },
+      commands: { at: [1, 2], text: 'everpost doctor, queues' },
+      people: { at: [1, 3], text: 'Operator console,\nTemporal Web UI' },
+      orchestrator: { at: [0, 1], text: 'Metrics' },
+      shell: { at: [0, 2], text: 'Commands' },
+      eyes: { at: [0, 3], text: 'People' },
+    },
+    arrows: [
+      ['everpost', 'probes', 'probes'],
+      ['orchestrator', 'metrics'],
+      ['shell', 'commands'],
+      ['eyes', 'people'],
+    ],
+  },
+  troubleshooting: {
+    title: 'Where to look, in order',
+    description:
+      'What you see, then the own reason of the resource (status, reason, error), then everpost doctor and queues, then the log by request id.',
+    boxes: {
+      see: { at: [0, 0], text: 'What you see' },
+      reason: { at: [1, 0], text: 'The reason of the resource:\nstatus, reason, error' },
+      doctor: { at: [1, 1], text: 'everpost doctor,\neverpost queues', look: 'strong' },
+      log: { at: [0, 1], text: 'The log,\nby request id' },
+    },
+    arrows: [
+      ['see', 'reason'],
+      ['reason', 'doctor'],
+      ['doctor', 'log'],
+    ],
+  },
+  comparison: {
+    title: 'What the tools are for',
+    description:
+      'With your own mail server: Postal, for single mails. With an SMTP relay or provider: Everpost for single mails, mail to many and mail step by step; listmonk for mail to many; Mautic for mail to many and step by step.',
+    boxes: {
+      server: { at: [1, 0], text: 'your own mail server', look: 'note' },
+      relay: { at: [2, 0], text: 'a relay or provider', look: 'note' },
+      one: { at: [0, 1], text: 'one by one', look: 'note' },
+      many: { at: [0, 2], text: 'to many', look: 'note' },
+      steps: { at: [0, 3], text: 'step by step', look: 'note' },
+      postal: { at: [1, 1], text: 'Postal' },
+      everpostOne: { at: [2, 1], text: 'Everpost', look: 'strong' },
+      everpostMany: { at: [2, 2], text: 'Everpost, listmonk, Mautic', look: 'strong' },
+      everpostSteps: { at: [2, 3], text: 'Everpost, Mautic', look: 'strong' },
+    },
+    arrows: [],
+  },
+};

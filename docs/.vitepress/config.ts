@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type MarkdownRenderer } from 'vitepress';
+import { pageFiles, sections } from './pages.ts';
+
+const source = fileURLToPath(new URL('..', import.meta.url));
+const isPage = (file: string): boolean => pageFiles.includes(file.replace(/\.md$/, ''));
+const otherFiles = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.md') && !isPage(file),
+);
+
+/** Such as ` ([071](decisions/071-….md))`. */
+const DECISIONS = / ?\((?:\[\d{3}\]\([^)]*\)(?:, )?)+\)/g;
+
+/** Turns links to pages for maintainers into text: the site does not have them. */
+function withoutMaintainerLinks(md: MarkdownRenderer): void {
+  md.core.ruler.before('normalize', 'decisions', (state) => {
+    state.src = state.src.replace(DECISIONS, '');
+  });
+  md.core.ruler.push('maintainer-links', ({ tokens, env }) => {
+    const folder = dirname((env as { relativePath: string }).relativePath);
+    for (const { children } of tokens) {
+      let removed = false;
+      for (const token of children ?? []) {
+        const href = token.type === 'link_open' ? token.attrGet('href') : undefined;
+        if (href) removed = !/^([a-z]+:|#|\/)/.test(href) && !isPage(normalize(join(folder, href.replace(/#.*/, ''))));
+        if (removed && token.type.startsWith('link_')) {
+          token.type = 'text';
+          token.content = '';
+        }
+        if (token.type === 'link_close') removed = false;
+      }
+    }
+  });
+}
+
+/** Shows `{{name}}` of mail templates as it is; Vue would take it for an expression of its own. */
+function withoutExpressions(md: MarkdownRenderer): void {
+  for (const rule of ['text', 'code_inline'] as const) {
+    const render = md.renderer.rules[rule];
+    md.renderer.rules[rule] = (...args) => (render?.(...args) ?? '').replaceAll('{{', '&#123;&#123;');
+  }
+}
+
+/** Puts diagrams into the page itself, so that they follow its colours and not those of the system. */
+function withInlineDiagrams(md: MarkdownRenderer): void {
+  const image = md.renderer.rules.image;
+  md.renderer.rules.image = (tokens, index, options, env, self) => {
+    const file = join(
+      source,
+      dirname((env as { relativePath: string }).relativePath),
+      tokens[index]?.attrGet('src') ?? '',
+    );
+    if (!file.endsWith('.svg') || !existsSync(file)) return image?.(tokens, index, options, env, self) ?? '';
+    const svg = readFileSync(file, 'utf8').replace(/<style>[\s\S]*?<\/style>/, '');
+    return `<span class="diagram" tabindex="0" role="group" aria-label="Diagram" v-pre>${svg.trim()}</span>`;
+  };
+}
+
+export default defineConfig({
+  lang: 'en',
+  title: 'Everpost',
+  description: 'An open, multi-tenant e-mail platform: what the API has accepted happens once, whatever crashes.',
+  base: '/docs/',
+  cleanUrls: true,
+  srcExclude: otherFiles,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/app/icon.svg' }]],
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: (md) => {
+      withoutMaintainerLinks(md);
+      withInlineDiagrams(md);
+      withoutExpressions(md);
+    },
+  },
+  // The API serves the reference itself.
+  ignoreDeadLinks: [/^\/api/],
+  themeConfig: {
+    siteTitle: 'Everpost docs',
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Guides', link: '/guides/' },
+      // Served by the API, not a page of this site: `target` makes the browser load it.
+      { text: 'API reference', link: '/api', target: '_self', noIcon: true },
+    ],
+    sidebar: [
+      { text: 'All guides', link: '/guides/' },
+      ...sections.map(({ text, pages }) => ({
+        text,
+        items: pages.map((page) => ({ text: page.text, link: `/${page.file}` })),
+      })),
+      { text: 'API reference', link: '/api', target: '_self' },
+    ],
+    docFooter: { prev: 'Previous', next: 'Next' },
+  },
+});

@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect } from 'chai';
+import { diagrams } from '../../dev/diagrams/diagrams.ts';
+import { draw } from '../../dev/diagrams/draw.ts';
+import { pageFiles } from '../../docs/.vitepress/pages.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const docs = join(root, 'docs');
+const read = (file: string): string => readFileSync(file, 'utf8');
+const markdownIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name));
+
+/** Ten minutes for somebody who reads 230 words a minute. */
+const MOST_WORDS = 2_300;
+
+const withoutCode = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
+
+/** The anchors that GitHub and VitePress give to headings. */
+const anchorsOf = (text: string): string[] =>
+  [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[`*]/g, '')
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replace(/\s/g, '-'),
+  );
+
+describe('the documentation', () => {
+  it('has every guide in the menu of the site, and no design decision', () => {
+    const guides = markdownIn(join(docs, 'guides')).map((file) => relative(docs, file).replace(/\.md$/, ''));
+    expect(pageFiles).to.include.members(guides);
+    expect(pageFiles.filter((file) => file.startsWith('decisions'))).to.deep.equal([]);
+    for (const file of pageFiles) expect(existsSync(join(docs, `${file}.md`)), file).to.equal(true);
+  });
+
+  it('has no page on the site that takes longer than ten minutes', () => {
+    const words = pageFiles.map((file) => [file, read(join(docs, `${file}.md`)).split(/\s+/).length] as const);
+    expect(words.filter(([, count]) => count > MOST_WORDS)).to.deep.equal([]);
+  });
+
+  it('has only links that lead somewhere', () => {
+    const files = [
+      ...markdownIn(docs),
+      ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => join(root, name)),
+    ];
+    const dead = files.flatMap((file) =>
+      [...withoutCode(read(file)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, href = '']) => {
+        if (/^[a-z]+:/.test(href)) return [];
+        const [path = '', anchor] = href.split('#');
+        const target = path === '' ? file : resolve(dirname(file), path);
+        const found =
+          existsSync(target) && (!anchor || !target.endsWith('.md') || anchorsOf(read(target)).includes(anchor));
+        return found ? [] : [`${relative(root, file)}: ${href}`];
+      }),
+    );
+    expect(dead).to.deep.equal([]);
+  });
+
+  it('has a picture with a text in every guide', () => {
+    for (const file of markdownIn(join(docs, 'guides')))
+      expect(read(file), relative(root, file)).to.match(/!\[[^\]]{8,}\]\(\.\.\/img\/[\w-]+\.(svg|webp)\)/);
+  });
+
+  it('has diagrams as they are drawn by npm run diagrams, each described for a screen reader', () => {
+    for (const [name, diagram] of Object.entries(diagrams)) {
+      expect(read(join(docs, 'img', `${name}.svg`)), name).to.equal(draw(name, diagram));
+      expect(diagram.description.length, name).to.be.greaterThan(diagram.title.length);
+    }
+  });
+});
