@@ -125,7 +125,8 @@ function responsesOf(route: Route): Responses {
   return { ...shared, ...Object.fromEntries(declared) };
 }
 
-const headersOf = (response: object | undefined): object => (response as { headers?: object } | undefined)?.headers ?? {};
+const headersOf = (response: object | undefined): object =>
+  (response as { headers?: object } | undefined)?.headers ?? {};
 
 /** A body that is no JSON and a session without a project are refused before the route's own rules, in the envelope. */
 const mayBeEnveloped = (route: Route, status: number): boolean =>

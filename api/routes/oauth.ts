@@ -104,7 +104,10 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       answers: {
         302: answer('Signed in: to the start page.'),
         400: failure('The sign-in was not started in this browser, or the provider refused.', 'BAD_REQUEST'),
-        401: { ...page('The account has two-factor authentication: a form for the code.'), orError: 'INVALID_CREDENTIALS' },
+        401: {
+          ...page('The account has two-factor authentication: a form for the code.'),
+          orError: 'INVALID_CREDENTIALS',
+        },
         403: failure('The provider has no verified address, or sign-up is off.', 'FORBIDDEN'),
         404: noProvider,
         429: failure('Too many accounts were opened from this IP.', 'RATE_LIMIT_EXCEEDED'),
