@@ -93,7 +93,12 @@ describe('an answer that all operations share', function () {
       if (names.length === 0 || !operation.statuses.includes(400)) continue;
       const query = names.map((name) => `${encodeURIComponent(name)}=1&${encodeURIComponent(name)}=2`).join('&');
       const { method } = operation;
-      const { status, body } = await api.request(method, `${pathOf(operation)}?${query}`, undefined, headersFor(operation));
+      const { status, body } = await api.request(
+        method,
+        `${pathOf(operation)}?${query}`,
+        undefined,
+        headersFor(operation),
+      );
       expect(status, `${operation.name} ${JSON.stringify(body)}`).to.be.oneOf([400, 404]);
     }
   });
@@ -111,7 +116,11 @@ describe('an answer that all operations share', function () {
     }
     for (const operation of declaring(413, ({ body }) => body?.type === MULTIPART)) {
       const form = new FormData();
-      form.set(operation.path === '/uploads/image' ? 'image' : 'file', new Blob(['x'.repeat(11 * 1024 * 1024)]), 'x.csv');
+      form.set(
+        operation.path === '/uploads/image' ? 'image' : 'file',
+        new Blob(['x'.repeat(11 * 1024 * 1024)]),
+        'x.csv',
+      );
       expect(await send(operation, form), operation.name).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
     }
   });
@@ -136,7 +145,8 @@ describe('an answer that all operations share', function () {
     for (const operation of declaring(422, ({ body }) => body?.type === MULTIPART)) {
       const form = new FormData();
       form.set('file', new Blob(['email\na@example.com']), 'x.csv');
-      for (const name of Object.keys(operation.body?.schema.properties ?? {})) if (name !== 'file') form.set(name, '\0');
+      for (const name of Object.keys(operation.body?.schema.properties ?? {}))
+        if (name !== 'file') form.set(name, '\0');
       expect(await send(operation, form), operation.name).to.be.envelope(422, 'VALIDATION_ERROR');
     }
   });
@@ -317,7 +327,9 @@ describe('an operation while the database fails', () => {
         }),
         'POST /webhooks/sns': () => ({
           path: '/webhooks/sns',
-          body: JSON.stringify(sns.sign(sns.notification({ notificationType: 'Bounce', mail: { messageId: 'x', headers: [] } }))),
+          body: JSON.stringify(
+            sns.sign(sns.notification({ notificationType: 'Bounce', mail: { messageId: 'x', headers: [] } })),
+          ),
         }),
       };
     }

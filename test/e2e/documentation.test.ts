@@ -4,7 +4,12 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { runDirectory } from '../support/cleanup.ts';
-import { codeBlocks, type DocumentedStack, pagesWithShellBlocks, startDocumentedStack } from '../support/documentation.ts';
+import {
+  codeBlocks,
+  type DocumentedStack,
+  pagesWithShellBlocks,
+  startDocumentedStack,
+} from '../support/documentation.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
