@@ -2934,6 +2934,8 @@ export interface components {
         RateLimitRemaining: number;
         /** @description Seconds until the window ends. */
         RateLimitReset: number;
+        /** @description Where the browser goes on. */
+        Location: string;
         /** @description Seconds to wait before sending the request again. */
         RetryAfter: number;
     };
@@ -2959,7 +2961,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "to": "ann@example.com",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "name": "Spring news",
                  *       "subject": "Hello",
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
@@ -3011,9 +3013,9 @@ export interface operations {
                     };
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from?: string | {
+                    from?: (string | unknown | unknown) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -3065,7 +3067,7 @@ export interface operations {
                         [key: string]: string;
                     } | null;
                     /** @description Files of the mail, at most 10. */
-                    attachments?: {
+                    attachments?: ({
                         /**
                          * @description The name of the file.
                          * @example terms.txt
@@ -3092,7 +3094,20 @@ export interface operations {
                          * @enum {string}
                          */
                         disposition?: "attachment" | "inline";
-                    }[] | null;
+                    } | {
+                        /**
+                         * @description Whether the file is shown inside the mail or attached.
+                         * @example attachment
+                         * @constant
+                         */
+                        disposition?: "attachment";
+                    } | {
+                        /**
+                         * @description The id by which the body refers to an inline image (`cid:`).
+                         * @example text
+                         */
+                        contentId: string;
+                    })[] | null;
                 };
             };
         };
@@ -3188,14 +3203,14 @@ export interface operations {
                 cursor?: string;
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description The state.
                  * @example PENDING
@@ -4467,14 +4482,14 @@ export interface operations {
                 cursor?: string;
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description The name of the event.
                  * @example signed_up
@@ -4579,14 +4594,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
             };
             header?: never;
             path?: never;
@@ -4725,14 +4740,14 @@ export interface operations {
                 cursor?: string;
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
             };
             header?: never;
             path: {
@@ -5012,17 +5027,17 @@ export interface operations {
                 cursor?: string;
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description The types.
-                 * @example text
+                 * @example email.sent,email.opened
                  */
                 types?: string;
                 /**
@@ -5129,14 +5144,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
             };
             header?: never;
             path?: never;
@@ -5415,14 +5430,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description Whether figures are per hour or per day.
                  * @example hour
@@ -5526,14 +5541,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description The figure by which is sorted.
                  * @example opens
@@ -5741,14 +5756,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
             };
             header?: never;
             path?: never;
@@ -6053,14 +6068,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description The most items of the answer, or a limit of the installation.
                  * @example 10
@@ -6123,14 +6138,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description The most items of the answer, or a limit of the installation.
                  * @example 20
@@ -6242,14 +6257,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description The most items of the answer, or a limit of the installation.
                  * @example 20
@@ -6354,14 +6369,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description The most items of the answer, or a limit of the installation.
                  * @example 10
@@ -7655,7 +7670,20 @@ export interface operations {
                 /**
                  * @example {
                  *       "action": "SUBSCRIBE",
-                 *       "condition": true,
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
                  *       "expectedCount": 1
                  *     }
@@ -7669,9 +7697,71 @@ export interface operations {
                     action: "SUBSCRIBE" | "UNSUBSCRIBE" | "DELETE";
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition?: ({
+                        /**
+                         * @description How the groups are combined.
+                         * @example AND
+                         * @enum {string}
+                         */
+                        logic: "AND" | "OR";
+                        /** @description The groups of the condition. */
+                        groups: ({
+                            /** @description The filters of the group. */
+                            filters?: ({
+                                /**
+                                 * @description The name of a field; a custom field begins with `data.`.
+                                 * @example data.plan
+                                 */
+                                field: string;
+                                /**
+                                 * @description The operator of a filter; of a user, whether they operate the installation.
+                                 * @example equals
+                                 */
+                                operator: string;
+                                /**
+                                 * @description The value.
+                                 * @example pro
+                                 */
+                                value?: unknown;
+                                /**
+                                 * @description The unit of time.
+                                 * @example text
+                                 */
+                                unit?: string;
+                                /**
+                                 * @description How many.
+                                 * @example text
+                                 */
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /**
+                             * @description Further conditions of the group.
+                             * @example {}
+                             */
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     /**
                      * Format: uuid
                      * @description The id of the segment.
@@ -7733,15 +7823,17 @@ export interface operations {
                  *       "ids": [
                  *         "01928c7e-0000-7000-8000-000000000002"
                  *       ],
-                 *       "contactIds": true
+                 *       "contactIds": [
+                 *         "01928c7e-0000-7000-8000-000000000002"
+                 *       ]
                  *     }
                  */
                 "application/json": {
                     /** @description The ids. */
                     ids?: string[];
                     /** @description The ids of contacts, at most 1,000. */
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -7791,15 +7883,17 @@ export interface operations {
                  *       "ids": [
                  *         "01928c7e-0000-7000-8000-000000000002"
                  *       ],
-                 *       "contactIds": true
+                 *       "contactIds": [
+                 *         "01928c7e-0000-7000-8000-000000000002"
+                 *       ]
                  *     }
                  */
                 "application/json": {
                     /** @description The ids. */
                     ids?: string[];
                     /** @description The ids of contacts, at most 1,000. */
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -7849,15 +7943,17 @@ export interface operations {
                  *       "ids": [
                  *         "01928c7e-0000-7000-8000-000000000002"
                  *       ],
-                 *       "contactIds": true
+                 *       "contactIds": [
+                 *         "01928c7e-0000-7000-8000-000000000002"
+                 *       ]
                  *     }
                  */
                 "application/json": {
                     /** @description The ids. */
                     ids?: string[];
                     /** @description The ids of contacts, at most 1,000. */
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -8335,7 +8431,20 @@ export interface operations {
                      *           "slug": "vips",
                      *           "description": "text",
                      *           "type": "DYNAMIC",
-                     *           "condition": true,
+                     *           "condition": {
+                     *             "logic": "AND",
+                     *             "groups": [
+                     *               {
+                     *                 "filters": [
+                     *                   {
+                     *                     "field": "data.plan",
+                     *                     "operator": "equals",
+                     *                     "value": "pro"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           },
                      *           "trackMembership": true,
                      *           "memberCount": 1,
                      *           "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -8380,9 +8489,71 @@ export interface operations {
                             type: "DYNAMIC" | "STATIC";
                             /**
                              * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                             * @example true
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
                              */
-                            condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            condition?: ({
+                                /**
+                                 * @description How the groups are combined.
+                                 * @example AND
+                                 * @enum {string}
+                                 */
+                                logic: "AND" | "OR";
+                                /** @description The groups of the condition. */
+                                groups: ({
+                                    /** @description The filters of the group. */
+                                    filters?: ({
+                                        /**
+                                         * @description The name of a field; a custom field begins with `data.`.
+                                         * @example data.plan
+                                         */
+                                        field: string;
+                                        /**
+                                         * @description The operator of a filter; of a user, whether they operate the installation.
+                                         * @example equals
+                                         */
+                                        operator: string;
+                                        /**
+                                         * @description The value.
+                                         * @example pro
+                                         */
+                                        value?: unknown;
+                                        /**
+                                         * @description The unit of time.
+                                         * @example text
+                                         */
+                                        unit?: string;
+                                        /**
+                                         * @description How many.
+                                         * @example text
+                                         */
+                                        count?: unknown;
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[];
+                                    /**
+                                     * @description Further conditions of the group.
+                                     * @example {}
+                                     */
+                                    conditions?: Record<string, unknown> | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
                             /**
                              * @description Whether entries and exits are recorded as events.
                              * @example true
@@ -8746,7 +8917,7 @@ export interface operations {
             query: {
                 /**
                  * @description What to follow, as a comma list: `campaign:<id>`, `job:<id>`, `domain:<id>`, `workflow:<id>`, `activity`.
-                 * @example text
+                 * @example activity
                  */
                 topics: string;
                 /**
@@ -8973,7 +9144,7 @@ export interface operations {
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
                  *       "type": "TRANSACTIONAL",
                  *       "description": "text",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "fromName": "text",
                  *       "replyTo": "ann@example.com"
                  *     }
@@ -9007,9 +9178,9 @@ export interface operations {
                     description?: string | null;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from?: string | {
+                    from?: (string | unknown | unknown) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -9315,7 +9486,7 @@ export interface operations {
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
                  *       "type": "TRANSACTIONAL",
                  *       "description": "text",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "fromName": "text",
                  *       "replyTo": "ann@example.com"
                  *     }
@@ -9349,9 +9520,9 @@ export interface operations {
                     description?: string | null;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from?: string | {
+                    from?: (string | unknown | unknown) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -10173,7 +10344,20 @@ export interface operations {
                      *           "pauseReason": "text",
                      *           "audienceType": "ALL",
                      *           "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *           "audienceCondition": true,
+                     *           "audienceCondition": {
+                     *             "logic": "AND",
+                     *             "groups": [
+                     *               {
+                     *                 "filters": [
+                     *                   {
+                     *                     "field": "data.plan",
+                     *                     "operator": "equals",
+                     *                     "value": "pro"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           },
                      *           "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *           "ratePerMinute": 1,
                      *           "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -10293,9 +10477,71 @@ export interface operations {
                             segmentId: string | null;
                             /**
                              * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                             * @example true
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
                              */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            audienceCondition?: ({
+                                /**
+                                 * @description How the groups are combined.
+                                 * @example AND
+                                 * @enum {string}
+                                 */
+                                logic: "AND" | "OR";
+                                /** @description The groups of the condition. */
+                                groups: ({
+                                    /** @description The filters of the group. */
+                                    filters?: ({
+                                        /**
+                                         * @description The name of a field; a custom field begins with `data.`.
+                                         * @example data.plan
+                                         */
+                                        field: string;
+                                        /**
+                                         * @description The operator of a filter; of a user, whether they operate the installation.
+                                         * @example equals
+                                         */
+                                        operator: string;
+                                        /**
+                                         * @description The value.
+                                         * @example pro
+                                         */
+                                        value?: unknown;
+                                        /**
+                                         * @description The unit of time.
+                                         * @example text
+                                         */
+                                        unit?: string;
+                                        /**
+                                         * @description How many.
+                                         * @example text
+                                         */
+                                        count?: unknown;
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[];
+                                    /**
+                                     * @description Further conditions of the group.
+                                     * @example {}
+                                     */
+                                    conditions?: Record<string, unknown> | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
                             /**
                              * Format: uuid
                              * @description The id of the template.
@@ -10479,14 +10725,27 @@ export interface operations {
                  *       "name": "Spring news",
                  *       "subject": "Hello",
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "audienceType": "ALL",
                  *       "description": "text",
                  *       "fromName": "text",
                  *       "replyTo": "ann@example.com",
                  *       "type": "TRANSACTIONAL",
-                 *       "segmentId": true,
-                 *       "audienceCondition": true,
+                 *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
+                 *       "audienceCondition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *       "ratePerMinute": 1
                  *     }
@@ -10509,9 +10768,9 @@ export interface operations {
                     body: string;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from: string | {
+                    from: (string | unknown | unknown) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -10553,15 +10812,78 @@ export interface operations {
                      */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                     /**
+                     * Format: uuid
                      * @description The id of a segment.
-                     * @example true
+                     * @example 01928c7e-0000-7000-8000-000000000002
                      */
-                    segmentId?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    segmentId?: string | null;
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
-                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    audienceCondition?: ({
+                        /**
+                         * @description How the groups are combined.
+                         * @example AND
+                         * @enum {string}
+                         */
+                        logic: "AND" | "OR";
+                        /** @description The groups of the condition. */
+                        groups: ({
+                            /** @description The filters of the group. */
+                            filters?: ({
+                                /**
+                                 * @description The name of a field; a custom field begins with `data.`.
+                                 * @example data.plan
+                                 */
+                                field: string;
+                                /**
+                                 * @description The operator of a filter; of a user, whether they operate the installation.
+                                 * @example equals
+                                 */
+                                operator: string;
+                                /**
+                                 * @description The value.
+                                 * @example pro
+                                 */
+                                value?: unknown;
+                                /**
+                                 * @description The unit of time.
+                                 * @example text
+                                 */
+                                unit?: string;
+                                /**
+                                 * @description How many.
+                                 * @example text
+                                 */
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /**
+                             * @description Further conditions of the group.
+                             * @example {}
+                             */
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     /**
                      * Format: uuid
                      * @description The id of the template.
@@ -10601,7 +10923,20 @@ export interface operations {
                      *         "pauseReason": "text",
                      *         "audienceType": "ALL",
                      *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "audienceCondition": true,
+                     *         "audienceCondition": {
+                     *           "logic": "AND",
+                     *           "groups": [
+                     *             {
+                     *               "filters": [
+                     *                 {
+                     *                   "field": "data.plan",
+                     *                   "operator": "equals",
+                     *                   "value": "pro"
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         },
                      *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *         "ratePerMinute": 1,
                      *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -10721,9 +11056,71 @@ export interface operations {
                             segmentId: string | null;
                             /**
                              * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                             * @example true
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
                              */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            audienceCondition?: ({
+                                /**
+                                 * @description How the groups are combined.
+                                 * @example AND
+                                 * @enum {string}
+                                 */
+                                logic: "AND" | "OR";
+                                /** @description The groups of the condition. */
+                                groups: ({
+                                    /** @description The filters of the group. */
+                                    filters?: ({
+                                        /**
+                                         * @description The name of a field; a custom field begins with `data.`.
+                                         * @example data.plan
+                                         */
+                                        field: string;
+                                        /**
+                                         * @description The operator of a filter; of a user, whether they operate the installation.
+                                         * @example equals
+                                         */
+                                        operator: string;
+                                        /**
+                                         * @description The value.
+                                         * @example pro
+                                         */
+                                        value?: unknown;
+                                        /**
+                                         * @description The unit of time.
+                                         * @example text
+                                         */
+                                        unit?: string;
+                                        /**
+                                         * @description How many.
+                                         * @example text
+                                         */
+                                        count?: unknown;
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[];
+                                    /**
+                                     * @description Further conditions of the group.
+                                     * @example {}
+                                     */
+                                    conditions?: Record<string, unknown> | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
                             /**
                              * Format: uuid
                              * @description The id of the template.
@@ -10910,7 +11307,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -11022,9 +11432,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -11193,14 +11665,27 @@ export interface operations {
                  *       "name": "Spring news",
                  *       "subject": "Hello",
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "audienceType": "ALL",
                  *       "description": "text",
                  *       "fromName": "text",
                  *       "replyTo": "ann@example.com",
                  *       "type": "TRANSACTIONAL",
-                 *       "segmentId": true,
-                 *       "audienceCondition": true,
+                 *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
+                 *       "audienceCondition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *       "ratePerMinute": 1
                  *     }
@@ -11223,9 +11708,9 @@ export interface operations {
                     body: string;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from: string | {
+                    from: (string | unknown | unknown) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -11267,15 +11752,78 @@ export interface operations {
                      */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                     /**
+                     * Format: uuid
                      * @description The id of a segment.
-                     * @example true
+                     * @example 01928c7e-0000-7000-8000-000000000002
                      */
-                    segmentId?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    segmentId?: string | null;
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
-                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    audienceCondition?: ({
+                        /**
+                         * @description How the groups are combined.
+                         * @example AND
+                         * @enum {string}
+                         */
+                        logic: "AND" | "OR";
+                        /** @description The groups of the condition. */
+                        groups: ({
+                            /** @description The filters of the group. */
+                            filters?: ({
+                                /**
+                                 * @description The name of a field; a custom field begins with `data.`.
+                                 * @example data.plan
+                                 */
+                                field: string;
+                                /**
+                                 * @description The operator of a filter; of a user, whether they operate the installation.
+                                 * @example equals
+                                 */
+                                operator: string;
+                                /**
+                                 * @description The value.
+                                 * @example pro
+                                 */
+                                value?: unknown;
+                                /**
+                                 * @description The unit of time.
+                                 * @example text
+                                 */
+                                unit?: string;
+                                /**
+                                 * @description How many.
+                                 * @example text
+                                 */
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /**
+                             * @description Further conditions of the group.
+                             * @example {}
+                             */
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     /**
                      * Format: uuid
                      * @description The id of the template.
@@ -11313,7 +11861,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -11425,9 +11986,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -11661,7 +12284,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -11773,9 +12409,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -11961,7 +12659,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -12073,9 +12784,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12276,7 +13049,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -12388,9 +13174,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12576,7 +13424,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -12688,9 +13549,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12876,7 +13799,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -12988,9 +13924,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13176,7 +14174,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -13288,9 +14299,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -14070,7 +15143,20 @@ export interface operations {
                      *         "slug": "vips",
                      *         "description": "text",
                      *         "type": "DYNAMIC",
-                     *         "condition": true,
+                     *         "condition": {
+                     *           "logic": "AND",
+                     *           "groups": [
+                     *             {
+                     *               "filters": [
+                     *                 {
+                     *                   "field": "data.plan",
+                     *                   "operator": "equals",
+                     *                   "value": "pro"
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         },
                      *         "trackMembership": true,
                      *         "memberCount": 1,
                      *         "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -14109,9 +15195,71 @@ export interface operations {
                         type: "DYNAMIC" | "STATIC";
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -14168,7 +15316,20 @@ export interface operations {
                  *       "name": "Spring news",
                  *       "description": "text",
                  *       "type": "DYNAMIC",
-                 *       "condition": true,
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "trackMembership": true
                  *     }
                  */
@@ -14191,9 +15352,71 @@ export interface operations {
                     type?: "DYNAMIC" | "STATIC";
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition?: ({
+                        /**
+                         * @description How the groups are combined.
+                         * @example AND
+                         * @enum {string}
+                         */
+                        logic: "AND" | "OR";
+                        /** @description The groups of the condition. */
+                        groups: ({
+                            /** @description The filters of the group. */
+                            filters?: ({
+                                /**
+                                 * @description The name of a field; a custom field begins with `data.`.
+                                 * @example data.plan
+                                 */
+                                field: string;
+                                /**
+                                 * @description The operator of a filter; of a user, whether they operate the installation.
+                                 * @example equals
+                                 */
+                                operator: string;
+                                /**
+                                 * @description The value.
+                                 * @example pro
+                                 */
+                                value?: unknown;
+                                /**
+                                 * @description The unit of time.
+                                 * @example text
+                                 */
+                                unit?: string;
+                                /**
+                                 * @description How many.
+                                 * @example text
+                                 */
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /**
+                             * @description Further conditions of the group.
+                             * @example {}
+                             */
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     /**
                      * @description Whether entries and exits are recorded as events.
                      * @example true
@@ -14216,7 +15439,20 @@ export interface operations {
                      *       "slug": "vips",
                      *       "description": "text",
                      *       "type": "DYNAMIC",
-                     *       "condition": true,
+                     *       "condition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "trackMembership": true,
                      *       "memberCount": 1,
                      *       "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -14254,9 +15490,71 @@ export interface operations {
                         type: "DYNAMIC" | "STATIC";
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -14310,15 +15608,90 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "condition": true
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       }
                  *     }
                  */
                 "application/json": {
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
-                    condition: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition: ({
+                        /**
+                         * @description How the groups are combined.
+                         * @example AND
+                         * @enum {string}
+                         */
+                        logic: "AND" | "OR";
+                        /** @description The groups of the condition. */
+                        groups: ({
+                            /** @description The filters of the group. */
+                            filters?: ({
+                                /**
+                                 * @description The name of a field; a custom field begins with `data.`.
+                                 * @example data.plan
+                                 */
+                                field: string;
+                                /**
+                                 * @description The operator of a filter; of a user, whether they operate the installation.
+                                 * @example equals
+                                 */
+                                operator: string;
+                                /**
+                                 * @description The value.
+                                 * @example pro
+                                 */
+                                value?: unknown;
+                                /**
+                                 * @description The unit of time.
+                                 * @example text
+                                 */
+                                unit?: string;
+                                /**
+                                 * @description How many.
+                                 * @example text
+                                 */
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /**
+                             * @description Further conditions of the group.
+                             * @example {}
+                             */
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                 };
             };
         };
@@ -14432,7 +15805,20 @@ export interface operations {
                      *       "slug": "vips",
                      *       "description": "text",
                      *       "type": "DYNAMIC",
-                     *       "condition": true,
+                     *       "condition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "trackMembership": true,
                      *       "memberCount": 1,
                      *       "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -14470,9 +15856,71 @@ export interface operations {
                         type: "DYNAMIC" | "STATIC";
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -14567,7 +16015,20 @@ export interface operations {
                  * @example {
                  *       "name": "Spring news",
                  *       "description": "text",
-                 *       "condition": true,
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "trackMembership": true
                  *     }
                  */
@@ -14584,9 +16045,71 @@ export interface operations {
                     description?: string | null;
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition?: ({
+                        /**
+                         * @description How the groups are combined.
+                         * @example AND
+                         * @enum {string}
+                         */
+                        logic: "AND" | "OR";
+                        /** @description The groups of the condition. */
+                        groups: ({
+                            /** @description The filters of the group. */
+                            filters?: ({
+                                /**
+                                 * @description The name of a field; a custom field begins with `data.`.
+                                 * @example data.plan
+                                 */
+                                field: string;
+                                /**
+                                 * @description The operator of a filter; of a user, whether they operate the installation.
+                                 * @example equals
+                                 */
+                                operator: string;
+                                /**
+                                 * @description The value.
+                                 * @example pro
+                                 */
+                                value?: unknown;
+                                /**
+                                 * @description The unit of time.
+                                 * @example text
+                                 */
+                                unit?: string;
+                                /**
+                                 * @description How many.
+                                 * @example text
+                                 */
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            /**
+                             * @description Further conditions of the group.
+                             * @example {}
+                             */
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     /**
                      * @description Whether entries and exits are recorded as events.
                      * @example true
@@ -14609,7 +16132,20 @@ export interface operations {
                      *       "slug": "vips",
                      *       "description": "text",
                      *       "type": "DYNAMIC",
-                     *       "condition": true,
+                     *       "condition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "trackMembership": true,
                      *       "memberCount": 1,
                      *       "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -14647,9 +16183,71 @@ export interface operations {
                         type: "DYNAMIC" | "STATIC";
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -16485,7 +18083,7 @@ export interface operations {
                  * @example {
                  *       "url": "https://example.com/hook",
                  *       "types": [
-                 *         "text"
+                 *         "email.*"
                  *       ],
                  *       "description": "text",
                  *       "headers": {},
@@ -16848,7 +18446,7 @@ export interface operations {
                  * @example {
                  *       "url": "https://example.com/hook",
                  *       "types": [
-                 *         "text"
+                 *         "email.*"
                  *       ],
                  *       "description": "text",
                  *       "headers": {},
@@ -17763,14 +19361,14 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                startDate?: string;
+                startDate?: string | unknown | unknown;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
-                endDate?: string;
+                endDate?: string | unknown | unknown;
                 /**
                  * @description The version.
                  * @example 1
@@ -17843,7 +19441,77 @@ export interface operations {
                             cancelled: number;
                         };
                         /** @description The steps. */
-                        steps: Record<string, unknown>;
+                        steps: {
+                            [key: string]: {
+                                /**
+                                 * @description How many executions reached the step.
+                                 * @example 1
+                                 */
+                                entered: number;
+                                /**
+                                 * @description How many executions wait in the step.
+                                 * @example 1
+                                 */
+                                waiting: number;
+                                /**
+                                 * @description How many passed, or whether it did.
+                                 * @example 1
+                                 */
+                                passed: number;
+                                /**
+                                 * @description How many failed.
+                                 * @example 1
+                                 */
+                                failed: number;
+                                /**
+                                 * @description How many executions left the step without doing it.
+                                 * @example 1
+                                 */
+                                skipped: number;
+                                /**
+                                 * @description How long executions stayed in the step, as the median.
+                                 * @example 1
+                                 */
+                                medianSeconds: number | null;
+                                /** @description The exits of a step. */
+                                branches: {
+                                    [key: string]: number;
+                                };
+                                /** @description The mails of the step, by their result. */
+                                mail?: {
+                                    /**
+                                     * @description Mails that were sent.
+                                     * @example 1
+                                     */
+                                    sent: number;
+                                    /**
+                                     * @description Mails that were delivered.
+                                     * @example 1
+                                     */
+                                    delivered: number;
+                                    /**
+                                     * @description Mails that were opened.
+                                     * @example 1
+                                     */
+                                    opened: number;
+                                    /**
+                                     * @description Mails in which a link was clicked.
+                                     * @example 1
+                                     */
+                                    clicked: number;
+                                    /**
+                                     * @description Mails that bounced.
+                                     * @example 1
+                                     */
+                                    bounced: number;
+                                    /**
+                                     * @description How many unsubscribed.
+                                     * @example 1
+                                     */
+                                    unsubscribed: number;
+                                };
+                            };
+                        };
                     };
                 };
             };
@@ -17954,7 +19622,7 @@ export interface operations {
                  * @example {
                  *       "recipe": "text",
                  *       "name": "Spring news",
-                 *       "from": "shop@example.com"
+                 *       "from": "ann@example.com"
                  *     }
                  */
                 "application/json": {
@@ -17970,9 +19638,9 @@ export interface operations {
                     name?: string;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from?: string | {
+                    from?: (string | unknown | unknown) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -26314,7 +27982,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -26440,9 +28121,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -26642,7 +28385,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -26768,9 +28524,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -26970,7 +28788,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -27096,9 +28927,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -27298,7 +29191,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -27424,9 +29330,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -27626,7 +29594,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -27752,9 +29733,71 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: ({
+                            /**
+                             * @description How the groups are combined.
+                             * @example AND
+                             * @enum {string}
+                             */
+                            logic: "AND" | "OR";
+                            /** @description The groups of the condition. */
+                            groups: ({
+                                /** @description The filters of the group. */
+                                filters?: ({
+                                    /**
+                                     * @description The name of a field; a custom field begins with `data.`.
+                                     * @example data.plan
+                                     */
+                                    field: string;
+                                    /**
+                                     * @description The operator of a filter; of a user, whether they operate the installation.
+                                     * @example equals
+                                     */
+                                    operator: string;
+                                    /**
+                                     * @description The value.
+                                     * @example pro
+                                     */
+                                    value?: unknown;
+                                    /**
+                                     * @description The unit of time.
+                                     * @example text
+                                     */
+                                    unit?: string;
+                                    /**
+                                     * @description How many.
+                                     * @example text
+                                     */
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                /**
+                                 * @description Further conditions of the group.
+                                 * @example {}
+                                 */
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.

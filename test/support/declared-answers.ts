@@ -1,6 +1,6 @@
 // Compares every answer of an API in this process with the OpenAPI document (decision 189): the status, the media type,
-// the body with no field that the schema does not have, and the headers. The differences fail the run, and after all API
-// tests so does a declared answer that no test has seen.
+// the body with no field that the schema does not have, and the headers. The differences fail the run. After all API
+// tests, declared answers that no test has seen are listed.
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
@@ -77,7 +77,9 @@ export class AnswerChecker {
     const { name, responses } = operation;
     this.seen.add(`${name} ${answer.status}`);
     const declared = responses[answer.status];
-    const found = declared ? this.compare(`${name} ${answer.status}`, declared, answer) : ['the status is not declared'];
+    const found = declared
+      ? this.compare(`${name} ${answer.status}`, declared, answer)
+      : ['the status is not declared'];
     for (const difference of found) {
       const text = `${name} answered ${answer.status}: ${difference}`;
       if (!this.differences.has(text)) this.differences.set(text, test);
@@ -116,7 +118,11 @@ export class AnswerChecker {
     return validate(isNumber ? Number(value) : String(value)) ? [] : [`the header ${name} does not fit: ${value}`];
   }
 
-  private compareBody(name: string, content: DeclaredResponse['content'], { status, headers, body }: SentAnswer): string[] {
+  private compareBody(
+    name: string,
+    content: DeclaredResponse['content'],
+    { status, headers, body }: SentAnswer,
+  ): string[] {
     if (body === undefined) return [];
     const type = String(headers['content-type'] ?? '').split(';')[0];
     // Koa sends the name of the status with a redirection.
@@ -177,8 +183,12 @@ export function checkAnswersOf(port: number, currentTest: () => string): void {
   ports.add(port);
   if (checker) return;
   testTitle = currentTest;
-  const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as Parameters<typeof routeGroups>[0];
-  checker = new AnswerChecker(openApiOf(routeGroups(parts, () => ({ openapi: "", paths: {} }))) as unknown as DeclaredDocument);
+  const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as Parameters<
+    typeof routeGroups
+  >[0];
+  checker = new AnswerChecker(
+    openApiOf(routeGroups(parts, () => ({ openapi: '', paths: {} }))) as unknown as DeclaredDocument,
+  );
   subscribe('http.server.request.start', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     if (ports.has(request.socket.localPort ?? 0)) follow(request, response);
@@ -191,7 +201,8 @@ function follow(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.host === undefined || !isDecodable(url)) return;
   const chunks: Buffer[] = [];
   const keep = (chunk: unknown, encoding: unknown) => {
-    if (typeof chunk === "string") chunks.push(Buffer.from(chunk, (typeof encoding === "string" ? encoding : "utf8") as BufferEncoding));
+    if (typeof chunk === 'string')
+      chunks.push(Buffer.from(chunk, (typeof encoding === 'string' ? encoding : 'utf8') as BufferEncoding));
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
   };
   const isJson = () => String(response.getHeader('content-type')).startsWith('application/json');
@@ -206,7 +217,10 @@ function follow(request: IncomingMessage, response: ServerResponse): void {
     checked = true;
     const path = url.split('?')[0] ?? '/';
     const headers = response.getHeaders();
-    checker?.check({ method, path, status: response.statusCode, headers, ...(body !== undefined && { body }) }, testTitle());
+    checker?.check(
+      { method, path, status: response.statusCode, headers, ...(body !== undefined && { body }) },
+      testTitle(),
+    );
   };
   response.end = function (this: ServerResponse, ...args: unknown[]) {
     keep(args[0], args[1]);
@@ -225,11 +239,21 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** Returns the errors that fail the run. Unseen answers are known only after all API tests have passed. */
+/** Statuses that `shared-answers.test.ts` gets from every operation that declares them. */
+const SHARED = ['415', '500', '503'];
+
+/**
+ * Returns the errors that fail the run. Unseen answers are known only after all API tests have passed; those that are not
+ * of the shared kinds are only listed.
+ */
 export function answerDifferences(ranAllApiTests: boolean): string[] {
   const differences = [...(checker?.differences ?? [])].map(
     ([difference, test]) => `An answer differs from the OpenAPI document:\n  ${difference}\n  first in: ${test}`,
   );
   const unseen = ranAllApiTests ? (checker?.unseen() ?? []) : [];
-  return [...differences, ...unseen.map((answer) => `No API test has seen this declared answer: ${answer}`)];
+  const isShared = (answer: string) => SHARED.includes(answer.split(' ').at(-1) ?? '');
+  const listed = unseen.filter((answer) => !isShared(answer));
+  if (listed.length > 0) console.warn(`No API test has seen these declared answers:\n  ${listed.join('\n  ')}`);
+  const missing = unseen.filter(isShared).map((answer) => `No API test has seen this declared answer: ${answer}`);
+  return [...differences, ...missing];
 }

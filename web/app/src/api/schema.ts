@@ -3953,6 +3953,8 @@ export interface components {
         RateLimitRemaining: number;
         /** @description Seconds until the window ends. */
         RateLimitReset: number;
+        /** @description Where the browser goes on. */
+        Location: string;
         /** @description Seconds to wait before sending the request again. */
         RetryAfter: number;
     };
@@ -3965,8 +3967,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "CANCELLED" | "UNKNOWN";
                 blocked?: boolean;
                 email?: string;
@@ -4407,8 +4409,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 eventName?: string;
             };
             header?: never;
@@ -4456,8 +4458,8 @@ export interface operations {
     getEventsStats: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
             };
             header?: never;
             path?: never;
@@ -4533,8 +4535,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
             };
             header?: never;
             path: {
@@ -4668,8 +4670,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 types?: string;
                 contactId?: string;
             };
@@ -4718,8 +4720,8 @@ export interface operations {
     getActivityStats: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
             };
             header?: never;
             path?: never;
@@ -4868,8 +4870,8 @@ export interface operations {
     getAnalyticsTimeseries: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 granularity?: "hour" | "day";
             };
             header?: never;
@@ -4913,8 +4915,8 @@ export interface operations {
     getAnalyticsTopCampaigns: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 metric?: "opens" | "clicks" | "humanOpens" | "humanClicks" | "sent";
                 limit?: number;
             };
@@ -4976,8 +4978,8 @@ export interface operations {
     getAnalyticsCampaignStats: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
             };
             header?: never;
             path?: never;
@@ -5056,8 +5058,8 @@ export interface operations {
     getAnalyticsTopEvents: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 limit?: number;
             };
             header?: never;
@@ -5093,8 +5095,8 @@ export interface operations {
     getAnalyticsByTemplate: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 limit?: number;
             };
             header?: never;
@@ -5139,8 +5141,8 @@ export interface operations {
     getAnalyticsByDomain: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 limit?: number;
             };
             header?: never;
@@ -5183,8 +5185,8 @@ export interface operations {
     getAnalyticsTopLinks: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 limit?: number;
             };
             header?: never;
@@ -6106,8 +6108,43 @@ export interface operations {
                 "application/json": {
                     /** @enum {string} */
                     action: "SUBSCRIBE" | "UNSUBSCRIBE" | "DELETE";
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    condition?: ({
+                        /** @enum {string} */
+                        logic: "AND" | "OR";
+                        groups: ({
+                            filters?: ({
+                                field: string;
+                                operator: string;
+                                value?: unknown;
+                                unit?: string;
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     /** Format: uuid */
                     segmentId?: string;
                     expectedCount: number;
@@ -6149,8 +6186,8 @@ export interface operations {
             content: {
                 "application/json": {
                     ids?: string[];
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -6188,8 +6225,8 @@ export interface operations {
             content: {
                 "application/json": {
                     ids?: string[];
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -6227,8 +6264,8 @@ export interface operations {
             content: {
                 "application/json": {
                     ids?: string[];
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -6448,8 +6485,43 @@ export interface operations {
                             description: string | null;
                             /** @enum {string} */
                             type: "DYNAMIC" | "STATIC";
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                            condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            /**
+                             * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
+                             */
+                            condition?: ({
+                                /** @enum {string} */
+                                logic: "AND" | "OR";
+                                groups: ({
+                                    filters?: ({
+                                        field: string;
+                                        operator: string;
+                                        value?: unknown;
+                                        unit?: string;
+                                        count?: unknown;
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[];
+                                    conditions?: Record<string, unknown> | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
                             trackMembership: boolean;
                             memberCount: number;
                             /** Format: uuid */
@@ -6775,7 +6847,7 @@ export interface operations {
                     /** @enum {string} */
                     type: "TRANSACTIONAL" | "MARKETING";
                     description?: string | null;
-                    from?: string | {
+                    from?: (string | unknown | unknown) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -6925,7 +6997,7 @@ export interface operations {
                     /** @enum {string} */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                     description?: string | null;
-                    from?: string | {
+                    from?: (string | unknown | unknown) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -7305,8 +7377,43 @@ export interface operations {
                             audienceType: "ALL" | "SEGMENT" | "FILTERED";
                             /** Format: uuid */
                             segmentId: string | null;
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            /**
+                             * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
+                             */
+                            audienceCondition?: ({
+                                /** @enum {string} */
+                                logic: "AND" | "OR";
+                                groups: ({
+                                    filters?: ({
+                                        field: string;
+                                        operator: string;
+                                        value?: unknown;
+                                        unit?: string;
+                                        count?: unknown;
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[];
+                                    conditions?: Record<string, unknown> | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
                             /** Format: uuid */
                             templateId: string | null;
                             ratePerMinute: number | null;
@@ -7372,7 +7479,7 @@ export interface operations {
                     name: string;
                     subject: string;
                     body: string;
-                    from: string | {
+                    from: (string | unknown | unknown) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -7385,10 +7492,48 @@ export interface operations {
                     replyTo?: string | null;
                     /** @enum {string} */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                    /** @description The id of a segment. */
-                    segmentId?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    /**
+                     * Format: uuid
+                     * @description The id of a segment.
+                     */
+                    segmentId?: string | null;
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    audienceCondition?: ({
+                        /** @enum {string} */
+                        logic: "AND" | "OR";
+                        groups: ({
+                            filters?: ({
+                                field: string;
+                                operator: string;
+                                value?: unknown;
+                                unit?: string;
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     /** Format: uuid */
                     templateId?: string | null;
                     ratePerMinute?: number | null;
@@ -7426,8 +7571,43 @@ export interface operations {
                             audienceType: "ALL" | "SEGMENT" | "FILTERED";
                             /** Format: uuid */
                             segmentId: string | null;
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            /**
+                             * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
+                             */
+                            audienceCondition?: ({
+                                /** @enum {string} */
+                                logic: "AND" | "OR";
+                                groups: ({
+                                    filters?: ({
+                                        field: string;
+                                        operator: string;
+                                        value?: unknown;
+                                        unit?: string;
+                                        count?: unknown;
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[];
+                                    conditions?: Record<string, unknown> | null;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                            } & {
+                                [key: string]: unknown;
+                            }) | null;
                             /** Format: uuid */
                             templateId: string | null;
                             ratePerMinute: number | null;
@@ -7515,8 +7695,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -7579,7 +7794,7 @@ export interface operations {
                     name: string;
                     subject: string;
                     body: string;
-                    from: string | {
+                    from: (string | unknown | unknown) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -7592,10 +7807,48 @@ export interface operations {
                     replyTo?: string | null;
                     /** @enum {string} */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                    /** @description The id of a segment. */
-                    segmentId?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    /**
+                     * Format: uuid
+                     * @description The id of a segment.
+                     */
+                    segmentId?: string | null;
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    audienceCondition?: ({
+                        /** @enum {string} */
+                        logic: "AND" | "OR";
+                        groups: ({
+                            filters?: ({
+                                field: string;
+                                operator: string;
+                                value?: unknown;
+                                unit?: string;
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     /** Format: uuid */
                     templateId?: string | null;
                     ratePerMinute?: number | null;
@@ -7631,8 +7884,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -7754,8 +8042,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -7842,8 +8165,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -7937,8 +8295,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8025,8 +8418,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8113,8 +8541,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8201,8 +8664,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8545,8 +9043,43 @@ export interface operations {
                         description: string | null;
                         /** @enum {string} */
                         type: "DYNAMIC" | "STATIC";
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        condition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         trackMembership: boolean;
                         memberCount: number;
                         /** Format: uuid */
@@ -8583,8 +9116,43 @@ export interface operations {
                     description?: string | null;
                     /** @enum {string} */
                     type?: "DYNAMIC" | "STATIC";
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    condition?: ({
+                        /** @enum {string} */
+                        logic: "AND" | "OR";
+                        groups: ({
+                            filters?: ({
+                                field: string;
+                                operator: string;
+                                value?: unknown;
+                                unit?: string;
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     trackMembership?: boolean;
                 };
             };
@@ -8604,8 +9172,43 @@ export interface operations {
                         description: string | null;
                         /** @enum {string} */
                         type: "DYNAMIC" | "STATIC";
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        condition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         trackMembership: boolean;
                         memberCount: number;
                         /** Format: uuid */
@@ -8638,8 +9241,43 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                    condition: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    condition: ({
+                        /** @enum {string} */
+                        logic: "AND" | "OR";
+                        groups: ({
+                            filters?: ({
+                                field: string;
+                                operator: string;
+                                value?: unknown;
+                                unit?: string;
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                 };
             };
         };
@@ -8704,8 +9342,43 @@ export interface operations {
                         description: string | null;
                         /** @enum {string} */
                         type: "DYNAMIC" | "STATIC";
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        condition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         trackMembership: boolean;
                         memberCount: number;
                         /** Format: uuid */
@@ -8771,8 +9444,43 @@ export interface operations {
                 "application/json": {
                     name?: string;
                     description?: string | null;
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    condition?: ({
+                        /** @enum {string} */
+                        logic: "AND" | "OR";
+                        groups: ({
+                            filters?: ({
+                                field: string;
+                                operator: string;
+                                value?: unknown;
+                                unit?: string;
+                                count?: unknown;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            conditions?: Record<string, unknown> | null;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    }) | null;
                     trackMembership?: boolean;
                 };
             };
@@ -8792,8 +9500,43 @@ export interface operations {
                         description: string | null;
                         /** @enum {string} */
                         type: "DYNAMIC" | "STATIC";
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        condition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         trackMembership: boolean;
                         memberCount: number;
                         /** Format: uuid */
@@ -9563,8 +10306,8 @@ export interface operations {
             content: {
                 "application/json": {
                     code?: string;
-                    password?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    password?: string;
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -9837,8 +10580,8 @@ export interface operations {
                 "application/json": {
                     token: string;
                     password?: string;
-                    newPassword?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    newPassword?: string;
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -10406,6 +11149,7 @@ export interface operations {
                     /** @enum {string} */
                     tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                     language?: string;
+                    /** Format: time-zone */
                     timezone?: string;
                 };
             };
@@ -10552,6 +11296,7 @@ export interface operations {
                     /** @enum {string} */
                     tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                     language?: string;
+                    /** Format: time-zone */
                     timezone?: string;
                     requireTwoFactor?: boolean;
                     publicKeyPolicy?: {
@@ -10773,7 +11518,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     scopes: ("send:read" | "send:write" | "contacts:read" | "contacts:write" | "segments:read" | "segments:write" | "templates:read" | "templates:write" | "campaigns:read" | "campaigns:write" | "workflows:read" | "workflows:write" | "events:read" | "events:write" | "domains:read" | "domains:write" | "webhooks:read" | "webhooks:write" | "analytics:read" | "analytics:write" | "all")[];
-                    expiresAt?: string | null;
+                    expiresAt?: ((string | unknown | unknown) | null) | unknown | unknown;
                     allowedIps?: string[] | null;
                 };
             };
@@ -10851,11 +11596,11 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                actor?: string;
+                actor?: string | ("USER" | "KEY" | "SYSTEM") | unknown;
                 action?: string;
                 target?: string;
-                since?: string;
-                until?: string;
+                since?: string | unknown | unknown;
+                until?: string | unknown | unknown;
             };
             header?: never;
             path: {
@@ -12838,8 +13583,8 @@ export interface operations {
     getWorkflowsIdStats: {
         parameters: {
             query?: {
-                startDate?: string;
-                endDate?: string;
+                startDate?: string | unknown | unknown;
+                endDate?: string | unknown | unknown;
                 version?: number;
             };
             header?: never;
@@ -12865,7 +13610,27 @@ export interface operations {
                             failed: number;
                             cancelled: number;
                         };
-                        steps: Record<string, unknown>;
+                        steps: {
+                            [key: string]: {
+                                entered: number;
+                                waiting: number;
+                                passed: number;
+                                failed: number;
+                                skipped: number;
+                                medianSeconds: number | null;
+                                branches: {
+                                    [key: string]: number;
+                                };
+                                mail?: {
+                                    sent: number;
+                                    delivered: number;
+                                    opened: number;
+                                    clicked: number;
+                                    bounced: number;
+                                    unsubscribed: number;
+                                };
+                            };
+                        };
                     };
                 };
             };
@@ -12931,7 +13696,7 @@ export interface operations {
                 "application/json": {
                     recipe: string;
                     name?: string;
-                    from?: string | {
+                    from?: (string | unknown | unknown) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -17182,8 +17947,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -17306,8 +18106,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -17430,8 +18265,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -17554,8 +18424,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -17678,8 +18583,43 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        audienceCondition?: ({
+                            /** @enum {string} */
+                            logic: "AND" | "OR";
+                            groups: ({
+                                filters?: ({
+                                    field: string;
+                                    operator: string;
+                                    value?: unknown;
+                                    unit?: string;
+                                    count?: unknown;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                conditions?: Record<string, unknown> | null;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        }) | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
