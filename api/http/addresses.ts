@@ -32,8 +32,8 @@ const mailbox = (): Typed<GivenAddress> =>
       .required(),
     {
       anyOf: [
-        { format: 'email', maxLength: 254 },
-        { pattern: '^[^<>]*<[^<>@\\s]+@[^<>@\\s]+>\\s*$', examples: ['Shop <shop@example.com>'] },
+        { type: 'string', format: 'email', maxLength: 254 },
+        { type: 'string', pattern: '^[^<>]*<[^<>@\\s]+@[^<>@\\s]+>\\s*$', examples: ['Shop <shop@example.com>'] },
       ],
     },
   );

@@ -21,7 +21,12 @@ export const moment = (): Typed<string> =>
           : refuse(helpers, 'invalid_string', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time');
       })
       .required(),
-    { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
+    {
+      anyOf: [
+        { type: 'string', format: 'date' },
+        { type: 'string', format: 'date-time' },
+      ],
+    },
   );
 
 /** Rejects impossible dates: JavaScript reads February 30 as March 2. */

@@ -2,55 +2,20 @@ import joi from 'joi';
 import type { Segment } from '../../db/models/segment.ts';
 import { dateTime, flag, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
-import { documented, refuse } from '../http/violations.ts';
+import { refuse } from '../http/violations.ts';
 
 /** Fits 200 filters of the longest kind; unknown parts of a tree are stored with it. */
 const MAX_CONDITION_BYTES = 256 * 1024;
 
-/** Parts that are not named here are stored too. */
-const open = { additionalProperties: {} };
-const filter = {
-  type: 'object',
-  required: ['field', 'operator'],
-  properties: {
-    field: { type: 'string', minLength: 1 },
-    operator: { type: 'string', minLength: 1 },
-    value: {},
-    unit: { type: 'string' },
-    count: {},
-  },
-  ...open,
-};
-const treeSchema = {
-  type: ['object', 'null'],
-  required: ['logic', 'groups'],
-  properties: {
-    logic: { type: 'string', enum: ['AND', 'OR'] },
-    groups: {
-      type: 'array',
-      minItems: 1,
-      items: {
-        type: 'object',
-        properties: { filters: { type: 'array', items: filter }, conditions: { type: ['object', 'null'] } },
-        ...open,
-      },
-    },
-  },
-  ...open,
-};
-
 /** A condition tree; services/conditions validates it and reports the path of every error. */
 export const conditionTree = (): Typed<unknown> =>
-  documented(
-    joi
-      .any()
-      .custom((tree: unknown, helpers) =>
-        Buffer.byteLength(JSON.stringify(tree) ?? '') > MAX_CONDITION_BYTES
-          ? refuse(helpers, 'too_big', `is larger than ${MAX_CONDITION_BYTES / 1024} KB`)
-          : tree,
-      ),
-    treeSchema,
-  )
+  joi
+    .any()
+    .custom((tree: unknown, helpers) =>
+      Buffer.byteLength(JSON.stringify(tree) ?? '') > MAX_CONDITION_BYTES
+        ? refuse(helpers, 'too_big', `is larger than ${MAX_CONDITION_BYTES / 1024} KB`)
+        : tree,
+    )
     .example({ logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] })
     .description('{ logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }');
 

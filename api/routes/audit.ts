@@ -20,7 +20,12 @@ const actor = (): Typed<string> =>
           : refuse(helpers, 'invalid_string', 'must be the id of a user or key, or USER, KEY or SYSTEM'),
       )
       .required(),
-    { anyOf: [{ enum: ['USER', 'KEY', 'SYSTEM'] }, { format: 'uuid' }] },
+    {
+      anyOf: [
+        { type: 'string', enum: ['USER', 'KEY', 'SYSTEM'] },
+        { type: 'string', format: 'uuid' },
+      ],
+    },
   );
 
 const query = {

@@ -3015,7 +3015,7 @@ export interface operations {
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
                      * @example ann@example.com
                      */
-                    from?: (string | unknown | unknown) | {
+                    from?: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -3205,12 +3205,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description The state.
                  * @example PENDING
@@ -4484,12 +4484,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description The name of the event.
                  * @example signed_up
@@ -4596,12 +4596,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
             };
             header?: never;
             path?: never;
@@ -4742,12 +4742,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
             };
             header?: never;
             path: {
@@ -5029,12 +5029,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description The types.
                  * @example email.sent,email.opened
@@ -5146,12 +5146,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
             };
             header?: never;
             path?: never;
@@ -5432,12 +5432,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description Whether figures are per hour or per day.
                  * @example hour
@@ -5543,12 +5543,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description The figure by which is sorted.
                  * @example opens
@@ -5758,12 +5758,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
             };
             header?: never;
             path?: never;
@@ -6070,12 +6070,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description The most items of the answer, or a limit of the installation.
                  * @example 10
@@ -6140,12 +6140,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description The most items of the answer, or a limit of the installation.
                  * @example 20
@@ -6259,12 +6259,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description The most items of the answer, or a limit of the installation.
                  * @example 20
@@ -6371,12 +6371,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description The most items of the answer, or a limit of the installation.
                  * @example 10
@@ -7712,56 +7712,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: ({
-                        /**
-                         * @description How the groups are combined.
-                         * @example AND
-                         * @enum {string}
-                         */
-                        logic: "AND" | "OR";
-                        /** @description The groups of the condition. */
-                        groups: ({
-                            /** @description The filters of the group. */
-                            filters?: ({
-                                /**
-                                 * @description The name of a field; a custom field begins with `data.`.
-                                 * @example data.plan
-                                 */
-                                field: string;
-                                /**
-                                 * @description The operator of a filter; of a user, whether they operate the installation.
-                                 * @example equals
-                                 */
-                                operator: string;
-                                /**
-                                 * @description The value.
-                                 * @example pro
-                                 */
-                                value?: unknown;
-                                /**
-                                 * @description The unit of time.
-                                 * @example text
-                                 */
-                                unit?: string;
-                                /**
-                                 * @description How many.
-                                 * @example text
-                                 */
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            /**
-                             * @description Further conditions of the group.
-                             * @example {}
-                             */
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
                      * Format: uuid
                      * @description The id of the segment.
@@ -8504,56 +8455,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            condition?: ({
-                                /**
-                                 * @description How the groups are combined.
-                                 * @example AND
-                                 * @enum {string}
-                                 */
-                                logic: "AND" | "OR";
-                                /** @description The groups of the condition. */
-                                groups: ({
-                                    /** @description The filters of the group. */
-                                    filters?: ({
-                                        /**
-                                         * @description The name of a field; a custom field begins with `data.`.
-                                         * @example data.plan
-                                         */
-                                        field: string;
-                                        /**
-                                         * @description The operator of a filter; of a user, whether they operate the installation.
-                                         * @example equals
-                                         */
-                                        operator: string;
-                                        /**
-                                         * @description The value.
-                                         * @example pro
-                                         */
-                                        value?: unknown;
-                                        /**
-                                         * @description The unit of time.
-                                         * @example text
-                                         */
-                                        unit?: string;
-                                        /**
-                                         * @description How many.
-                                         * @example text
-                                         */
-                                        count?: unknown;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                    /**
-                                     * @description Further conditions of the group.
-                                     * @example {}
-                                     */
-                                    conditions?: Record<string, unknown> | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
+                            condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /**
                              * @description Whether entries and exits are recorded as events.
                              * @example true
@@ -9180,7 +9082,7 @@ export interface operations {
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
                      * @example ann@example.com
                      */
-                    from?: (string | unknown | unknown) | {
+                    from?: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -9522,7 +9424,7 @@ export interface operations {
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
                      * @example ann@example.com
                      */
-                    from?: (string | unknown | unknown) | {
+                    from?: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -10492,56 +10394,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            audienceCondition?: ({
-                                /**
-                                 * @description How the groups are combined.
-                                 * @example AND
-                                 * @enum {string}
-                                 */
-                                logic: "AND" | "OR";
-                                /** @description The groups of the condition. */
-                                groups: ({
-                                    /** @description The filters of the group. */
-                                    filters?: ({
-                                        /**
-                                         * @description The name of a field; a custom field begins with `data.`.
-                                         * @example data.plan
-                                         */
-                                        field: string;
-                                        /**
-                                         * @description The operator of a filter; of a user, whether they operate the installation.
-                                         * @example equals
-                                         */
-                                        operator: string;
-                                        /**
-                                         * @description The value.
-                                         * @example pro
-                                         */
-                                        value?: unknown;
-                                        /**
-                                         * @description The unit of time.
-                                         * @example text
-                                         */
-                                        unit?: string;
-                                        /**
-                                         * @description How many.
-                                         * @example text
-                                         */
-                                        count?: unknown;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                    /**
-                                     * @description Further conditions of the group.
-                                     * @example {}
-                                     */
-                                    conditions?: Record<string, unknown> | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
+                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /**
                              * Format: uuid
                              * @description The id of the template.
@@ -10770,7 +10623,7 @@ export interface operations {
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
                      * @example ann@example.com
                      */
-                    from: (string | unknown | unknown) | {
+                    from: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -10834,56 +10687,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    audienceCondition?: ({
-                        /**
-                         * @description How the groups are combined.
-                         * @example AND
-                         * @enum {string}
-                         */
-                        logic: "AND" | "OR";
-                        /** @description The groups of the condition. */
-                        groups: ({
-                            /** @description The filters of the group. */
-                            filters?: ({
-                                /**
-                                 * @description The name of a field; a custom field begins with `data.`.
-                                 * @example data.plan
-                                 */
-                                field: string;
-                                /**
-                                 * @description The operator of a filter; of a user, whether they operate the installation.
-                                 * @example equals
-                                 */
-                                operator: string;
-                                /**
-                                 * @description The value.
-                                 * @example pro
-                                 */
-                                value?: unknown;
-                                /**
-                                 * @description The unit of time.
-                                 * @example text
-                                 */
-                                unit?: string;
-                                /**
-                                 * @description How many.
-                                 * @example text
-                                 */
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            /**
-                             * @description Further conditions of the group.
-                             * @example {}
-                             */
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
                      * Format: uuid
                      * @description The id of the template.
@@ -11071,56 +10875,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            audienceCondition?: ({
-                                /**
-                                 * @description How the groups are combined.
-                                 * @example AND
-                                 * @enum {string}
-                                 */
-                                logic: "AND" | "OR";
-                                /** @description The groups of the condition. */
-                                groups: ({
-                                    /** @description The filters of the group. */
-                                    filters?: ({
-                                        /**
-                                         * @description The name of a field; a custom field begins with `data.`.
-                                         * @example data.plan
-                                         */
-                                        field: string;
-                                        /**
-                                         * @description The operator of a filter; of a user, whether they operate the installation.
-                                         * @example equals
-                                         */
-                                        operator: string;
-                                        /**
-                                         * @description The value.
-                                         * @example pro
-                                         */
-                                        value?: unknown;
-                                        /**
-                                         * @description The unit of time.
-                                         * @example text
-                                         */
-                                        unit?: string;
-                                        /**
-                                         * @description How many.
-                                         * @example text
-                                         */
-                                        count?: unknown;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                    /**
-                                     * @description Further conditions of the group.
-                                     * @example {}
-                                     */
-                                    conditions?: Record<string, unknown> | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
+                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /**
                              * Format: uuid
                              * @description The id of the template.
@@ -11447,56 +11202,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -11710,7 +11416,7 @@ export interface operations {
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
                      * @example ann@example.com
                      */
-                    from: (string | unknown | unknown) | {
+                    from: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -11774,56 +11480,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    audienceCondition?: ({
-                        /**
-                         * @description How the groups are combined.
-                         * @example AND
-                         * @enum {string}
-                         */
-                        logic: "AND" | "OR";
-                        /** @description The groups of the condition. */
-                        groups: ({
-                            /** @description The filters of the group. */
-                            filters?: ({
-                                /**
-                                 * @description The name of a field; a custom field begins with `data.`.
-                                 * @example data.plan
-                                 */
-                                field: string;
-                                /**
-                                 * @description The operator of a filter; of a user, whether they operate the installation.
-                                 * @example equals
-                                 */
-                                operator: string;
-                                /**
-                                 * @description The value.
-                                 * @example pro
-                                 */
-                                value?: unknown;
-                                /**
-                                 * @description The unit of time.
-                                 * @example text
-                                 */
-                                unit?: string;
-                                /**
-                                 * @description How many.
-                                 * @example text
-                                 */
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            /**
-                             * @description Further conditions of the group.
-                             * @example {}
-                             */
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
                      * Format: uuid
                      * @description The id of the template.
@@ -12001,56 +11658,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12424,56 +12032,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12799,56 +12358,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13189,56 +12699,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13564,56 +13025,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13939,56 +13351,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -14314,56 +13677,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -15210,56 +14524,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -15367,56 +14632,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: ({
-                        /**
-                         * @description How the groups are combined.
-                         * @example AND
-                         * @enum {string}
-                         */
-                        logic: "AND" | "OR";
-                        /** @description The groups of the condition. */
-                        groups: ({
-                            /** @description The filters of the group. */
-                            filters?: ({
-                                /**
-                                 * @description The name of a field; a custom field begins with `data.`.
-                                 * @example data.plan
-                                 */
-                                field: string;
-                                /**
-                                 * @description The operator of a filter; of a user, whether they operate the installation.
-                                 * @example equals
-                                 */
-                                operator: string;
-                                /**
-                                 * @description The value.
-                                 * @example pro
-                                 */
-                                value?: unknown;
-                                /**
-                                 * @description The unit of time.
-                                 * @example text
-                                 */
-                                unit?: string;
-                                /**
-                                 * @description How many.
-                                 * @example text
-                                 */
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            /**
-                             * @description Further conditions of the group.
-                             * @example {}
-                             */
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
                      * @description Whether entries and exits are recorded as events.
                      * @example true
@@ -15505,56 +14721,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -15642,56 +14809,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition: ({
-                        /**
-                         * @description How the groups are combined.
-                         * @example AND
-                         * @enum {string}
-                         */
-                        logic: "AND" | "OR";
-                        /** @description The groups of the condition. */
-                        groups: ({
-                            /** @description The filters of the group. */
-                            filters?: ({
-                                /**
-                                 * @description The name of a field; a custom field begins with `data.`.
-                                 * @example data.plan
-                                 */
-                                field: string;
-                                /**
-                                 * @description The operator of a filter; of a user, whether they operate the installation.
-                                 * @example equals
-                                 */
-                                operator: string;
-                                /**
-                                 * @description The value.
-                                 * @example pro
-                                 */
-                                value?: unknown;
-                                /**
-                                 * @description The unit of time.
-                                 * @example text
-                                 */
-                                unit?: string;
-                                /**
-                                 * @description How many.
-                                 * @example text
-                                 */
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            /**
-                             * @description Further conditions of the group.
-                             * @example {}
-                             */
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    condition: unknown[] | boolean | number | Record<string, unknown> | string | null;
                 };
             };
         };
@@ -15871,56 +14989,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -16060,56 +15129,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: ({
-                        /**
-                         * @description How the groups are combined.
-                         * @example AND
-                         * @enum {string}
-                         */
-                        logic: "AND" | "OR";
-                        /** @description The groups of the condition. */
-                        groups: ({
-                            /** @description The filters of the group. */
-                            filters?: ({
-                                /**
-                                 * @description The name of a field; a custom field begins with `data.`.
-                                 * @example data.plan
-                                 */
-                                field: string;
-                                /**
-                                 * @description The operator of a filter; of a user, whether they operate the installation.
-                                 * @example equals
-                                 */
-                                operator: string;
-                                /**
-                                 * @description The value.
-                                 * @example pro
-                                 */
-                                value?: unknown;
-                                /**
-                                 * @description The unit of time.
-                                 * @example text
-                                 */
-                                unit?: string;
-                                /**
-                                 * @description How many.
-                                 * @example text
-                                 */
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            /**
-                             * @description Further conditions of the group.
-                             * @example {}
-                             */
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
                      * @description Whether entries and exits are recorded as events.
                      * @example true
@@ -16198,56 +15218,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -19363,12 +18334,12 @@ export interface operations {
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
                  * @example 2026-11-15
                  */
-                startDate?: string | unknown | unknown;
+                startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
                  * @example 2026-11-15
                  */
-                endDate?: string | unknown | unknown;
+                endDate?: string;
                 /**
                  * @description The version.
                  * @example 1
@@ -19640,7 +18611,7 @@ export interface operations {
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
                      * @example ann@example.com
                      */
-                    from?: (string | unknown | unknown) | {
+                    from?: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -28136,56 +27107,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -28539,56 +27461,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -28942,56 +27815,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -29345,56 +28169,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -29748,56 +28523,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /**
-                             * @description How the groups are combined.
-                             * @example AND
-                             * @enum {string}
-                             */
-                            logic: "AND" | "OR";
-                            /** @description The groups of the condition. */
-                            groups: ({
-                                /** @description The filters of the group. */
-                                filters?: ({
-                                    /**
-                                     * @description The name of a field; a custom field begins with `data.`.
-                                     * @example data.plan
-                                     */
-                                    field: string;
-                                    /**
-                                     * @description The operator of a filter; of a user, whether they operate the installation.
-                                     * @example equals
-                                     */
-                                    operator: string;
-                                    /**
-                                     * @description The value.
-                                     * @example pro
-                                     */
-                                    value?: unknown;
-                                    /**
-                                     * @description The unit of time.
-                                     * @example text
-                                     */
-                                    unit?: string;
-                                    /**
-                                     * @description How many.
-                                     * @example text
-                                     */
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                /**
-                                 * @description Further conditions of the group.
-                                 * @example {}
-                                 */
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.

@@ -3967,8 +3967,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SKIPPED" | "CANCELLED" | "UNKNOWN";
                 blocked?: boolean;
                 email?: string;
@@ -4409,8 +4409,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 eventName?: string;
             };
             header?: never;
@@ -4458,8 +4458,8 @@ export interface operations {
     getEventsStats: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
             };
             header?: never;
             path?: never;
@@ -4535,8 +4535,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
             };
             header?: never;
             path: {
@@ -4670,8 +4670,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 types?: string;
                 contactId?: string;
             };
@@ -4720,8 +4720,8 @@ export interface operations {
     getActivityStats: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
             };
             header?: never;
             path?: never;
@@ -4870,8 +4870,8 @@ export interface operations {
     getAnalyticsTimeseries: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 granularity?: "hour" | "day";
             };
             header?: never;
@@ -4915,8 +4915,8 @@ export interface operations {
     getAnalyticsTopCampaigns: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 metric?: "opens" | "clicks" | "humanOpens" | "humanClicks" | "sent";
                 limit?: number;
             };
@@ -4978,8 +4978,8 @@ export interface operations {
     getAnalyticsCampaignStats: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
             };
             header?: never;
             path?: never;
@@ -5058,8 +5058,8 @@ export interface operations {
     getAnalyticsTopEvents: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 limit?: number;
             };
             header?: never;
@@ -5095,8 +5095,8 @@ export interface operations {
     getAnalyticsByTemplate: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 limit?: number;
             };
             header?: never;
@@ -5141,8 +5141,8 @@ export interface operations {
     getAnalyticsByDomain: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 limit?: number;
             };
             header?: never;
@@ -5185,8 +5185,8 @@ export interface operations {
     getAnalyticsTopLinks: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 limit?: number;
             };
             header?: never;
@@ -6125,26 +6125,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: ({
-                        /** @enum {string} */
-                        logic: "AND" | "OR";
-                        groups: ({
-                            filters?: ({
-                                field: string;
-                                operator: string;
-                                value?: unknown;
-                                unit?: string;
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /** Format: uuid */
                     segmentId?: string;
                     expectedCount: number;
@@ -6502,26 +6483,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            condition?: ({
-                                /** @enum {string} */
-                                logic: "AND" | "OR";
-                                groups: ({
-                                    filters?: ({
-                                        field: string;
-                                        operator: string;
-                                        value?: unknown;
-                                        unit?: string;
-                                        count?: unknown;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                    conditions?: Record<string, unknown> | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
+                            condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             trackMembership: boolean;
                             memberCount: number;
                             /** Format: uuid */
@@ -6847,7 +6809,7 @@ export interface operations {
                     /** @enum {string} */
                     type: "TRANSACTIONAL" | "MARKETING";
                     description?: string | null;
-                    from?: (string | unknown | unknown) | {
+                    from?: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -6997,7 +6959,7 @@ export interface operations {
                     /** @enum {string} */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                     description?: string | null;
-                    from?: (string | unknown | unknown) | {
+                    from?: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -7394,26 +7356,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            audienceCondition?: ({
-                                /** @enum {string} */
-                                logic: "AND" | "OR";
-                                groups: ({
-                                    filters?: ({
-                                        field: string;
-                                        operator: string;
-                                        value?: unknown;
-                                        unit?: string;
-                                        count?: unknown;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                    conditions?: Record<string, unknown> | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
+                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /** Format: uuid */
                             templateId: string | null;
                             ratePerMinute: number | null;
@@ -7479,7 +7422,7 @@ export interface operations {
                     name: string;
                     subject: string;
                     body: string;
-                    from: (string | unknown | unknown) | {
+                    from: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -7514,26 +7457,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    audienceCondition?: ({
-                        /** @enum {string} */
-                        logic: "AND" | "OR";
-                        groups: ({
-                            filters?: ({
-                                field: string;
-                                operator: string;
-                                value?: unknown;
-                                unit?: string;
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /** Format: uuid */
                     templateId?: string | null;
                     ratePerMinute?: number | null;
@@ -7588,26 +7512,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            audienceCondition?: ({
-                                /** @enum {string} */
-                                logic: "AND" | "OR";
-                                groups: ({
-                                    filters?: ({
-                                        field: string;
-                                        operator: string;
-                                        value?: unknown;
-                                        unit?: string;
-                                        count?: unknown;
-                                    } & {
-                                        [key: string]: unknown;
-                                    })[];
-                                    conditions?: Record<string, unknown> | null;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                            } & {
-                                [key: string]: unknown;
-                            }) | null;
+                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /** Format: uuid */
                             templateId: string | null;
                             ratePerMinute: number | null;
@@ -7712,26 +7617,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -7794,7 +7680,7 @@ export interface operations {
                     name: string;
                     subject: string;
                     body: string;
-                    from: (string | unknown | unknown) | {
+                    from: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -7829,26 +7715,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    audienceCondition?: ({
-                        /** @enum {string} */
-                        logic: "AND" | "OR";
-                        groups: ({
-                            filters?: ({
-                                field: string;
-                                operator: string;
-                                value?: unknown;
-                                unit?: string;
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /** Format: uuid */
                     templateId?: string | null;
                     ratePerMinute?: number | null;
@@ -7901,26 +7768,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8059,26 +7907,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8182,26 +8011,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8312,26 +8122,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8435,26 +8226,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8558,26 +8330,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -8681,26 +8434,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -9060,26 +8794,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         trackMembership: boolean;
                         memberCount: number;
                         /** Format: uuid */
@@ -9133,26 +8848,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: ({
-                        /** @enum {string} */
-                        logic: "AND" | "OR";
-                        groups: ({
-                            filters?: ({
-                                field: string;
-                                operator: string;
-                                value?: unknown;
-                                unit?: string;
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     trackMembership?: boolean;
                 };
             };
@@ -9189,26 +8885,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         trackMembership: boolean;
                         memberCount: number;
                         /** Format: uuid */
@@ -9258,26 +8935,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition: ({
-                        /** @enum {string} */
-                        logic: "AND" | "OR";
-                        groups: ({
-                            filters?: ({
-                                field: string;
-                                operator: string;
-                                value?: unknown;
-                                unit?: string;
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    condition: unknown[] | boolean | number | Record<string, unknown> | string | null;
                 };
             };
         };
@@ -9359,26 +9017,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         trackMembership: boolean;
                         memberCount: number;
                         /** Format: uuid */
@@ -9461,26 +9100,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: ({
-                        /** @enum {string} */
-                        logic: "AND" | "OR";
-                        groups: ({
-                            filters?: ({
-                                field: string;
-                                operator: string;
-                                value?: unknown;
-                                unit?: string;
-                                count?: unknown;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                            conditions?: Record<string, unknown> | null;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                    } & {
-                        [key: string]: unknown;
-                    }) | null;
+                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     trackMembership?: boolean;
                 };
             };
@@ -9517,26 +9137,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         trackMembership: boolean;
                         memberCount: number;
                         /** Format: uuid */
@@ -11518,7 +11119,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     scopes: ("send:read" | "send:write" | "contacts:read" | "contacts:write" | "segments:read" | "segments:write" | "templates:read" | "templates:write" | "campaigns:read" | "campaigns:write" | "workflows:read" | "workflows:write" | "events:read" | "events:write" | "domains:read" | "domains:write" | "webhooks:read" | "webhooks:write" | "analytics:read" | "analytics:write" | "all")[];
-                    expiresAt?: ((string | unknown | unknown) | null) | unknown | unknown;
+                    expiresAt?: ((string) | null) | string;
                     allowedIps?: string[] | null;
                 };
             };
@@ -11596,11 +11197,11 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                actor?: string | ("USER" | "KEY" | "SYSTEM") | unknown;
+                actor?: string | ("USER" | "KEY" | "SYSTEM");
                 action?: string;
                 target?: string;
-                since?: string | unknown | unknown;
-                until?: string | unknown | unknown;
+                since?: string;
+                until?: string;
             };
             header?: never;
             path: {
@@ -13583,8 +13184,8 @@ export interface operations {
     getWorkflowsIdStats: {
         parameters: {
             query?: {
-                startDate?: string | unknown | unknown;
-                endDate?: string | unknown | unknown;
+                startDate?: string;
+                endDate?: string;
                 version?: number;
             };
             header?: never;
@@ -13696,7 +13297,7 @@ export interface operations {
                 "application/json": {
                     recipe: string;
                     name?: string;
-                    from?: (string | unknown | unknown) | {
+                    from?: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -17964,26 +17565,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -18123,26 +17705,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -18282,26 +17845,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -18441,26 +17985,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -18600,26 +18125,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: ({
-                            /** @enum {string} */
-                            logic: "AND" | "OR";
-                            groups: ({
-                                filters?: ({
-                                    field: string;
-                                    operator: string;
-                                    value?: unknown;
-                                    unit?: string;
-                                    count?: unknown;
-                                } & {
-                                    [key: string]: unknown;
-                                })[];
-                                conditions?: Record<string, unknown> | null;
-                            } & {
-                                [key: string]: unknown;
-                            })[];
-                        } & {
-                            [key: string]: unknown;
-                        }) | null;
+                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
