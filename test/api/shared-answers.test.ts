@@ -302,9 +302,11 @@ describe('an operation while the database fails', () => {
           [`POST /${name}/{token}`, () => ({ path: `/${name}/${any}`, body: 'password=correct+horse', headers: form })],
         ]),
       );
+      const period = { current_period_start: 1_700_000_000, current_period_end: 1_702_600_000 };
+      const subscription = { id: 'sub_1', customer: 'cus_1', status: 'canceled', items: { data: [period] } };
       const event = JSON.stringify({
         ...{ id: 'evt_1', object: 'event', type: 'customer.subscription.deleted' },
-        ...{ created: Math.floor(Date.now() / 1000), data: { object: { id: 'sub_1', customer: 'cus_1' } } },
+        ...{ created: Math.floor(Date.now() / 1000), data: { object: subscription } },
       });
       return {
         ...hosted,
