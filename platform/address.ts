@@ -1,4 +1,5 @@
 import joi from 'joi';
+import { documented } from './joi-violations.ts';
 
 /** Invisible and control characters, which no address may contain. */
 export const UNPRINTABLE = /[\p{C}\u2028\u2029]/u;
@@ -9,17 +10,23 @@ export const UNPRINTABLE = /[\p{C}\u2028\u2029]/u;
  */
 export const UNSAFE_IN_LINE = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
+/** Texts without them, as a pattern that every regular expression engine reads. */
+export const SAFE_LINE_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]*$';
+
 /**
  * An e-mail address, trimmed and lower-cased; at most 254 characters, 64 of them before the @. With `min(0)` an empty
  * string fails as an invalid address and not as a string that is too short.
  */
 export const addressRule = () =>
-  joi
-    .string()
-    .min(0)
-    .custom((value: string) => value.trim().toLowerCase())
-    .email({ tlds: false })
-    .custom((value: string, helpers) => (UNPRINTABLE.test(value) ? helpers.error('string.email') : value));
+  documented(
+    joi
+      .string()
+      .min(0)
+      .custom((value: string) => value.trim().toLowerCase())
+      .email({ tlds: false })
+      .custom((value: string, helpers) => (UNPRINTABLE.test(value) ? helpers.error('string.email') : value)),
+    { maxLength: 254 },
+  );
 
 const rule = addressRule();
 

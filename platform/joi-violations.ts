@@ -34,6 +34,13 @@ const codesByRule: Record<string, Violation['code']> = {
 export const refuse = (helpers: joi.CustomHelpers, code: Violation['code'], rule: string): joi.ErrorReport =>
   helpers.error(`fault.${code}`, { rule });
 
+/** The key of joi's `meta` under which a schema says what its custom rules require. */
+export const DOCUMENTED = 'jsonSchema';
+
+/** Puts what a custom rule requires into the OpenAPI document, as keywords of JSON Schema. */
+export const documented = <S extends joi.Schema>(schema: S, rule: Record<string, unknown>): S =>
+  schema.meta({ [DOCUMENTED]: rule }) as S;
+
 function codeOf(type: string): Violation['code'] {
   const [kind = '', rule = ''] = type.split('.');
   if (kind === 'fault') return rule as Violation['code'];

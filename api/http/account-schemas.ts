@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { refuse } from '../../platform/joi-violations.ts';
+import { documented, refuse } from '../../platform/joi-violations.ts';
 import { MAX_PROJECT_NAME_LENGTH, nameViolation, normalizeName } from '../../platform/names.ts';
 import { isTimezone } from '../../platform/time-zones.ts';
 import { email, text } from './schemas.ts';
@@ -7,19 +7,25 @@ import type { Typed } from './typed.ts';
 
 /** The name of a project, normalized. */
 export const projectName = (): Typed<string> =>
-  joi
-    .string()
-    .min(1)
-    .max(MAX_PROJECT_NAME_LENGTH)
-    .custom((given: string, helpers) => {
-      const name = normalizeName(given);
-      // Normalizing may lengthen it: `ﷺ` becomes 18 letters.
-      if (name.length > MAX_PROJECT_NAME_LENGTH)
-        return helpers.error('string.max', { limit: MAX_PROJECT_NAME_LENGTH, encoding: undefined });
-      const violation = nameViolation(given) ?? nameViolation(name);
-      return violation ? refuse(helpers, 'invalid_string', violation) : name;
-    })
-    .required();
+  documented(
+    joi
+      .string()
+      .min(1)
+      .max(MAX_PROJECT_NAME_LENGTH)
+      .custom((given: string, helpers) => {
+        const name = normalizeName(given);
+        // Normalizing may lengthen it: `ﷺ` becomes 18 letters.
+        if (name.length > MAX_PROJECT_NAME_LENGTH)
+          return helpers.error('string.max', { limit: MAX_PROJECT_NAME_LENGTH, encoding: undefined });
+        const violation = nameViolation(given) ?? nameViolation(name);
+        return violation ? refuse(helpers, 'invalid_string', violation) : name;
+      })
+      .required(),
+    {
+      pattern:
+        '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    },
+  );
 
 /** An address without characters that imitate others. */
 export const userEmail = (): Typed<string> =>
@@ -44,12 +50,15 @@ export const language = (): Typed<string> =>
 
 /** The IANA name of a time zone. */
 export const timezone = (): Typed<string> =>
-  joi
-    .string()
-    .max(100)
-    .custom((value: string, helpers) =>
-      isTimezone(value)
-        ? value
-        : refuse(helpers, 'invalid_string', 'must be the name of a time zone, such as Europe/Berlin'),
-    )
-    .required();
+  documented(
+    joi
+      .string()
+      .max(100)
+      .custom((value: string, helpers) =>
+        isTimezone(value)
+          ? value
+          : refuse(helpers, 'invalid_string', 'must be the name of a time zone, such as Europe/Berlin'),
+      )
+      .required(),
+    { format: 'time-zone', pattern: '^[A-Za-z]' },
+  );

@@ -3,6 +3,7 @@ import { readMailbox } from '../../platform/address.ts';
 import type { Address } from '../../services/emails/send.ts';
 import { arrayOr, email, line, list, nullable, object, objectOr, optional, textOr } from './schemas.ts';
 import type { Typed } from './typed.ts';
+import { documented } from './violations.ts';
 
 const MAX_RECIPIENTS = 1000;
 
@@ -23,11 +24,19 @@ export const recipients = (): Typed<GivenAddress | GivenAddress[]> => {
 export const senderAddress = (): Typed<GivenAddress> => textOr(mailbox(), objectOr(named(), mailbox()));
 
 const mailbox = (): Typed<GivenAddress> =>
-  joi
-    .string()
-    .min(0)
-    .custom((text: string, helpers) => parseMailbox(text) ?? helpers.error('string.email'))
-    .required();
+  documented(
+    joi
+      .string()
+      .min(0)
+      .custom((text: string, helpers) => parseMailbox(text) ?? helpers.error('string.email'))
+      .required(),
+    {
+      anyOf: [
+        { type: 'string', format: 'email', maxLength: 254 },
+        { type: 'string', pattern: '^[^<>]*<[^<>@\\s]+@[^<>@\\s]+>\\s*$', examples: ['Shop <shop@example.com>'] },
+      ],
+    },
+  );
 
 /** Keeps the string where it has no name: the deprecated `name` of /v1/send applies only then. */
 function parseMailbox(text: string): GivenAddress | undefined {

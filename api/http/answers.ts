@@ -30,6 +30,8 @@ export interface DeclaredAnswer {
   description: string;
   schema?: Typed<unknown>;
   contentType?: string;
+  /** Callers that are no browsers get this error instead of a page. */
+  orError?: ErrorCode;
   /** The code of an error; `plain` errors are sent as `{ error: "<text>" }` instead of in the envelope. */
   code?: ErrorCode;
   plain?: boolean;

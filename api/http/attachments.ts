@@ -3,23 +3,28 @@ import { UNSAFE_IN_LINE } from '../../platform/address.ts';
 import type { MailAttachment } from '../../platform/mime/compose.ts';
 import { list, nullable, object, oneOf, optional } from './schemas.ts';
 import type { Typed } from './typed.ts';
-import { refuse } from './violations.ts';
+import { documented, refuse } from './violations.ts';
 
 const MAX_ATTACHMENTS = 10;
 const MAX_TEXT = 255;
 
-const matching = (rule: (text: string) => boolean, violation: string): Typed<string> =>
-  joi
-    .string()
-    .max(MAX_TEXT)
-    .custom((text: string, helpers) => (rule(text) ? text : refuse(helpers, 'invalid_string', violation)))
-    .required();
+/** `pattern` is what the rule requires, for the OpenAPI document. */
+const matching = (rule: (text: string) => boolean, violation: string, pattern: string): Typed<string> =>
+  documented(
+    joi
+      .string()
+      .max(MAX_TEXT)
+      .custom((text: string, helpers) => (rule(text) ? text : refuse(helpers, 'invalid_string', violation)))
+      .required(),
+    { pattern },
+  );
 
 /** A file name, not a path: mail programs differ in how they treat paths. */
 const filename = () =>
   matching(
     (text) => !/["/\\]/.test(text) && !UNSAFE_IN_LINE.test(text) && !/^\.*$/.test(text.trim()),
     'must be the name of a file, without line breaks, quotes or slashes',
+    '^(?![. ]*$)[^"/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]+$',
   );
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
@@ -27,11 +32,15 @@ const MIME = new RegExp(`^${TOKEN}/${TOKEN}(?:; ?${TOKEN}=(?:${TOKEN}|"[^"\\\\\\
 
 /** Multipart would be parsed as parts of the mail itself. */
 const mimeType = () =>
-  matching((text) => MIME.test(text) && !/^multipart\//i.test(text), 'must be a MIME type such as application/pdf');
+  matching(
+    (text) => MIME.test(text) && !/^multipart\//i.test(text),
+    'must be a MIME type such as application/pdf',
+    `^(?![Mm]ultipart/)${TOKEN}/${TOKEN}(; ?${TOKEN}=(${TOKEN}|"[^"]*"))*$`,
+  );
 
 /** Used between < and > in a header, and after `cid:` in the body. */
 const contentId = () =>
-  matching((text) => /^[!#-;=?-~]+$/.test(text), 'must be printable ASCII without blanks, " < and >');
+  matching((text) => /^[!#-;=?-~]+$/.test(text), 'must be printable ASCII without blanks, " < and >', '^[!#-;=?-~]+$');
 
 /** Base64 may be wrapped into lines. */
 const BREAKS = /[\r\n]+/g;
@@ -43,27 +52,38 @@ function decode(text: string): Buffer | undefined {
 }
 
 const content = (): Typed<Buffer> =>
-  joi
-    .string()
-    .custom((text: string, helpers) => decode(text) ?? refuse(helpers, 'invalid_string', 'must be base64'))
-    .required();
+  documented(
+    joi
+      .string()
+      .custom((text: string, helpers) => decode(text) ?? refuse(helpers, 'invalid_string', 'must be base64'))
+      .required(),
+    { contentEncoding: 'base64', pattern: '^[A-Za-z0-9+/\\r\\n]*=?[\\r\\n]*=?[\\r\\n]*$' },
+  );
 
 interface GivenAttachment extends Omit<MailAttachment, 'disposition'> {
   disposition?: MailAttachment['disposition'] | undefined;
 }
 
 const attachment = (): Typed<GivenAttachment> =>
-  object({
-    filename: filename(),
-    content: content(),
-    contentType: mimeType(),
-    contentId: optional(nullable(contentId())),
-    disposition: optional(oneOf('attachment', 'inline')),
-  }).custom((given: GivenAttachment, helpers) => {
-    if (given.disposition !== 'inline' || given.contentId) return given;
-    const { state } = helpers;
-    return helpers.error('any.required', {}, state.localize?.([...(state.path ?? []), 'contentId']));
-  });
+  documented(
+    object({
+      filename: filename(),
+      content: content(),
+      contentType: mimeType(),
+      contentId: optional(nullable(contentId())),
+      disposition: optional(oneOf('attachment', 'inline')),
+    }).custom((given: GivenAttachment, helpers) => {
+      if (given.disposition !== 'inline' || given.contentId) return given;
+      const { state } = helpers;
+      return helpers.error('any.required', {}, state.localize?.([...(state.path ?? []), 'contentId']));
+    }),
+    {
+      anyOf: [
+        { properties: { disposition: { const: 'attachment' } } },
+        { required: ['contentId'], properties: { contentId: { type: 'string' } } },
+      ],
+    },
+  );
 
 export const attachments = (): Typed<GivenAttachment[]> => list(attachment(), { max: MAX_ATTACHMENTS });
 

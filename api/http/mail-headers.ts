@@ -1,6 +1,6 @@
 import joi from 'joi';
 import type { Typed } from './typed.ts';
-import { refuse } from './violations.ts';
+import { documented, refuse } from './violations.ts';
 
 const MAX_HEADERS = 100;
 const MAX_NAME = 255;
@@ -44,27 +44,33 @@ function nameViolation(name: string): string | undefined {
   return undefined;
 }
 
-const value = joi
-  .string()
-  .min(0)
-  .max(MAX_VALUE)
-  .custom((text: string, helpers) => {
-    const name = String(helpers.state.path?.at(-1));
-    const violation = nameViolation(name);
-    if (violation) return refuse(helpers, 'custom', violation);
-    return CONTROL.test(text.replaceAll('\t', ' '))
-      ? refuse(helpers, 'invalid_string', 'must not contain line breaks or control characters')
-      : text;
-  });
+const value = documented(
+  joi
+    .string()
+    .min(0)
+    .max(MAX_VALUE)
+    .custom((text: string, helpers) => {
+      const name = String(helpers.state.path?.at(-1));
+      const violation = nameViolation(name);
+      if (violation) return refuse(helpers, 'custom', violation);
+      return CONTROL.test(text.replaceAll('\t', ' '))
+        ? refuse(helpers, 'invalid_string', 'must not contain line breaks or control characters')
+        : text;
+    }),
+  { pattern: '^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' },
+);
 
 /** Headers of a mail by name. */
 export const mailHeaders = (): Typed<Record<string, string>> =>
-  joi
-    .object()
-    .pattern(/^/, value)
-    .max(MAX_HEADERS)
-    .custom((headers: Record<string, string>, helpers) => {
-      const names = Object.keys(headers).map((name) => name.toLowerCase());
-      return new Set(names).size < names.length ? refuse(helpers, 'custom', 'has a header twice') : headers;
-    })
-    .required();
+  documented(
+    joi
+      .object()
+      .pattern(/^/, value)
+      .max(MAX_HEADERS)
+      .custom((headers: Record<string, string>, helpers) => {
+        const names = Object.keys(headers).map((name) => name.toLowerCase());
+        return new Set(names).size < names.length ? refuse(helpers, 'custom', 'has a header twice') : headers;
+      })
+      .required(),
+    { propertyNames: { pattern: NAME.source, maxLength: MAX_NAME } },
+  );

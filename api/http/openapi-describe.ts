@@ -65,7 +65,7 @@ export function exampleOf(schema: Schema, name = ''): unknown {
   if (Array.isArray(schema.examples) && schema.examples.length > 0) return schema.examples[0];
   if (Array.isArray(schema.enum)) return schema.enum.find((value) => value !== null) ?? null;
   if (schema.default !== undefined) return schema.default;
-  const [choice] = (schema.anyOf ?? schema.oneOf ?? []) as Schema[];
+  const [choice] = (schema.properties ? [] : (schema.anyOf ?? schema.oneOf ?? [])) as Schema[];
   if (choice) return exampleOf(choice, name);
   const type = [schema.type].flat().find((one) => one !== 'null' && one !== 'array') ?? [schema.type].flat()[0];
   switch (type) {

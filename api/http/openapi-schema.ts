@@ -1,15 +1,65 @@
+import { createRequire } from 'node:module';
 import type joi from 'joi';
-import joiToJson from 'joi-to-json';
+import { DOCUMENTED } from '../../platform/joi-violations.ts';
 
 type Schema = Record<string, unknown>;
 
-/** The module exports the function itself, which its types do not say. */
-const convert = joiToJson as unknown as (schema: joi.Schema, mode: 'open-api-3.1') => Schema;
+/** The part of joi's `describe()` that joi-to-json loses. */
+interface Described {
+  type?: string;
+  keys?: Record<string, Described>;
+  rules?: { name: string; args?: { limit?: number } }[];
+  metas?: Record<string, Schema>[];
+  patterns?: { schema?: Described; rule: Described }[];
+  whens?: When[];
+  flags?: { presence?: string };
+}
+
+interface When {
+  ref?: { path: string[] };
+  is?: Described;
+  otherwise?: Described;
+}
+
+interface Parser {
+  parse(described: Described, definitions?: object, level?: number): Schema;
+}
+
+/** joi-to-json exports a function only, which cannot be extended. */
+const OpenApiParser = createRequire(import.meta.url)('joi-to-json/lib/parsers/open-api-3.1') as new () => Parser;
+
+/** Adds what joi-to-json leaves out: sizes of objects, values of any name, alternatives that are required, custom rules. */
+class CompleteParser extends OpenApiParser {
+  override parse(described: Described, definitions?: object, level = 0): Schema {
+    const whens = described.whens?.filter((when) => !isRequiredWithout(when));
+    const schema = super.parse({ ...described, ...(whens && { whens }) }, definitions, level);
+    if (described.type === 'object') {
+      for (const { name, args } of described.rules ?? []) {
+        if (name === 'max' || name === 'length') schema.maxProperties = args?.limit;
+        if (name === 'min' || name === 'length') schema.minProperties = args?.limit;
+      }
+      const anyName = described.patterns?.find((pattern) => pattern.schema);
+      if (anyName) schema.additionalProperties = this.parse(anyName.rule, definitions, level + 1);
+      const choices = Object.entries(described.keys ?? {}).flatMap(([key, { whens = [] }]) =>
+        requiredWithout(key, whens),
+      );
+      if (choices.length > 0) schema.allOf = [...((schema.allOf as unknown[]) ?? []), ...choices];
+    }
+    return Object.assign(schema, ...(described.metas ?? []).map((meta) => meta[DOCUMENTED] ?? {}));
+  }
+}
+
+/** A key that is required when another is missing: one of the two is required. */
+const isRequiredWithout = ({ is, otherwise }: When): boolean =>
+  is?.flags?.presence === 'required' && otherwise?.flags?.presence === 'required';
+
+const requiredWithout = (key: string, whens: When[]): Schema[] =>
+  whens.filter(isRequiredWithout).map(({ ref }) => ({ anyOf: [{ required: [key] }, { required: [ref?.path[0]] }] }));
 
 /** Converts a joi schema to JSON Schema of OpenAPI 3.1. */
 export function jsonSchemaOf(schema: joi.Schema): Schema {
   // Unknown fields are accepted and dropped; the document must say so too.
-  const described = convert(schema.prefs({ allowUnknown: true }), 'open-api-3.1');
+  const described = new CompleteParser().parse(schema.prefs({ allowUnknown: true }).describe() as Described);
   delete described.schemas;
   return simplify(described) as Schema;
 }

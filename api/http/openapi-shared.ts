@@ -45,6 +45,7 @@ const violation = {
 };
 
 const header = (description: string, schema: object) => ({ description, schema });
+const constantHeader = (description: string, schema: object) => ({ description, required: true, schema });
 
 export const sharedComponents = {
   schemas: {
@@ -53,11 +54,12 @@ export const sharedComponents = {
     PlainError: { type: 'object', required: ['error'], properties: { error: text } },
   },
   headers: {
-    RequestId: header("The caller's X-Request-Id, or a generated one.", text),
+    RequestId: constantHeader("The caller's X-Request-Id, or a generated one.", text),
     RateLimitLimit: header('Requests a minute of the limit that applies to this call.', { type: 'integer' }),
     RateLimitRemaining: header('Requests left in this window.', { type: 'integer' }),
     RateLimitReset: header('Seconds until the window ends.', { type: 'integer' }),
-    RetryAfter: header('Seconds to wait before sending the request again.', { type: 'integer', minimum: 1 }),
+    Location: constantHeader('Where the browser goes on.', text),
+    RetryAfter: constantHeader('Seconds to wait before sending the request again.', { type: 'integer', minimum: 1 }),
   },
   securitySchemes: {
     publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (`pk_...`).' },
@@ -107,27 +109,38 @@ export const takesMembers = (route: Route): boolean =>
 
 /** The error responses that follow from a route's declaration. */
 export function errorResponses(route: Route, headers: object): Responses {
-  const { access, method, query, body, multipart, params } = route;
+  const { access, method, body, bodyKind, multipart, params } = route;
   const responses: Responses = {};
   const add = (status: number, description: string, more: object = {}) => {
     responses[status] = {
       description,
-      headers: { ...headers, ...more, 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+      // The rate is limited for known callers.
+      headers: {
+        ...(status === 401 ? {} : headers),
+        ...more,
+        'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+      },
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     };
   };
+  const bySession = ['session', 'projectSession', 'member'].includes(access);
   const hasBody = Boolean(body || multipart);
-  if (takesSession(route)) add(400, 'Query or body cannot be read, or a session names no project (`BAD_REQUEST`)');
-  else if (query || hasBody) add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
-  if (access === 'session' || access === 'member' || access === 'projectSession')
-    add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
+  if (takesSession(route) || access === 'projectSession')
+    add(400, 'Query or body cannot be read, or a session names no project (`BAD_REQUEST`)');
+  else if (mayRefuseQuery(route) || mayRefuseBody(route))
+    add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
+  if (bySession) add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
   else if (isOfProject(route)) add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
-  if (access !== 'public' && access !== 'operator' && (method !== 'GET' || route.role))
+  if (access === 'public') {
+    if (method !== 'GET') add(403, 'A browser with a session sends it from another site (`FORBIDDEN`)');
+  } else if (access !== 'operator' && (method !== 'GET' || route.role))
     add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
-  else if (takesSession(route))
+  else if (takesSession(route) || access === 'projectSession')
     add(403, 'The session is of no member of the project, or the key lacks the scope (`FORBIDDEN`)');
   else if (access === 'secretKey') add(403, 'The key lacks the scope (`FORBIDDEN`)');
   else if (takesMembers(route)) add(403, 'The project requires two-factor authentication (`FORBIDDEN`)');
+  else if (bySession && !route.unverified)
+    add(403, 'The address of the user is not verified (`EMAIL_VERIFICATION_REQUIRED`)');
   if (route.confirmed)
     add(
       403,
@@ -136,15 +149,26 @@ export function errorResponses(route: Route, headers: object): Responses {
   if (access === 'operator') add(404, 'The caller is no operator, or there is no such resource (`RESOURCE_NOT_FOUND`)');
   else if (params) add(404, 'No such resource in this project (`RESOURCE_NOT_FOUND`)');
   if (hasBody) add(413, 'The body is too large (`PAYLOAD_TOO_LARGE`)');
-  if (hasBody) add(415, 'The body has another Content-Type than this route takes (`BAD_REQUEST`)');
-  if (body && !route.invalidBody) add(422, 'The body breaks rules, which `errors` lists (`VALIDATION_ERROR`)');
+  if (hasBody && bodyKind !== 'raw')
+    add(415, 'The body has another Content-Type than this route takes, or is compressed (`BAD_REQUEST`)');
+  if (body && bodyKind !== 'raw' && !route.invalidBody)
+    add(422, 'The body breaks rules, which `errors` lists (`VALIDATION_ERROR`)');
   if (isOfProject(route))
     add(429, 'The project made too many requests (`RATE_LIMIT_EXCEEDED`)', {
       'Retry-After': { $ref: '#/components/headers/RetryAfter' },
     });
+  if (route.worksWithoutDatabase) return responses;
   add(500, 'Unexpected error (`INTERNAL_SERVER_ERROR`)');
   add(503, 'The database cannot be reached, took too long, or broke off (`INTERNAL_SERVER_ERROR`)', {
     'Retry-After': { $ref: '#/components/headers/RetryAfter' },
   });
   return responses;
 }
+
+/** Parameters with a `failover` take any value. */
+const mayRefuseQuery = ({ query = {} }: Route): boolean =>
+  Object.values(query).some((schema) => !('failover' in ((schema.describe() as { flags?: object }).flags ?? {})));
+
+/** Any text is a form. */
+const mayRefuseBody = ({ body, bodyKind, multipart }: Route): boolean =>
+  multipart !== undefined || (body !== undefined && bodyKind === undefined);

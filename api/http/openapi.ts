@@ -77,7 +77,7 @@ function operationOf(route: Route, tag: string): object {
     parameters: [
       ...parametersOf('path', params),
       ...parametersOf('query', { ...query, ...(route.projectInQuery && { projectId: projectInQuery }) }),
-      ...headersOf(route),
+      ...idempotencyHeaderOf(route),
     ],
     ...(requestBody && { requestBody }),
     responses: responsesOf(route),
@@ -85,7 +85,7 @@ function operationOf(route: Route, tag: string): object {
 }
 
 /** Routes that declare IDEMPOTENCY_KEY_REUSED accept an Idempotency-Key. */
-const headersOf = ({ answers }: Route): object[] =>
+const idempotencyHeaderOf = ({ answers }: Route): object[] =>
   answers[409]?.code === 'IDEMPOTENCY_KEY_REUSED' ? [idempotencyKey] : [];
 
 function parametersOf(location: 'path' | 'query', shape: Shape = {}): object[] {
@@ -100,12 +100,14 @@ function parametersOf(location: 'path' | 'query', shape: Shape = {}): object[] {
 const isRequired = (schema: joi.Schema): boolean =>
   (schema.describe() as { flags?: { presence?: string } }).flags?.presence === 'required';
 
+const mediaTypes = { form: 'application/x-www-form-urlencoded', raw: '*/*' };
+
 function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined {
   if (!body && !multipart) return undefined;
   const schema = body
     ? jsonSchemaOf(joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap))
     : { type: 'object' };
-  const type = bodyKind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+  const type = bodyKind ? mediaTypes[bodyKind] : 'application/json';
   if (!multipart) return { required: true, content: { [type]: { schema } } };
   const files = Object.fromEntries(multipart.files.map((name) => [name, { type: 'string', format: 'binary' }]));
   const fields = (schema as { properties?: object }).properties;
@@ -115,35 +117,48 @@ function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined
 
 function responsesOf(route: Route): Responses {
   const headers = isOfProject(route) ? rateLimitHeaders : {};
+  const shared = errorResponses(route, headers);
   const declared = Object.entries(route.answers).map(([status, answer]) => [
     status,
-    responseOf(answer, headers, mayBeEnveloped(route, Number(status))),
+    responseOf(Number(status), answer, { ...headersOf(shared[status]), ...(status === '401' ? {} : headers) }, route),
   ]);
-  return { ...errorResponses(route, headers), ...Object.fromEntries(declared) };
+  return { ...shared, ...Object.fromEntries(declared) };
 }
+
+const headersOf = (response: object | undefined): object =>
+  (response as { headers?: object } | undefined)?.headers ?? {};
 
 /** A body that is no JSON and a session without a project are refused before the route's own rules, in the envelope. */
 const mayBeEnveloped = (route: Route, status: number): boolean =>
   status === 400 && (route.body !== undefined || takesSession(route));
 
-function responseOf(
-  { description, schema, contentType, code, plain }: DeclaredAnswer,
-  headers: object,
-  enveloped: boolean,
-): object {
+function responseOf(status: number, answer: DeclaredAnswer, headers: object, route: Route): object {
+  const { description, schema, contentType, code, plain, orError } = answer;
   const content = plain
-    ? enveloped
-      ? { anyOf: [{ $ref: '#/components/schemas/PlainError' }, { $ref: '#/components/schemas/Error' }] }
+    ? mayBeEnveloped(route, status)
+      ? { anyOf: [{ $ref: '#/components/schemas/PlainError' }, errorSchema] }
       : { $ref: '#/components/schemas/PlainError' }
     : code
-      ? { $ref: '#/components/schemas/Error' }
+      ? errorSchema
       : schema
         ? jsonSchemaOf(schema)
         : contentType && { type: 'string' };
-  const text = code ? `${description} (\`${code}\`)` : description;
+  const codes = code ?? orError;
   return {
-    description: text,
-    headers: { ...headers, 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
-    ...(content && { content: { [contentType ?? 'application/json']: { schema: content } } }),
+    description: codes ? `${description} (\`${codes}\`)` : description,
+    headers: {
+      ...headers,
+      ...(status >= 300 && status < 400 && { Location: { $ref: '#/components/headers/Location' } }),
+      ...(status === 429 && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
+      'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+    },
+    ...(content && {
+      content: {
+        [contentType ?? 'application/json']: { schema: content },
+        ...(orError && { 'application/json': { schema: errorSchema } }),
+      },
+    }),
   };
 }
+
+const errorSchema = { $ref: '#/components/schemas/Error' };

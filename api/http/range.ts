@@ -1,25 +1,33 @@
 import joi from 'joi';
 import { optional } from './schemas.ts';
 import type { Typed } from './typed.ts';
-import { refuse } from './violations.ts';
+import { documented, refuse } from './violations.ts';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/;
 
 /** A date or date-time; UTC when it has no offset. */
 export const moment = (): Typed<string> =>
-  joi
-    .string()
-    .custom((value: string, helpers) => {
-      const isDay = DAY.test(value);
-      const text = isDay || /(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`;
-      const at = new Date(text);
-      const readable = (isDay || MOMENT.test(value)) && at.getUTCFullYear() >= 1970 && isReal(at, value);
-      return readable
-        ? text
-        : refuse(helpers, 'invalid_string', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time');
-    })
-    .required();
+  documented(
+    joi
+      .string()
+      .custom((value: string, helpers) => {
+        const isDay = DAY.test(value);
+        const text = isDay || /(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`;
+        const at = new Date(text);
+        const readable = (isDay || MOMENT.test(value)) && at.getUTCFullYear() >= 1970 && isReal(at, value);
+        return readable
+          ? text
+          : refuse(helpers, 'invalid_string', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time');
+      })
+      .required(),
+    {
+      anyOf: [
+        { type: 'string', format: 'date' },
+        { type: 'string', format: 'date-time' },
+      ],
+    },
+  );
 
 /** Rejects impossible dates: JavaScript reads February 30 as March 2. */
 const isReal = (at: Date, text: string): boolean => {

@@ -116,6 +116,8 @@ interface Declaration<P, Q, B> {
   whileDisabled?: true;
   /** Allowed for users with an unverified address where verification is required. */
   unverified?: true;
+  /** Answers without a database too, so that it fails with neither 500 nor 503. */
+  worksWithoutDatabase?: true;
   /** Its cost depends on the input: few such calls of a project run at once; others wait or get 429. */
   heavy?: HeavyWork;
   /** The limit of a JSON body in bytes; `BODY_MAX_BYTES` by default. */

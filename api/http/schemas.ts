@@ -1,7 +1,7 @@
 import joi from 'joi';
-import { addressRule, UNSAFE_IN_LINE } from '../../platform/address.ts';
+import { addressRule, SAFE_LINE_PATTERN, UNSAFE_IN_LINE } from '../../platform/address.ts';
 import type { Shape, Typed, ValueOf } from './typed.ts';
-import { refuse } from './violations.ts';
+import { documented, refuse } from './violations.ts';
 
 // Schemas for requests and responses. All are required unless wrapped in `optional`.
 
@@ -15,16 +15,19 @@ export const text = ({ min = 1, max }: { min?: number; max?: number } = {}): Typ
 
 /** A single line, for header fields and display names. */
 export const line = ({ min = 1, max }: { min?: number; max: number }): Typed<string> =>
-  joi
-    .string()
-    .min(min)
-    .max(max)
-    .custom((value: string, helpers) =>
-      UNSAFE_IN_LINE.test(value)
-        ? refuse(helpers, 'invalid_string', 'must be one line without control characters')
-        : value,
-    )
-    .required();
+  documented(
+    joi
+      .string()
+      .min(min)
+      .max(max)
+      .custom((value: string, helpers) =>
+        UNSAFE_IN_LINE.test(value)
+          ? refuse(helpers, 'invalid_string', 'must be one line without control characters')
+          : value,
+      )
+      .required(),
+    { pattern: SAFE_LINE_PATTERN },
+  );
 
 export const uuid = (): Typed<string> => joi.string().guid({ separator: '-', wrapper: false }).required();
 

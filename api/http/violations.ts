@@ -1,1 +1,1 @@
-export { faultsOf, fieldPath, refuse } from '../../platform/joi-violations.ts';
+export { documented, faultsOf, fieldPath, refuse } from '../../platform/joi-violations.ts';

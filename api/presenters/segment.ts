@@ -16,6 +16,7 @@ export const conditionTree = (): Typed<unknown> =>
         ? refuse(helpers, 'too_big', `is larger than ${MAX_CONDITION_BYTES / 1024} KB`)
         : tree,
     )
+    .example({ logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] })
     .description('{ logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }');
 
 export const segmentSchema = object({

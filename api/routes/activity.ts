@@ -8,7 +8,7 @@ import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, limit, list, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
-import { refuse } from '../http/violations.ts';
+import { documented, refuse } from '../http/violations.ts';
 import {
   activityItemSchema,
   activityStatsSchema,
@@ -20,17 +20,22 @@ import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.t
 
 const isType = (text: string): text is ActivityType => (activityTypes as readonly string[]).includes(text);
 
+const ONE_TYPE = activityTypes.join('|').replaceAll('.', '\\.');
+
 /** A comma-separated list. */
 const types = (): Typed<ActivityType[]> =>
-  joi
-    .string()
-    .custom((value: string, helpers) => {
-      const named = [...new Set(value.split(',').map((type) => type.trim()))];
-      return named.every(isType)
-        ? named
-        : refuse(helpers, 'invalid_enum', `must be a comma list of ${activityTypes.join(', ')}`);
-    })
-    .required();
+  documented(
+    joi
+      .string()
+      .custom((value: string, helpers) => {
+        const named = [...new Set(value.split(',').map((type) => type.trim()))];
+        return named.every(isType)
+          ? named
+          : refuse(helpers, 'invalid_enum', `must be a comma list of ${activityTypes.join(', ')}`);
+      })
+      .required(),
+    { pattern: `^(${ONE_TYPE})(, *(${ONE_TYPE}))*$` },
+  ).example('email.sent,email.opened');
 
 const MAX_MINUTES = 30 * 24 * 60;
 

@@ -6,19 +6,27 @@ import { moment } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, optional, text, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
-import { refuse } from '../http/violations.ts';
+import { documented, refuse } from '../http/violations.ts';
 import { auditEntrySchema, presentAuditEntry } from '../presenters/audit.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 
 const actor = (): Typed<string> =>
-  joi
-    .string()
-    .custom((value: string, helpers) =>
-      isUuid(value) || ['USER', 'KEY', 'SYSTEM'].includes(value)
-        ? value
-        : refuse(helpers, 'invalid_string', 'must be the id of a user or key, or USER, KEY or SYSTEM'),
-    )
-    .required();
+  documented(
+    joi
+      .string()
+      .custom((value: string, helpers) =>
+        isUuid(value) || ['USER', 'KEY', 'SYSTEM'].includes(value)
+          ? value
+          : refuse(helpers, 'invalid_string', 'must be the id of a user or key, or USER, KEY or SYSTEM'),
+      )
+      .required(),
+    {
+      anyOf: [
+        { type: 'string', enum: ['USER', 'KEY', 'SYSTEM'] },
+        { type: 'string', format: 'uuid' },
+      ],
+    },
+  );
 
 const query = {
   ...cursorPage(),

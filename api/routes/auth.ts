@@ -168,6 +168,7 @@ export const auth = routes('Authentication', [
     path: '/auth/oauth-config',
     summary: 'List the OAuth providers that are set up',
     access: 'public',
+    worksWithoutDatabase: true,
     answers: {
       200: answer(
         'The providers.',

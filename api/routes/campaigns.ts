@@ -31,6 +31,7 @@ import {
 } from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
 import type { Typed, ValueOf } from '../http/typed.ts';
+import { documented } from '../http/violations.ts';
 import { campaignSchema, presentCampaign } from '../presenters/campaign.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import { conditionTree } from '../presenters/segment.ts';
@@ -52,7 +53,8 @@ export const unverified = failure(
 const rate = (): Typed<number | null> => nullable(wholeNumber({ min: 1, max: MAX_RATE }));
 
 /** Fields of one audience type; validated with that type. */
-const segmentId = (): Typed<unknown> => joi.any().description('The id of a segment.');
+const segmentId = (): Typed<unknown> =>
+  documented(joi.any(), { type: ['string', 'null'], format: 'uuid' }).description('The id of a segment.');
 
 /** All fields of a campaign. `from` is an address or `Name <address>`. */
 const whole = {

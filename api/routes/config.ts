@@ -9,6 +9,7 @@ export const config = routes('Configuration', [
     path: '/config',
     summary: 'Get the enabled features and limits of this installation',
     access: 'public',
+    worksWithoutDatabase: true,
     answers: {
       200: answer(
         'Never a secret: only whether there is one.',

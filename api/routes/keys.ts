@@ -6,25 +6,28 @@ import { moment } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { line, list, nullable, oneOf, optional, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
-import { refuse } from '../http/violations.ts';
+import { documented, refuse } from '../http/violations.ts';
 import { presentScopedKey, scopedKeySchema } from '../presenters/scoped-key.ts';
 
 const params = { id: uuid() };
 const MAX_ALLOWED_IPS = 100;
 
 const network = (): Typed<string> =>
-  joi
-    .string()
-    .max(50)
-    .custom((value: string, helpers) => {
-      try {
-        parseNetwork(value);
-        return value;
-      } catch {
-        return refuse(helpers, 'invalid_string', 'must be an IP address, or a network such as 192.0.2.0/24');
-      }
-    })
-    .required();
+  documented(
+    joi
+      .string()
+      .max(50)
+      .custom((value: string, helpers) => {
+        try {
+          parseNetwork(value);
+          return value;
+        } catch {
+          return refuse(helpers, 'invalid_string', 'must be an IP address, or a network such as 192.0.2.0/24');
+        }
+      })
+      .required(),
+    { pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$' },
+  ).example('192.0.2.0/24');
 
 const futureMoment = (): Typed<string> =>
   (moment() as joi.StringSchema).custom((value: string, helpers) =>

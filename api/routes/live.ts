@@ -3,28 +3,34 @@ import { type Answer, failure, missing } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import type { Typed } from '../http/typed.ts';
-import { refuse } from '../http/violations.ts';
+import { documented, refuse } from '../http/violations.ts';
 import { isTopic, requireTopicScopes, topicScopes } from '../live/topics.ts';
 
 const MAX_TOPICS = 20;
 
+const ONE_TOPIC = '(activity|(campaign|job|domain|workflow):[0-9A-Fa-f-]{36})';
+
 /** A comma-separated list. */
 const topics = (): Typed<string[]> =>
-  joi
-    .string()
-    .max(1_000)
-    .custom((value: string, helpers) => {
-      const named = [...new Set(value.split(',').map((topic) => topic.trim().toLowerCase()))];
-      if (named.length > MAX_TOPICS) return refuse(helpers, 'too_big', `must not have more than ${MAX_TOPICS} topics`);
-      return named.every(isTopic)
-        ? named
-        : refuse(
-            helpers,
-            'invalid_string',
-            'must be a comma list of "activity", "campaign:<id>", "job:<id>", "domain:<id>" and "workflow:<id>"',
-          );
-    })
-    .required();
+  documented(
+    joi
+      .string()
+      .max(1_000)
+      .custom((value: string, helpers) => {
+        const named = [...new Set(value.split(',').map((topic) => topic.trim().toLowerCase()))];
+        if (named.length > MAX_TOPICS)
+          return refuse(helpers, 'too_big', `must not have more than ${MAX_TOPICS} topics`);
+        return named.every(isTopic)
+          ? named
+          : refuse(
+              helpers,
+              'invalid_string',
+              'must be a comma list of "activity", "campaign:<id>", "job:<id>", "domain:<id>" and "workflow:<id>"',
+            );
+      })
+      .required(),
+    { pattern: `^${ONE_TOPIC}(, *${ONE_TOPIC}){0,${MAX_TOPICS - 1}}$` },
+  ).example('activity');
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',

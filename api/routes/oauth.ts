@@ -86,6 +86,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       path: `${PATH}/:provider`,
       summary: 'Redirect to an OAuth provider to sign in',
       access: 'public',
+      worksWithoutDatabase: true,
       params,
       answers: { 302: answer('To the provider.'), 404: noProvider, 502: unavailable },
       handle: async ({ params, log }): Promise<Answer> => {
@@ -103,7 +104,10 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       answers: {
         302: answer('Signed in: to the start page.'),
         400: failure('The sign-in was not started in this browser, or the provider refused.', 'BAD_REQUEST'),
-        401: failure('The account has two-factor authentication; browsers get a form.', 'INVALID_CREDENTIALS'),
+        401: {
+          ...page('The account has two-factor authentication: a form for the code.'),
+          orError: 'INVALID_CREDENTIALS',
+        },
         403: failure('The provider has no verified address, or sign-up is off.', 'FORBIDDEN'),
         404: noProvider,
         429: failure('Too many accounts were opened from this IP.', 'RATE_LIMIT_EXCEEDED'),
@@ -140,9 +144,9 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       answers: {
         302: answer('Signed in: to the start page.'),
         400: failure('No sign-in waits for a code in this browser.', 'BAD_REQUEST'),
-        401: page('The code is wrong; the page says so.'),
+        401: { ...page('The code is wrong; the page says so.'), orError: 'INVALID_CREDENTIALS' },
         404: noProvider,
-        429: page('Too many failed attempts.'),
+        429: { ...page('Too many failed attempts.'), orError: 'RATE_LIMIT_EXCEEDED' },
       },
       handle: async (call): Promise<Answer> => {
         const { db, params, body, request } = call;

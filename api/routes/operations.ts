@@ -21,6 +21,7 @@ export function operations(
       path: '/',
       summary: 'Redirect browsers to the dashboard',
       access: 'public',
+      worksWithoutDatabase: true,
       answers: { 302: answer('To /app/.'), 404: failure('The caller is no browser.', 'RESOURCE_NOT_FOUND') },
       handle: ({ request }): Answer => {
         if (request.headers.accept?.includes('text/html'))
@@ -35,6 +36,7 @@ export function operations(
       path: '/health',
       summary: 'Check that the process is up',
       access: 'public',
+      worksWithoutDatabase: true,
       answers: { 200: answer('The process is up.', object({ status: oneOf('ok') })) },
       handle: () => ok({ status: 'ok' }),
     }),
@@ -43,6 +45,7 @@ export function operations(
       path: '/ready',
       summary: 'Check that requests can be served, with the state of each dependency',
       access: 'public',
+      worksWithoutDatabase: true,
       answers: {
         200: answer('Ready; `degraded` when Temporal is unavailable and accepted work waits.', readiness),
         503: answer('Not ready: no database, or pending migrations.', readiness),
@@ -57,6 +60,7 @@ export function operations(
       path: '/openapi.json',
       summary: 'Get the OpenAPI document',
       access: 'public',
+      worksWithoutDatabase: true,
       answers: { 200: answer('The OpenAPI 3.1 description of all routes.', record()) },
       handle: () => ok(document()),
     }),
@@ -65,6 +69,7 @@ export function operations(
       path: '/docs',
       summary: 'Show the documentation site',
       access: 'public',
+      worksWithoutDatabase: true,
       answers: { 200: { description: 'The page.', contentType: 'text/html' } },
       // The middleware `documentation` answers once the site is built.
       handle: (): Answer => docsNotice(parts.settings.docsDir),
@@ -75,6 +80,7 @@ export function operations(
     path: '/metrics',
     summary: 'Get metrics in the text format of Prometheus',
     access: 'public',
+    worksWithoutDatabase: true,
     answers: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
     handle: async (): Promise<Answer> => ({
       status: 200,

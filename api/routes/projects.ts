@@ -9,7 +9,7 @@ import { answer, created, failure, missing, noContent, ok } from '../http/answer
 import { route, routes } from '../http/route.ts';
 import { flag, list, nullable, object, oneOf, optional, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
-import { refuse } from '../http/violations.ts';
+import { documented, refuse } from '../http/violations.ts';
 import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysSchema } from '../presenters/project.ts';
 import { eventName } from './track.ts';
 
@@ -26,15 +26,18 @@ const settable = {
 
 /** Scheme, host and port, as a browser sends it. */
 const origin = (): Typed<string> =>
-  joi
-    .string()
-    .max(300)
-    .custom((value: string, helpers) =>
-      /^https?:/i.test(value) && URL.canParse(value) && new URL(value).origin === value.toLowerCase()
-        ? value.toLowerCase()
-        : refuse(helpers, 'invalid_string', 'must be an origin such as https://www.example.com'),
-    )
-    .required();
+  documented(
+    joi
+      .string()
+      .max(300)
+      .custom((value: string, helpers) =>
+        /^https?:/i.test(value) && URL.canParse(value) && new URL(value).origin === value.toLowerCase()
+          ? value.toLowerCase()
+          : refuse(helpers, 'invalid_string', 'must be an origin such as https://www.example.com'),
+      )
+      .required(),
+    { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]+$' },
+  ).example('https://www.example.com');
 
 const NO_POLICY = { origins: [], events: [] };
 

@@ -24,6 +24,7 @@ import {
   wholeNumber,
 } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
+import { documented } from '../http/violations.ts';
 import { contactSchema, presentContact } from '../presenters/contact.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import { conditionTree, presentSegment, segmentSchema } from '../presenters/segment.ts';
@@ -36,10 +37,13 @@ const count = () => wholeNumber({ min: 0 });
 
 /** An address in its original spelling, which is returned when it is not found. */
 const spelled = (): Typed<string> =>
-  joi
-    .string()
-    .custom((value: string, helpers) => (email().validate(value).error ? helpers.error('string.email') : value))
-    .required();
+  documented(
+    joi
+      .string()
+      .custom((value: string, helpers) => (email().validate(value).error ? helpers.error('string.email') : value))
+      .required(),
+    { format: 'email', maxLength: 254 },
+  );
 const emails = () => list(spelled(), { min: 1, max: MAX_EMAILS });
 
 const one = answer('The segment.', segmentSchema);

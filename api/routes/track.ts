@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { publicKeyLimits } from '../../platform/limits.ts';
-import { isReservedEvent } from '../../services/events/reserved.ts';
+import { isReservedEvent, UNRESERVED_EVENT_PATTERN } from '../../services/events/reserved.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { answer, failure, success } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
@@ -8,22 +8,25 @@ import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, nullable, optional } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
-import { refuse } from '../http/violations.ts';
+import { documented, refuse } from '../http/violations.ts';
 import { presentTracked, trackedSchema } from '../presenters/tracked.ts';
 
 export const MAX_EVENT_NAME = 255;
 
 export const eventName = (): Typed<string> =>
-  joi
-    .string()
-    .min(1)
-    .max(MAX_EVENT_NAME)
-    .custom((name: string, helpers) =>
-      isReservedEvent(name)
-        ? refuse(helpers, 'reserved_event', 'is a name that only the service itself records')
-        : name,
-    )
-    .required();
+  documented(
+    joi
+      .string()
+      .min(1)
+      .max(MAX_EVENT_NAME)
+      .custom((name: string, helpers) =>
+        isReservedEvent(name)
+          ? refuse(helpers, 'reserved_event', 'is a name that only the service itself records')
+          : name,
+      )
+      .required(),
+    { pattern: UNRESERVED_EVENT_PATTERN },
+  );
 
 export const trackBody = () => ({
   email: email(),

@@ -28,6 +28,7 @@ export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup 
       path: '/t/o/:token',
       summary: 'Get the open tracking pixel',
       access: 'public',
+      worksWithoutDatabase: true,
       params: { token: text() },
       answers: {
         200: { description: 'A transparent pixel.', contentType: 'image/gif' },
@@ -47,6 +48,7 @@ export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup 
       path: '/t/c/:token',
       summary: 'Redirect a tracked link to its target, which is signed in the token',
       access: 'public',
+      worksWithoutDatabase: true,
       params: { token: text() },
       answers: { 302: { description: 'To the target of the link.' }, 404: page('The token is invalid.') },
       handle: async ({ settings, params, request }) => {

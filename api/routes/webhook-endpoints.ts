@@ -34,7 +34,7 @@ import {
   wholeNumber,
 } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
-import { refuse } from '../http/violations.ts';
+import { documented, refuse } from '../http/violations.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import {
   deliveryIdSchema,
@@ -58,19 +58,22 @@ const MAX_OVERLAP_HOURS = 168;
 export const MAX_TYPE_LENGTH = 261;
 
 /** Header names (RFC 9110, 5.6.2). */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const OWN_HEADERS = ['content-type', 'user-agent', ...SIGNATURE_HEADERS, ...TRANSPORT_HEADERS];
 
 const typePattern = (): Typed<string> =>
-  joi
-    .string()
-    .max(MAX_TYPE_LENGTH)
-    .custom((pattern: string, helpers) =>
-      isTypePattern(pattern)
-        ? pattern
-        : refuse(helpers, 'invalid_enum', 'is no type of webhook; GET /webhook-endpoints/types lists them'),
-    )
-    .required();
+  documented(
+    joi
+      .string()
+      .max(MAX_TYPE_LENGTH)
+      .custom((pattern: string, helpers) =>
+        isTypePattern(pattern)
+          ? pattern
+          : refuse(helpers, 'invalid_enum', 'is no type of webhook; GET /webhook-endpoints/types lists them'),
+      )
+      .required(),
+    { pattern: '^(\\*|[a-z]+\\.[\\s\\S]+)$' },
+  ).example('email.*');
 
 const headers = (): Typed<Record<string, string>> =>
   joi

@@ -2934,6 +2934,8 @@ export interface components {
         RateLimitRemaining: number;
         /** @description Seconds until the window ends. */
         RateLimitReset: number;
+        /** @description Where the browser goes on. */
+        Location: string;
         /** @description Seconds to wait before sending the request again. */
         RetryAfter: number;
     };
@@ -2959,7 +2961,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "to": "ann@example.com",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "name": "Spring news",
                  *       "subject": "Hello",
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
@@ -3011,9 +3013,9 @@ export interface operations {
                     };
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from?: string | {
+                    from?: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -3065,7 +3067,7 @@ export interface operations {
                         [key: string]: string;
                     } | null;
                     /** @description Files of the mail, at most 10. */
-                    attachments?: {
+                    attachments?: ({
                         /**
                          * @description The name of the file.
                          * @example terms.txt
@@ -3092,7 +3094,20 @@ export interface operations {
                          * @enum {string}
                          */
                         disposition?: "attachment" | "inline";
-                    }[] | null;
+                    } | {
+                        /**
+                         * @description Whether the file is shown inside the mail or attached.
+                         * @example attachment
+                         * @constant
+                         */
+                        disposition?: "attachment";
+                    } | {
+                        /**
+                         * @description The id by which the body refers to an inline image (`cid:`).
+                         * @example text
+                         */
+                        contentId: string;
+                    })[] | null;
                 };
             };
         };
@@ -3188,12 +3203,12 @@ export interface operations {
                 cursor?: string;
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
@@ -4473,12 +4488,12 @@ export interface operations {
                 cursor?: string;
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
@@ -4591,12 +4606,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
             };
@@ -4737,12 +4752,12 @@ export interface operations {
                 cursor?: string;
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
             };
@@ -5030,17 +5045,17 @@ export interface operations {
                 cursor?: string;
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
                  * @description The types.
-                 * @example text
+                 * @example email.sent,email.opened
                  */
                 types?: string;
                 /**
@@ -5153,12 +5168,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
             };
@@ -5439,12 +5454,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
@@ -5550,12 +5565,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
@@ -5765,12 +5780,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
             };
@@ -6077,12 +6092,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
@@ -6147,12 +6162,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
@@ -6266,12 +6281,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
@@ -6378,12 +6393,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
@@ -7685,7 +7700,20 @@ export interface operations {
                 /**
                  * @example {
                  *       "action": "SUBSCRIBE",
-                 *       "condition": true,
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
                  *       "expectedCount": 1
                  *     }
@@ -7699,7 +7727,20 @@ export interface operations {
                     action: "SUBSCRIBE" | "UNSUBSCRIBE" | "DELETE";
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
                     condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
@@ -7763,15 +7804,17 @@ export interface operations {
                  *       "ids": [
                  *         "01928c7e-0000-7000-8000-000000000002"
                  *       ],
-                 *       "contactIds": true
+                 *       "contactIds": [
+                 *         "01928c7e-0000-7000-8000-000000000002"
+                 *       ]
                  *     }
                  */
                 "application/json": {
                     /** @description The ids. */
                     ids?: string[];
                     /** @description The ids of contacts, at most 1,000. */
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -7821,15 +7864,17 @@ export interface operations {
                  *       "ids": [
                  *         "01928c7e-0000-7000-8000-000000000002"
                  *       ],
-                 *       "contactIds": true
+                 *       "contactIds": [
+                 *         "01928c7e-0000-7000-8000-000000000002"
+                 *       ]
                  *     }
                  */
                 "application/json": {
                     /** @description The ids. */
                     ids?: string[];
                     /** @description The ids of contacts, at most 1,000. */
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -7879,15 +7924,17 @@ export interface operations {
                  *       "ids": [
                  *         "01928c7e-0000-7000-8000-000000000002"
                  *       ],
-                 *       "contactIds": true
+                 *       "contactIds": [
+                 *         "01928c7e-0000-7000-8000-000000000002"
+                 *       ]
                  *     }
                  */
                 "application/json": {
                     /** @description The ids. */
                     ids?: string[];
                     /** @description The ids of contacts, at most 1,000. */
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -8371,7 +8418,20 @@ export interface operations {
                      *           "slug": "vips",
                      *           "description": "text",
                      *           "type": "DYNAMIC",
-                     *           "condition": true,
+                     *           "condition": {
+                     *             "logic": "AND",
+                     *             "groups": [
+                     *               {
+                     *                 "filters": [
+                     *                   {
+                     *                     "field": "data.plan",
+                     *                     "operator": "equals",
+                     *                     "value": "pro"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           },
                      *           "trackMembership": true,
                      *           "memberCount": 1,
                      *           "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -8417,7 +8477,20 @@ export interface operations {
                             type: "DYNAMIC" | "STATIC";
                             /**
                              * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                             * @example true
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
                              */
                             condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /**
@@ -8794,7 +8867,7 @@ export interface operations {
             query: {
                 /**
                  * @description What to follow, as a comma list: `campaign:<id>`, `job:<id>`, `domain:<id>`, `workflow:<id>`, `activity`.
-                 * @example text
+                 * @example activity
                  */
                 topics: string;
                 /**
@@ -9021,7 +9094,7 @@ export interface operations {
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
                  *       "type": "TRANSACTIONAL",
                  *       "description": "text",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "fromName": "text",
                  *       "replyTo": "ann@example.com"
                  *     }
@@ -9055,9 +9128,9 @@ export interface operations {
                     description?: string | null;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from?: string | {
+                    from?: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -9363,7 +9436,7 @@ export interface operations {
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
                  *       "type": "TRANSACTIONAL",
                  *       "description": "text",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "fromName": "text",
                  *       "replyTo": "ann@example.com"
                  *     }
@@ -9397,9 +9470,9 @@ export interface operations {
                     description?: string | null;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from?: string | {
+                    from?: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -10227,7 +10300,20 @@ export interface operations {
                      *           "pauseReason": "text",
                      *           "audienceType": "ALL",
                      *           "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *           "audienceCondition": true,
+                     *           "audienceCondition": {
+                     *             "logic": "AND",
+                     *             "groups": [
+                     *               {
+                     *                 "filters": [
+                     *                   {
+                     *                     "field": "data.plan",
+                     *                     "operator": "equals",
+                     *                     "value": "pro"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           },
                      *           "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *           "ratePerMinute": 1,
                      *           "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -10347,7 +10433,20 @@ export interface operations {
                             segmentId: string | null;
                             /**
                              * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                             * @example true
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
                              */
                             audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /**
@@ -10533,14 +10632,27 @@ export interface operations {
                  *       "name": "Spring news",
                  *       "subject": "Hello",
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "audienceType": "ALL",
                  *       "description": "text",
                  *       "fromName": "text",
                  *       "replyTo": "ann@example.com",
                  *       "type": "TRANSACTIONAL",
-                 *       "segmentId": true,
-                 *       "audienceCondition": true,
+                 *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
+                 *       "audienceCondition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *       "ratePerMinute": 1
                  *     }
@@ -10563,9 +10675,9 @@ export interface operations {
                     body: string;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from: string | {
+                    from: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -10607,13 +10719,27 @@ export interface operations {
                      */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                     /**
+                     * Format: uuid
                      * @description The id of a segment.
-                     * @example true
+                     * @example 01928c7e-0000-7000-8000-000000000002
                      */
-                    segmentId?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    segmentId?: string | null;
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
                     audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
@@ -10655,7 +10781,20 @@ export interface operations {
                      *         "pauseReason": "text",
                      *         "audienceType": "ALL",
                      *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *         "audienceCondition": true,
+                     *         "audienceCondition": {
+                     *           "logic": "AND",
+                     *           "groups": [
+                     *             {
+                     *               "filters": [
+                     *                 {
+                     *                   "field": "data.plan",
+                     *                   "operator": "equals",
+                     *                   "value": "pro"
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         },
                      *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *         "ratePerMinute": 1,
                      *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -10775,7 +10914,20 @@ export interface operations {
                             segmentId: string | null;
                             /**
                              * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                             * @example true
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
                              */
                             audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /**
@@ -10964,7 +11116,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -11076,7 +11241,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -11247,14 +11425,27 @@ export interface operations {
                  *       "name": "Spring news",
                  *       "subject": "Hello",
                  *       "body": "<p>Hello {{name ?? \"there\"}}</p>",
-                 *       "from": "shop@example.com",
+                 *       "from": "ann@example.com",
                  *       "audienceType": "ALL",
                  *       "description": "text",
                  *       "fromName": "text",
                  *       "replyTo": "ann@example.com",
                  *       "type": "TRANSACTIONAL",
-                 *       "segmentId": true,
-                 *       "audienceCondition": true,
+                 *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
+                 *       "audienceCondition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *       "ratePerMinute": 1
                  *     }
@@ -11277,9 +11468,9 @@ export interface operations {
                     body: string;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from: string | {
+                    from: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -11321,13 +11512,27 @@ export interface operations {
                      */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                     /**
+                     * Format: uuid
                      * @description The id of a segment.
-                     * @example true
+                     * @example 01928c7e-0000-7000-8000-000000000002
                      */
-                    segmentId?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    segmentId?: string | null;
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
                     audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
@@ -11367,7 +11572,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -11479,7 +11697,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -11715,7 +11946,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -11827,7 +12071,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -12015,7 +12272,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -12127,7 +12397,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -12330,7 +12613,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -12442,7 +12738,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -12630,7 +12939,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -12742,7 +13064,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -12930,7 +13265,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -13042,7 +13390,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -13230,7 +13591,20 @@ export interface operations {
                      *       "pauseReason": "text",
                      *       "audienceType": "ALL",
                      *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "audienceCondition": true,
+                     *       "audienceCondition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "templateId": "01928c7e-0000-7000-8000-000000000002",
                      *       "ratePerMinute": 1,
                      *       "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -13342,7 +13716,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -14130,7 +14517,20 @@ export interface operations {
                      *         "slug": "vips",
                      *         "description": "text",
                      *         "type": "DYNAMIC",
-                     *         "condition": true,
+                     *         "condition": {
+                     *           "logic": "AND",
+                     *           "groups": [
+                     *             {
+                     *               "filters": [
+                     *                 {
+                     *                   "field": "data.plan",
+                     *                   "operator": "equals",
+                     *                   "value": "pro"
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         },
                      *         "trackMembership": true,
                      *         "memberCount": 1,
                      *         "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -14169,7 +14569,20 @@ export interface operations {
                         type: "DYNAMIC" | "STATIC";
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -14228,7 +14641,20 @@ export interface operations {
                  *       "name": "Spring news",
                  *       "description": "text",
                  *       "type": "DYNAMIC",
-                 *       "condition": true,
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "trackMembership": true
                  *     }
                  */
@@ -14251,7 +14677,20 @@ export interface operations {
                     type?: "DYNAMIC" | "STATIC";
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
                     condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
@@ -14276,7 +14715,20 @@ export interface operations {
                      *       "slug": "vips",
                      *       "description": "text",
                      *       "type": "DYNAMIC",
-                     *       "condition": true,
+                     *       "condition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "trackMembership": true,
                      *       "memberCount": 1,
                      *       "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -14314,7 +14766,20 @@ export interface operations {
                         type: "DYNAMIC" | "STATIC";
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -14370,13 +14835,39 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "condition": true
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       }
                  *     }
                  */
                 "application/json": {
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
                     condition: unknown[] | boolean | number | Record<string, unknown> | string | null;
                 };
@@ -14492,7 +14983,20 @@ export interface operations {
                      *       "slug": "vips",
                      *       "description": "text",
                      *       "type": "DYNAMIC",
-                     *       "condition": true,
+                     *       "condition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "trackMembership": true,
                      *       "memberCount": 1,
                      *       "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -14530,7 +15034,20 @@ export interface operations {
                         type: "DYNAMIC" | "STATIC";
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -14627,7 +15144,20 @@ export interface operations {
                  * @example {
                  *       "name": "Spring news",
                  *       "description": "text",
-                 *       "condition": true,
+                 *       "condition": {
+                 *         "logic": "AND",
+                 *         "groups": [
+                 *           {
+                 *             "filters": [
+                 *               {
+                 *                 "field": "data.plan",
+                 *                 "operator": "equals",
+                 *                 "value": "pro"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       },
                  *       "trackMembership": true
                  *     }
                  */
@@ -14644,7 +15174,20 @@ export interface operations {
                     description?: string | null;
                     /**
                      * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                     * @example true
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
                      */
                     condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /**
@@ -14669,7 +15212,20 @@ export interface operations {
                      *       "slug": "vips",
                      *       "description": "text",
                      *       "type": "DYNAMIC",
-                     *       "condition": true,
+                     *       "condition": {
+                     *         "logic": "AND",
+                     *         "groups": [
+                     *           {
+                     *             "filters": [
+                     *               {
+                     *                 "field": "data.plan",
+                     *                 "operator": "equals",
+                     *                 "value": "pro"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "trackMembership": true,
                      *       "memberCount": 1,
                      *       "projectId": "01928c7e-0000-7000-8000-000000000002",
@@ -14707,7 +15263,20 @@ export interface operations {
                         type: "DYNAMIC" | "STATIC";
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -16551,7 +17120,7 @@ export interface operations {
                  * @example {
                  *       "url": "https://example.com/hook",
                  *       "types": [
-                 *         "text"
+                 *         "email.*"
                  *       ],
                  *       "description": "text",
                  *       "headers": {},
@@ -16914,7 +17483,7 @@ export interface operations {
                  * @example {
                  *       "url": "https://example.com/hook",
                  *       "types": [
-                 *         "text"
+                 *         "email.*"
                  *       ],
                  *       "description": "text",
                  *       "headers": {},
@@ -17835,12 +18404,12 @@ export interface operations {
             query?: {
                 /**
                  * @description The beginning of the range, in ISO 8601; by default 30 days ago.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 startDate?: string;
                 /**
                  * @description The end of the range, in ISO 8601; by default now.
-                 * @example text
+                 * @example 2026-11-15
                  */
                 endDate?: string;
                 /**
@@ -17915,7 +18484,77 @@ export interface operations {
                             cancelled: number;
                         };
                         /** @description The steps. */
-                        steps: Record<string, unknown>;
+                        steps: {
+                            [key: string]: {
+                                /**
+                                 * @description How many executions reached the step.
+                                 * @example 1
+                                 */
+                                entered: number;
+                                /**
+                                 * @description How many executions wait in the step.
+                                 * @example 1
+                                 */
+                                waiting: number;
+                                /**
+                                 * @description How many passed, or whether it did.
+                                 * @example 1
+                                 */
+                                passed: number;
+                                /**
+                                 * @description How many failed.
+                                 * @example 1
+                                 */
+                                failed: number;
+                                /**
+                                 * @description How many executions left the step without doing it.
+                                 * @example 1
+                                 */
+                                skipped: number;
+                                /**
+                                 * @description How long executions stayed in the step, as the median.
+                                 * @example 1
+                                 */
+                                medianSeconds: number | null;
+                                /** @description The exits of a step. */
+                                branches: {
+                                    [key: string]: number;
+                                };
+                                /** @description The mails of the step, by their result. */
+                                mail?: {
+                                    /**
+                                     * @description Mails that were sent.
+                                     * @example 1
+                                     */
+                                    sent: number;
+                                    /**
+                                     * @description Mails that were delivered.
+                                     * @example 1
+                                     */
+                                    delivered: number;
+                                    /**
+                                     * @description Mails that were opened.
+                                     * @example 1
+                                     */
+                                    opened: number;
+                                    /**
+                                     * @description Mails in which a link was clicked.
+                                     * @example 1
+                                     */
+                                    clicked: number;
+                                    /**
+                                     * @description Mails that bounced.
+                                     * @example 1
+                                     */
+                                    bounced: number;
+                                    /**
+                                     * @description How many unsubscribed.
+                                     * @example 1
+                                     */
+                                    unsubscribed: number;
+                                };
+                            };
+                        };
                     };
                 };
             };
@@ -18026,7 +18665,7 @@ export interface operations {
                  * @example {
                  *       "recipe": "text",
                  *       "name": "Spring news",
-                 *       "from": "shop@example.com"
+                 *       "from": "ann@example.com"
                  *     }
                  */
                 "application/json": {
@@ -18042,9 +18681,9 @@ export interface operations {
                     name?: string;
                     /**
                      * @description The sender: an address on a verified domain, or `{ name, email }`.
-                     * @example shop@example.com
+                     * @example ann@example.com
                      */
-                    from?: string | {
+                    from?: (string) | {
                         /**
                          * Format: email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
@@ -26404,7 +27043,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -26530,7 +27182,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -26732,7 +27397,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -26858,7 +27536,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -27060,7 +27751,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -27186,7 +27890,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -27388,7 +28105,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -27514,7 +28244,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**
@@ -27716,7 +28459,20 @@ export interface operations {
                  *         "pauseReason": "text",
                  *         "audienceType": "ALL",
                  *         "segmentId": "01928c7e-0000-7000-8000-000000000002",
-                 *         "audienceCondition": true,
+                 *         "audienceCondition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         },
                  *         "templateId": "01928c7e-0000-7000-8000-000000000002",
                  *         "ratePerMinute": 1,
                  *         "scheduledFor": "2026-11-15T12:00:00.000Z",
@@ -27842,7 +28598,20 @@ export interface operations {
                         segmentId: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
-                         * @example true
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
                          */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /**

@@ -8,8 +8,9 @@ import { readSettings } from '../../platform/settings.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import type { ApiAnswer } from './chai-answers.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject, type TestProject } from './connected-database.ts';
+import { checkAnswersOf } from './declared-answers.ts';
 import { readCatalogue } from './statement-catalogue.ts';
-import { watchStatements } from './statement-watcher.ts';
+import { getCurrentTest, watchStatements } from './statement-watcher.ts';
 
 export type { ApiAnswer } from './chai-answers.ts';
 
@@ -112,6 +113,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     oauthAt,
     ...(liveTimes && { liveTimes }),
   });
+  checkAnswersOf(api.port, getCurrentTest);
   return {
     ...client(api.url),
     url: api.url,

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { Context, Suite, Test } from 'mocha';
 import { testFiles } from '../../dev/test-parts.ts';
 import { endAll } from './cleanup.ts';
+import { answerDifferences } from './declared-answers.ts';
 import { setCurrentTest, watcherViolations } from './statement-watcher.ts';
 
 // Every run uses the same cases, so that a failure can be reproduced; FAST_CHECK_SEED=<number> selects others.
@@ -27,7 +28,8 @@ export const mochaHooks = {
     setCurrentTest(`a hook after ${this.currentTest?.titlePath().join(' > ')}`);
   },
   afterAll(this: Context) {
-    const violations = watcherViolations(this.test?.parent ? ranAllApiTests(this.test.parent) : false);
+    const ranAll = this.test?.parent ? ranAllApiTests(this.test.parent) : false;
+    const violations = [...watcherViolations(ranAll), ...answerDifferences(ranAll)];
     if (violations.length > 0) throw new Error(violations.join('\n'));
   },
 };

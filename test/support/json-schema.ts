@@ -7,6 +7,7 @@ import type { OpenApiDocument } from '../../api/http/openapi.ts';
 export function schemaValidator(document: OpenApiDocument): Ajv2020 {
   const created = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
   (formatsPlugin as unknown as (target: Ajv2020) => void)(created);
+  created.addFormat('time-zone', true);
   created.addSchema({ $id: 'document', components: document.components });
   return created;
 }

@@ -136,6 +136,8 @@ export function setCurrentTest(title: string): void {
   currentTest = title;
 }
 
+export const getCurrentTest = (): string => currentTest;
+
 /** Returns the errors that fail the run. Unused entries are known only after all API tests have passed. */
 export function watcherViolations(ranAllApiTests: boolean): string[] {
   const violations = [...(watcher?.violations.values() ?? [])].map(

@@ -3954,6 +3954,8 @@ export interface components {
         RateLimitRemaining: number;
         /** @description Seconds until the window ends. */
         RateLimitReset: number;
+        /** @description Where the browser goes on. */
+        Location: string;
         /** @description Seconds to wait before sending the request again. */
         RetryAfter: number;
     };
@@ -6112,7 +6114,23 @@ export interface operations {
                 "application/json": {
                     /** @enum {string} */
                     action: "SUBSCRIBE" | "UNSUBSCRIBE" | "DELETE";
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /** Format: uuid */
                     segmentId?: string;
@@ -6155,8 +6173,8 @@ export interface operations {
             content: {
                 "application/json": {
                     ids?: string[];
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -6194,8 +6212,8 @@ export interface operations {
             content: {
                 "application/json": {
                     ids?: string[];
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -6233,8 +6251,8 @@ export interface operations {
             content: {
                 "application/json": {
                     ids?: string[];
-                    contactIds?: string[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    contactIds?: string[];
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -6455,7 +6473,23 @@ export interface operations {
                             description: string | null;
                             /** @enum {string} */
                             type: "DYNAMIC" | "STATIC";
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                            /**
+                             * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
+                             */
                             condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             trackMembership: boolean;
                             memberCount: number;
@@ -6785,7 +6819,7 @@ export interface operations {
                     /** @enum {string} */
                     type: "TRANSACTIONAL" | "MARKETING";
                     description?: string | null;
-                    from?: string | {
+                    from?: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -6935,7 +6969,7 @@ export interface operations {
                     /** @enum {string} */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                     description?: string | null;
-                    from?: string | {
+                    from?: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -7316,7 +7350,23 @@ export interface operations {
                             audienceType: "ALL" | "SEGMENT" | "FILTERED";
                             /** Format: uuid */
                             segmentId: string | null;
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                            /**
+                             * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
+                             */
                             audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /** Format: uuid */
                             templateId: string | null;
@@ -7383,7 +7433,7 @@ export interface operations {
                     name: string;
                     subject: string;
                     body: string;
-                    from: string | {
+                    from: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -7396,9 +7446,28 @@ export interface operations {
                     replyTo?: string | null;
                     /** @enum {string} */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                    /** @description The id of a segment. */
-                    segmentId?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                    /**
+                     * Format: uuid
+                     * @description The id of a segment.
+                     */
+                    segmentId?: string | null;
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /** Format: uuid */
                     templateId?: string | null;
@@ -7437,7 +7506,23 @@ export interface operations {
                             audienceType: "ALL" | "SEGMENT" | "FILTERED";
                             /** Format: uuid */
                             segmentId: string | null;
-                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                            /**
+                             * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                             * @example {
+                             *       "logic": "AND",
+                             *       "groups": [
+                             *         {
+                             *           "filters": [
+                             *             {
+                             *               "field": "data.plan",
+                             *               "operator": "equals",
+                             *               "value": "pro"
+                             *             }
+                             *           ]
+                             *         }
+                             *       ]
+                             *     }
+                             */
                             audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                             /** Format: uuid */
                             templateId: string | null;
@@ -7526,7 +7611,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -7590,7 +7691,7 @@ export interface operations {
                     name: string;
                     subject: string;
                     body: string;
-                    from: string | {
+                    from: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -7603,9 +7704,28 @@ export interface operations {
                     replyTo?: string | null;
                     /** @enum {string} */
                     type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                    /** @description The id of a segment. */
-                    segmentId?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                    /**
+                     * Format: uuid
+                     * @description The id of a segment.
+                     */
+                    segmentId?: string | null;
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     /** Format: uuid */
                     templateId?: string | null;
@@ -7642,7 +7762,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -7765,7 +7901,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -7853,7 +8005,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -7948,7 +8116,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -8036,7 +8220,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -8124,7 +8324,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -8212,7 +8428,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -8557,7 +8789,23 @@ export interface operations {
                         description: string | null;
                         /** @enum {string} */
                         type: "DYNAMIC" | "STATIC";
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         trackMembership: boolean;
                         memberCount: number;
@@ -8595,7 +8843,23 @@ export interface operations {
                     description?: string | null;
                     /** @enum {string} */
                     type?: "DYNAMIC" | "STATIC";
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     trackMembership?: boolean;
                 };
@@ -8616,7 +8880,23 @@ export interface operations {
                         description: string | null;
                         /** @enum {string} */
                         type: "DYNAMIC" | "STATIC";
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         trackMembership: boolean;
                         memberCount: number;
@@ -8650,7 +8930,23 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     condition: unknown[] | boolean | number | Record<string, unknown> | string | null;
                 };
             };
@@ -8716,7 +9012,23 @@ export interface operations {
                         description: string | null;
                         /** @enum {string} */
                         type: "DYNAMIC" | "STATIC";
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         trackMembership: boolean;
                         memberCount: number;
@@ -8783,7 +9095,23 @@ export interface operations {
                 "application/json": {
                     name?: string;
                     description?: string | null;
-                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                    /**
+                     * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                     * @example {
+                     *       "logic": "AND",
+                     *       "groups": [
+                     *         {
+                     *           "filters": [
+                     *             {
+                     *               "field": "data.plan",
+                     *               "operator": "equals",
+                     *               "value": "pro"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                     trackMembership?: boolean;
                 };
@@ -8804,7 +9132,23 @@ export interface operations {
                         description: string | null;
                         /** @enum {string} */
                         type: "DYNAMIC" | "STATIC";
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         trackMembership: boolean;
                         memberCount: number;
@@ -9576,8 +9920,8 @@ export interface operations {
             content: {
                 "application/json": {
                     code?: string;
-                    password?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    password?: string;
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -9850,8 +10194,8 @@ export interface operations {
                 "application/json": {
                     token: string;
                     password?: string;
-                    newPassword?: unknown[] | boolean | number | Record<string, unknown> | string | null;
-                };
+                    newPassword?: string;
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -10472,6 +10816,7 @@ export interface operations {
                     /** @enum {string} */
                     tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                     language?: string;
+                    /** Format: time-zone */
                     timezone?: string;
                 };
             };
@@ -10618,6 +10963,7 @@ export interface operations {
                     /** @enum {string} */
                     tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
                     language?: string;
+                    /** Format: time-zone */
                     timezone?: string;
                     requireTwoFactor?: boolean;
                     publicKeyPolicy?: {
@@ -10839,7 +11185,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     scopes: ("send:read" | "send:write" | "contacts:read" | "contacts:write" | "segments:read" | "segments:write" | "templates:read" | "templates:write" | "campaigns:read" | "campaigns:write" | "workflows:read" | "workflows:write" | "events:read" | "events:write" | "domains:read" | "domains:write" | "webhooks:read" | "webhooks:write" | "analytics:read" | "analytics:write" | "all")[];
-                    expiresAt?: string | null;
+                    expiresAt?: ((string) | null) | string;
                     allowedIps?: string[] | null;
                 };
             };
@@ -10917,7 +11263,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                actor?: string;
+                actor?: string | ("USER" | "KEY" | "SYSTEM");
                 action?: string;
                 target?: string;
                 since?: string;
@@ -12948,7 +13294,27 @@ export interface operations {
                             failed: number;
                             cancelled: number;
                         };
-                        steps: Record<string, unknown>;
+                        steps: {
+                            [key: string]: {
+                                entered: number;
+                                waiting: number;
+                                passed: number;
+                                failed: number;
+                                skipped: number;
+                                medianSeconds: number | null;
+                                branches: {
+                                    [key: string]: number;
+                                };
+                                mail?: {
+                                    sent: number;
+                                    delivered: number;
+                                    opened: number;
+                                    clicked: number;
+                                    bounced: number;
+                                    unsubscribed: number;
+                                };
+                            };
+                        };
                     };
                 };
             };
@@ -13014,7 +13380,7 @@ export interface operations {
                 "application/json": {
                     recipe: string;
                     name?: string;
-                    from?: string | {
+                    from?: (string) | {
                         /** Format: email */
                         email: string;
                         name?: string | null;
@@ -17268,7 +17634,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -17392,7 +17774,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -17516,7 +17914,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -17640,7 +18054,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -17764,7 +18194,23 @@ export interface operations {
                         audienceType: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
                         segmentId: string | null;
-                        /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                        /**
+                         * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
+                         * @example {
+                         *       "logic": "AND",
+                         *       "groups": [
+                         *         {
+                         *           "filters": [
+                         *             {
+                         *               "field": "data.plan",
+                         *               "operator": "equals",
+                         *               "value": "pro"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
                         audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                         /** Format: uuid */
                         templateId: string | null;

@@ -1,0 +1,259 @@
+// Compares every answer of an API in this process with the OpenAPI document (decision 189): the status, the media type,
+// the body with no field that the schema does not have, and the headers. The differences fail the run. After all API
+// tests, declared answers that no test has seen are listed.
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import { openApiOf } from '../../api/http/openapi.ts';
+import { routeGroups } from '../../api/routes/index.ts';
+import { readSettings } from '../../platform/settings.ts';
+import { schemaValidator, withFullReferences } from './json-schema.ts';
+
+type Schema = Record<string, unknown>;
+
+interface DeclaredHeader {
+  $ref?: string;
+  required?: boolean;
+  schema?: Schema;
+}
+
+interface DeclaredResponse {
+  headers?: Record<string, DeclaredHeader>;
+  content?: Record<string, { schema: Schema }>;
+}
+
+interface DeclaredOperation {
+  responses: Record<string, DeclaredResponse>;
+}
+
+interface DeclaredDocument {
+  openapi: string;
+  paths: Record<string, Record<string, DeclaredOperation>>;
+  components: { headers: Record<string, DeclaredHeader>; [key: string]: unknown };
+}
+
+/** An answer as the server sent it. The body is only kept for JSON. */
+export interface SentAnswer {
+  method: string;
+  path: string;
+  status: number;
+  headers: OutgoingHttpHeaders;
+  /** Without it the body is not checked: of a stream, or of an answer to HEAD. */
+  body?: string;
+}
+
+interface Declared {
+  name: string;
+  segments: string[];
+  responses: Record<string, DeclaredResponse>;
+}
+
+const MAX_LISTED = 5;
+
+export class AnswerChecker {
+  /** Texts by difference, each with the test that met it first. */
+  readonly differences = new Map<string, string>();
+  private readonly operations = new Map<string, Declared[]>();
+  private readonly headers: Record<string, DeclaredHeader>;
+  private readonly validator: Ajv2020;
+  private readonly validators = new Map<string, ValidateFunction>();
+  private readonly seen = new Set<string>();
+
+  constructor(document: DeclaredDocument) {
+    const strict = strictSchema(document.components) as DeclaredDocument['components'];
+    this.validator = schemaValidator({ ...document, components: strict });
+    this.headers = document.components.headers;
+    for (const [path, methods] of Object.entries(document.paths))
+      for (const [method, { responses }] of Object.entries(methods)) {
+        const name = `${method.toUpperCase()} ${path}`;
+        const known = this.operations.get(method.toUpperCase()) ?? [];
+        this.operations.set(method.toUpperCase(), [...known, { name, segments: path.split('/'), responses }]);
+      }
+  }
+
+  check(answer: SentAnswer, test: string): void {
+    const operation = this.find(answer.method, answer.path);
+    if (!operation) return;
+    const { name, responses } = operation;
+    this.seen.add(`${name} ${answer.status}`);
+    const declared = responses[answer.status];
+    const found = declared
+      ? this.compare(`${name} ${answer.status}`, declared, answer)
+      : ['the status is not declared'];
+    for (const difference of found) {
+      const text = `${name} answered ${answer.status}: ${difference}`;
+      if (!this.differences.has(text)) this.differences.set(text, test);
+    }
+  }
+
+  /** The declared answers that were never sent. */
+  unseen(): string[] {
+    return [...this.operations.values()]
+      .flat()
+      .flatMap(({ name, responses }) => Object.keys(responses).map((status) => `${name} ${status}`))
+      .filter((answer) => !this.seen.has(answer));
+  }
+
+  /** Prefers literal segments to parameters, from the left, as the router does. */
+  private find(method: string, path: string): Declared | undefined {
+    const given = path.split('/');
+    const rank = ({ segments }: Declared) => segments.map((one) => (one.startsWith('{') ? '1' : '0')).join('');
+    return (this.operations.get(method === 'HEAD' ? 'GET' : method) ?? [])
+      .filter(({ segments }) => segments.length === given.length)
+      .filter(({ segments }) => segments.every((one, n) => (one.startsWith('{') ? given[n] !== '' : one === given[n])))
+      .sort((a, b) => rank(a).localeCompare(rank(b)))[0];
+  }
+
+  private compare(name: string, { headers = {}, content }: DeclaredResponse, answer: SentAnswer): string[] {
+    const wrongHeaders = Object.entries(headers).flatMap(([key, header]) => this.compareHeader(key, header, answer));
+    return [...wrongHeaders, ...this.compareBody(name, content, answer)];
+  }
+
+  private compareHeader(name: string, declared: DeclaredHeader, { headers }: SentAnswer): string[] {
+    const { required, schema = {} } = this.headers[declared.$ref?.split('/').at(-1) ?? ''] ?? declared;
+    const value = headers[name.toLowerCase()];
+    if (value === undefined) return required ? [`the header ${name} is missing`] : [];
+    const isNumber = schema.type === 'integer' || schema.type === 'number';
+    const validate = this.compiled(`header ${name}`, schema);
+    return validate(isNumber ? Number(value) : String(value)) ? [] : [`the header ${name} does not fit: ${value}`];
+  }
+
+  private compareBody(
+    name: string,
+    content: DeclaredResponse['content'],
+    { status, headers, body }: SentAnswer,
+  ): string[] {
+    if (body === undefined) return [];
+    const type = String(headers['content-type'] ?? '').split(';')[0];
+    // Koa sends the name of the status with a redirection.
+    if (!content) return body === '' || status >= 300 ? [] : [`a body of ${type} is not declared`];
+    const media = content[type ?? ''] ?? content[`${type?.split('/')[0]}/*`];
+    if (!media) return [`${type || 'no media type'} is not declared, but ${Object.keys(content).join(', ')}`];
+    if (type !== 'application/json') return [];
+    const validate = this.compiled(name, media.schema);
+    if (validate(JSON.parse(body))) return [];
+    const errors = (validate.errors ?? []).map(({ instancePath, message, params, keyword }) => {
+      const field = params.unevaluatedProperty ?? params.additionalProperty;
+      const where = field === undefined ? instancePath : `${instancePath}/${field}`;
+      return field === undefined
+        ? `${where || 'the body'} ${message}${keyword === 'enum' || keyword === 'const' ? ` ${JSON.stringify(params)}` : ''}`
+        : `${where} is not declared`;
+    });
+    const texts = [...new Set(errors.map((text) => text.replaceAll(/\/\d+(?=\/| )/g, '/*')))];
+    return [texts.slice(0, MAX_LISTED).join('; ')];
+  }
+
+  private compiled(name: string, schema: Schema): ValidateFunction {
+    // Most answers share the schema of errors.
+    const key = typeof schema.$ref === 'string' ? schema.$ref : name;
+    const validate =
+      this.validators.get(key) ?? this.validator.compile(withFullReferences(strictSchema(schema)) as object);
+    this.validators.set(key, validate);
+    return validate;
+  }
+}
+
+const COMBINED = ['allOf', 'anyOf', 'oneOf'];
+
+/** Forbids fields that a schema with fields does not name. The document itself leaves room for new ones. */
+export function strictSchema(value: unknown, ofCombined = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => strictSchema(item, ofCombined));
+  if (typeof value !== 'object' || value === null) return value;
+  const schema = value as Schema;
+  const hasFields = schema.type !== undefined && Object.keys(schema.properties ?? {}).length > 0;
+  const closes = hasFields && schema.additionalProperties === undefined && schema.patternProperties === undefined;
+  const entries = Object.entries(schema).map(([key, item]) => {
+    if (key === 'properties' || key === 'schemas') return [key, mapValues(item as Schema, (one) => strictSchema(one))];
+    // Together with their parent they describe one object.
+    if (COMBINED.includes(key)) return [key, strictSchema(item, closes || ofCombined)];
+    return [key, ['example', 'examples', 'default', 'enum', 'const'].includes(key) ? item : strictSchema(item)];
+  });
+  return Object.fromEntries([...entries, ...(closes && !ofCombined ? [['unevaluatedProperties', false]] : [])]);
+}
+
+const mapValues = (record: Schema, change: (value: unknown) => unknown): Schema =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+
+const ports = new Set<number>();
+let checker: AnswerChecker | undefined;
+let testTitle: () => string = () => '';
+
+/** Checks the answers of the API on a port of this process. */
+export function checkAnswersOf(port: number, currentTest: () => string): void {
+  ports.add(port);
+  if (checker) return;
+  testTitle = currentTest;
+  const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as Parameters<
+    typeof routeGroups
+  >[0];
+  checker = new AnswerChecker(
+    openApiOf(routeGroups(parts, () => ({ openapi: '', paths: {} }))) as unknown as DeclaredDocument,
+  );
+  subscribe('http.server.request.start', (message) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+    if (ports.has(request.socket.localPort ?? 0)) follow(request, response);
+  });
+}
+
+function follow(request: IncomingMessage, response: ServerResponse): void {
+  const { method = 'GET', url = '/' } = request;
+  // Such requests are refused before any route is looked for.
+  if (request.headers.host === undefined || !isDecodable(url)) return;
+  const chunks: Buffer[] = [];
+  const keep = (chunk: unknown, encoding: unknown) => {
+    if (typeof chunk === 'string')
+      chunks.push(Buffer.from(chunk, (typeof encoding === 'string' ? encoding : 'utf8') as BufferEncoding));
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  };
+  const isJson = () => String(response.getHeader('content-type')).startsWith('application/json');
+  const { write, end } = response;
+  response.write = function (this: ServerResponse, ...args: unknown[]) {
+    if (isJson()) keep(args[0], args[1]);
+    return write.apply(this, args as Parameters<typeof write>);
+  } as typeof write;
+  let checked = false;
+  const check = (body: string | undefined) => {
+    if (checked) return;
+    checked = true;
+    const path = url.split('?')[0] ?? '/';
+    const headers = response.getHeaders();
+    checker?.check(
+      { method, path, status: response.statusCode, headers, ...(body !== undefined && { body }) },
+      testTitle(),
+    );
+  };
+  response.end = function (this: ServerResponse, ...args: unknown[]) {
+    keep(args[0], args[1]);
+    check(method === 'HEAD' ? undefined : Buffer.concat(chunks).toString());
+    return end.apply(this, args as Parameters<typeof end>);
+  } as typeof end;
+  // A stream that the client has left is never ended.
+  response.once('close', () => response.headersSent && check(undefined));
+}
+
+function isDecodable(url: string): boolean {
+  try {
+    return !decodeURIComponent(url).includes('\0');
+  } catch {
+    return false;
+  }
+}
+
+/** Statuses that `shared-answers.test.ts` gets from every operation that declares them. */
+const SHARED = ['415', '500', '503'];
+
+/**
+ * Returns the errors that fail the run. Unseen answers are known only after all API tests have passed; those that are not
+ * of the shared kinds are only listed.
+ */
+export function answerDifferences(ranAllApiTests: boolean): string[] {
+  const differences = [...(checker?.differences ?? [])].map(
+    ([difference, test]) => `An answer differs from the OpenAPI document:\n  ${difference}\n  first in: ${test}`,
+  );
+  const unseen = ranAllApiTests ? (checker?.unseen() ?? []) : [];
+  const isShared = (answer: string) => SHARED.includes(answer.split(' ').at(-1) ?? '');
+  const listed = unseen.filter((answer) => !isShared(answer));
+  if (listed.length > 0) console.warn(`No API test has seen these declared answers:\n  ${listed.join('\n  ')}`);
+  const missing = unseen.filter(isShared).map((answer) => `No API test has seen this declared answer: ${answer}`);
+  return [...differences, ...missing];
+}

@@ -1,0 +1,74 @@
+// The operations of the OpenAPI document, for tests that call each of them.
+
+export type OperationAccess =
+  | 'publicKey'
+  | 'secretKey'
+  | 'session'
+  | 'projectSession'
+  | 'member'
+  | 'memberOrKey'
+  | 'operator'
+  | 'public';
+
+interface Content {
+  [mediaType: string]: { schema: Record<string, unknown>; example?: unknown };
+}
+
+export interface DocumentOperation {
+  /** The method and the path as declared. */
+  name: string;
+  method: string;
+  path: string;
+  access: OperationAccess;
+  parameters: { name: string; in: string; required?: boolean; schema: Record<string, unknown>; example?: unknown }[];
+  /** The media type of the body, and its schema. */
+  body?: { type: string; schema: Record<string, unknown>; example: unknown };
+  statuses: number[];
+  responses: Record<string, { content?: Content }>;
+}
+
+interface Declared {
+  'x-access': OperationAccess;
+  parameters: DocumentOperation['parameters'];
+  requestBody?: { content: Content };
+  responses: DocumentOperation['responses'];
+}
+
+export function documentOperations(document: { paths: object }): DocumentOperation[] {
+  const paths = Object.entries(document.paths as Record<string, Record<string, Declared>>);
+  return paths.flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, declared]) => {
+      const { parameters, requestBody, responses } = declared;
+      const [content] = Object.entries(requestBody?.content ?? {});
+      return {
+        ...{ name: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path },
+        ...{ access: declared['x-access'], parameters, responses },
+        ...(content && { body: { type: content[0], schema: content[1].schema, example: content[1].example } }),
+        statuses: Object.keys(responses).map(Number),
+      };
+    }),
+  );
+}
+
+/** The headers with which a caller may call a route. */
+export function credentialsFor(
+  access: OperationAccess,
+  {
+    project,
+    operatorCookie,
+  }: { project: { id: string; publicKey: string; secretKey: string; cookie: string }; operatorCookie: string },
+): Record<string, string> {
+  switch (access) {
+    case 'publicKey':
+      return { authorization: `Bearer ${project.publicKey}` };
+    case 'secretKey':
+    case 'memberOrKey':
+      return { authorization: `Bearer ${project.secretKey}` };
+    case 'operator':
+      return { cookie: operatorCookie };
+    case 'public':
+      return {};
+    default:
+      return { cookie: project.cookie, 'x-project-id': project.id };
+  }
+}

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import joi from 'joi';
+import { jsonSchemaOf } from '../../../api/http/openapi-schema.ts';
+import { documented } from '../../../platform/joi-violations.ts';
+
+describe('the JSON schema of a joi schema', () => {
+  it('has the sizes of an object', () => {
+    expect(jsonSchemaOf(joi.object().min(1).max(3))).to.deep.include({ minProperties: 1, maxProperties: 3 });
+  });
+
+  it('has the values of an object with any names', () => {
+    expect(jsonSchemaOf(joi.object().pattern(joi.string(), joi.number()))).to.deep.include({
+      additionalProperties: { type: 'number' },
+    });
+  });
+
+  it('requires one of two fields, of which one is required without the other', () => {
+    const either = joi.string().min(8).when('old', { is: joi.exist(), otherwise: joi.required() });
+    const { properties, allOf } = jsonSchemaOf(joi.object({ new: either, old: joi.string() }));
+    expect(properties).to.deep.equal({ old: { type: 'string' }, new: { type: 'string', minLength: 8 } });
+    expect(allOf).to.deep.equal([{ anyOf: [{ required: ['new'] }, { required: ['old'] }] }]);
+  });
+
+  it('has what a custom rule says that it requires', () => {
+    const even = documented(
+      joi.number().custom((value: number) => value),
+      { multipleOf: 2 },
+    );
+    expect(jsonSchemaOf(joi.object({ even })).properties).to.deep.equal({ even: { type: 'number', multipleOf: 2 } });
+  });
+});
