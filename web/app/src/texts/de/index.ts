@@ -1,6 +1,7 @@
 import type { Texts } from '../index.ts';
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
+import { canvas } from './canvas.ts';
 import { common } from './common.ts';
 import { developers } from './developers.ts';
 import { events } from './events.ts';
@@ -17,6 +18,7 @@ export const de: Texts = {
   ...everyday,
   activity,
   analytics,
+  canvas,
   notifications,
   suppressions,
   webhooks,

@@ -1,5 +1,6 @@
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
+import { canvas } from './canvas.ts';
 import { common } from './common.ts';
 import { developers } from './developers.ts';
 import { events } from './events.ts';
@@ -16,6 +17,7 @@ export const en = {
   ...everyday,
   activity,
   analytics,
+  canvas,
   notifications,
   suppressions,
   webhooks,
