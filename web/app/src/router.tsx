@@ -210,6 +210,12 @@ const workflow = createRoute({
   path: '/workflows/$id',
   component: lazyRouteComponent(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
 });
+const play = createRoute({
+  getParentRoute: () => project,
+  path: '/workflows/$id/play',
+  validateSearch: search.play,
+  component: lazyRouteComponent(() => import('./pages/workflows/play/play-page.tsx'), 'PlayPage'),
+});
 const executions = createRoute({
   getParentRoute: () => project,
   path: '/executions',
@@ -219,6 +225,7 @@ const executions = createRoute({
 const execution = createRoute({
   getParentRoute: () => project,
   path: '/workflows/$id/executions/$executionId',
+  validateSearch: search.execution,
   component: lazyRouteComponent(() => import('./pages/workflows/execution.tsx'), 'ExecutionPage'),
 });
 const members = createRoute({
@@ -342,6 +349,7 @@ const routeTree = rootRoute.addChildren([
       domains,
       workflows,
       workflow,
+      play,
       executions,
       execution,
       members,

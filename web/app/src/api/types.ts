@@ -40,6 +40,7 @@ export type WorkflowStep = WorkflowDetail['steps'][number];
 export type Execution = Item<'getExecutions'>;
 export type ExecutionDetail = Answer<'getWorkflowsIdExecutionsExecutionId'>;
 export type ExecutionStep = ExecutionDetail['steps'][number];
+export type Simulation = Answer<'postWorkflowsIdSimulate'>;
 export type FailureCause = Item<'getExecutionsFailures'>;
 export type Member = Item<'getProjectsIdMembers'>;
 export type AuditEntry = Item<'getProjectsIdAudit'>;

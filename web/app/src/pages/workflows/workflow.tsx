@@ -80,6 +80,9 @@ function WorkflowActions({ workflow }: { workflow: WorkflowDetail }) {
   );
   return (
     <>
+      <Button component={Link} to={`/p/${projectId}/workflows/${id}/play`} variant="default">
+        {t.playback.link}
+      </Button>
       {link('executions', t.workflows.showExecutions)}
       {link('emails', t.workflows.emails)}
       {write && (

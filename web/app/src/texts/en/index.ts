@@ -8,6 +8,7 @@ import { everyday } from './everyday.ts';
 import { jobs } from './jobs.ts';
 import { notifications } from './notifications.ts';
 import { audit, billing, members, operator, project, security } from './people.ts';
+import { playback } from './playback.ts';
 import { suppressions } from './suppressions.ts';
 import { webhooks } from './webhooks.ts';
 import { workflows } from './workflows.ts';
@@ -25,6 +26,7 @@ export const en = {
   events,
   jobs,
   workflows,
+  playback,
   members,
   project,
   billing,
