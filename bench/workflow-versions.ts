@@ -173,24 +173,26 @@ async function publishing(target: Target, progress: (line: string) => void): Pro
   const { version } = (await server.get(`/workflows/${id}`)).body;
   await insertWaiting(db, { projectId, workflowId: id, version, stepId: ids.wait, count: WAITING });
   await db.raw('vacuum analyze executions');
-  const publish = async (): Promise<number> => {
+  const prepare = async (): Promise<object> => {
     const { graph, revision } = (await server.get(`/workflows/${id}/draft`)).body;
     const saved = await server.put(`/workflows/${id}/draft`, { graph, expectedRevision: revision });
-    const started = performance.now();
-    const body = { expectedRevision: saved.body.revision, migrate: 'POSSIBLE' };
+    return { expectedRevision: saved.body.revision, migrate: 'POSSIBLE' };
+  };
+  const publish = async (body: object): Promise<void> => {
     const published = await server.post(`/workflows/${id}/publish`, body);
     if (published.body.movedCount !== WAITING) throw new Error(`Published: ${JSON.stringify(published.body)}`);
-    return (performance.now() - started) / 1000;
   };
   const times: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
   for (let round = 0; round < PUBLICATIONS; round++) {
-    times.ours.push(await publish());
-    const started = performance.now();
-    await db.raw('update executions set version = version, updated_at = now() where workflow_id = ?', [id]);
-    times.bare.push((performance.now() - started) / 1000);
+    const body = await prepare();
+    times.ours.push(await seconds(() => publish(body)));
+    times.bare.push(
+      await seconds(() => db.raw('update executions set version = version, updated_at = now() where workflow_id = ?', [id])),
+    );
     progress(`published ${round + 1} times`);
   }
-  const statements = await statementsOf(target, publish);
+  const body = await prepare();
+  const statements = await statementsOf(target, () => publish(body));
   return [
     measure(
       `publish with ${WAITING} waiting executions, and a bare UPDATE`,
@@ -198,8 +200,14 @@ async function publishing(target: Target, progress: (line: string) => void): Pro
       median(times.ours),
       median(times.bare),
     ),
-    measure('statements of that, and executions', 'statements', statements, WAITING, '<= 0.05'),
+    measure('statements of that, and executions', 'statements', statements, WAITING, '<= 0.02'),
   ];
+}
+
+async function seconds(work: () => PromiseLike<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return (performance.now() - started) / 1000;
 }
 
 /** Returns how many statements the API executes meanwhile. */

@@ -1,5 +1,5 @@
 import { Graph, layout } from '@dagrejs/dagre';
-import type { GraphStep, GraphTransition } from './graph.ts';
+import { type GraphStep, type GraphTransition, NEXT } from './graph.ts';
 
 export const NODE_WIDTH = 236;
 export const NODE_HEIGHT = 84;
@@ -33,7 +33,7 @@ export function placeSteps(
   const reached = new Set(transitions.map(({ toStepId }) => toStepId));
   if (first !== undefined) for (const { id } of steps) if (!reached.has(id)) graph.setEdge(first, id);
   for (const { fromStepId, toStepId, branch } of transitions)
-    if (graph.hasNode(fromStepId) && graph.hasNode(toStepId)) graph.setEdge(fromStepId, toStepId, {}, branch ?? '');
+    if (graph.hasNode(fromStepId) && graph.hasNode(toStepId)) graph.setEdge(fromStepId, toStepId, {}, branch ?? NEXT);
   layout(graph);
   return new Map(
     graph.nodes().map((id) => {

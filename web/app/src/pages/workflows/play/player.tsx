@@ -148,7 +148,7 @@ function Controls({ recording, playback, moment, takesFocus }: ControlsProps) {
         </Group>
         <Box>
           <Text fw={600} className="player-clock">
-            <time dateTime={moment.clock} data-testid="clock">
+            <time dateTime={moment.clock}>
               {dateTime(moment.clock)}
             </time>
           </Text>

@@ -39,7 +39,7 @@ export function VisitDetails({ visit }: { visit: Visit }) {
           </Text>
         )}
         {reason && (
-          <Text size="sm" className="breakable" data-testid="reason">
+          <Text size="sm" className="breakable">
             {branch ? t.workflows.because(reason) : reason}
           </Text>
         )}
