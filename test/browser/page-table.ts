@@ -64,7 +64,7 @@ export const PAGES: Record<string, PageVisit> = {
   '/p/$projectId/jobs': {},
   '/p/$projectId/jobs/$id': { ids: { id: '/jobs' } },
   '/p/$projectId/workflows': {},
-  '/p/$projectId/workflows/$id': { ids: { id: '/workflows' } },
+  '/p/$projectId/workflows/$id': { ids: { id: '/workflows' }, searches: tabs('canvas', 'cases', 'versions') },
   '/p/$projectId/workflows/$id/play': { ids: { id: '/workflows' } },
   '/p/$projectId/executions': {},
   '/p/$projectId/workflows/$id/executions/$executionId': {

@@ -208,6 +208,7 @@ const workflows = createRoute({
 const workflow = createRoute({
   getParentRoute: () => project,
   path: '/workflows/$id',
+  validateSearch: search.tab,
   component: lazyRouteComponent(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
 });
 const play = createRoute({

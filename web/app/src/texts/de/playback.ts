@@ -5,7 +5,6 @@ export const playback: Texts['playback'] = {
   title: 'Abspielen',
   titleOf: (name) => `${name} abspielen`,
   description: 'Sehen Sie, was mit einer Person geschehen würde. Nichts wird gesendet oder gespeichert.',
-  link: 'Abspielen',
   person: 'Person',
   invented: 'Erfunden',
   stored: 'Ein Kontakt',

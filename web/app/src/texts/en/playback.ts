@@ -4,7 +4,6 @@ export const playback = {
   title: 'Play',
   titleOf: (name: string) => `Play ${name}`,
   description: 'See what would happen to a person. Nothing is sent or stored.',
-  link: 'Play',
   person: 'Person',
   invented: 'Invented',
   stored: 'A contact',

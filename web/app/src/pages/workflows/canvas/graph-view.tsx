@@ -16,13 +16,10 @@ import {
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { t } from '../../../texts/index.ts';
 import { branchName, typeName } from '../steps.ts';
-import { exitOf, type GraphStep, type GraphTransition, NEXT, transitionKey } from './graph.ts';
+import { exitOf, type GraphStep, type GraphTransition, NEXT, START, transitionKey } from './graph.ts';
 import { exitOffset, NODE_HEIGHT, NODE_WIDTH, type Point, placeSteps } from './layout.ts';
 import { StepEdge, type StepEdgeType } from './step-edge.tsx';
 import { type StepEditing, StepNode, type StepNodeType, type StepTone } from './step-node.tsx';
-
-/** The id of the node above the first step, which says what starts the workflow. */
-export const START = 'start';
 
 export interface GraphViewProps {
   /** Names the drawing for screen readers. */
@@ -31,6 +28,8 @@ export interface GraphViewProps {
   transitions: readonly GraphTransition[];
   /** What starts the workflow; drawn above the first step. */
   start?: string;
+  /** Names a type of step; by default as the application does. */
+  typeLabel?: (type: string) => string;
   /** Ways out of a step, in drawing order. Those of its transitions are always drawn. */
   exitsOf?: (step: GraphStep) => readonly string[];
   selected?: ReadonlySet<string>;
@@ -102,8 +101,7 @@ function Drawing(props: GraphViewProps) {
         multiSelectionKeyCode={null}
         zoomActivationKeyCode={null}
         panActivationKeyCode={null}
-        preventScrolling={false}
-        zoomOnScroll={false}
+        panOnScroll
         zoomOnDoubleClick={false}
         onNodeClick={select}
         onPaneClick={() => onSelect?.(undefined, { extend: false })}
@@ -161,6 +159,7 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
     transitions,
     start,
     exitsOf = noExits,
+    typeLabel = typeName,
     selected = none,
     onSelect,
     path,
@@ -184,7 +183,22 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
     const isSelected = selected.has(id);
     const open = drawn.filter((exit) => !taken.includes(exit)).join('\n');
     const badge = badges?.get(id);
-    const parts = [type, name, x, y, drawn.join('\n'), open, tone, faded, isSelected, badge, props.editing, !onSelect];
+    const label = typeLabel(type);
+    const parts = [
+      type,
+      label,
+      name,
+      x,
+      y,
+      drawn.join('\n'),
+      open,
+      tone,
+      faded,
+      isSelected,
+      badge,
+      props.editing,
+      !onSelect,
+    ];
     return stable(id, parts, () => ({
       id,
       type: 'step',
@@ -192,10 +206,11 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
       width: NODE_WIDTH,
       height: NODE_HEIGHT,
       handles: handlesOf(drawn, isStart),
-      ariaLabel: isStart ? name : `${name}, ${typeName(type)}`,
+      ariaLabel: isStart ? name : `${name}, ${label}`,
       className: isSelected ? 'selected' : '',
       data: {
         step,
+        label,
         isStart,
         exits: drawn,
         open: open ? open.split('\n') : [],
@@ -263,6 +278,9 @@ const startEdge = (target: string): Edge & StepEdgeType => ({
   data: { from: '', to: '' },
 });
 
+/** The buttons below a step are part of it. */
+const BELOW = 60;
+
 /** Moves the view to a step that is not in it. */
 function useFollow(id: string | undefined, positions: Map<string, Point>): void {
   const flow = useReactFlow();
@@ -274,7 +292,8 @@ function useFollow(id: string | undefined, positions: Map<string, Point>): void 
     if (!box) return;
     const corner = flow.flowToScreenPosition(position);
     const end = flow.flowToScreenPosition({ x: position.x + NODE_WIDTH, y: position.y + NODE_HEIGHT });
-    if (corner.x >= box.left && corner.y >= box.top && end.x <= box.right && end.y <= box.bottom) return;
+    const isInside = corner.x >= box.left && corner.y >= box.top && end.x <= box.right && end.y + BELOW <= box.bottom;
+    if (isInside) return;
     const zoom = Math.max(flow.getZoom(), FIT.minZoom);
     void flow.setCenter(position.x + NODE_WIDTH / 2, position.y + NODE_HEIGHT / 2, { zoom, duration: calm ? 0 : 150 });
   }, [id, positions, flow, calm]);

@@ -2,15 +2,12 @@ import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { memo, type ReactNode } from 'react';
 import { t } from '../../../texts/index.ts';
-import { branchName, typeName } from '../steps.ts';
-import { type GraphStep, type GraphTransition, NEXT } from './graph.ts';
+import { branchName } from '../steps.ts';
+import { type GraphStep, NEXT, type Place } from './graph.ts';
 import { exitOffset } from './layout.ts';
 import { StepIcon } from './step-icon.tsx';
 
 export type StepTone = 'path' | 'current' | 'fault';
-
-/** Where a step is added: at an exit, which may lead somewhere already. Null is the start of the workflow. */
-export type Place = Pick<GraphTransition, 'fromStepId' | 'branch'> | null;
 
 export interface StepEditing {
   /** The user wants to add a step here. */
@@ -19,6 +16,8 @@ export interface StepEditing {
 
 export interface StepNodeData extends Record<string, unknown> {
   step: GraphStep;
+  /** The name of its type. */
+  label: string;
   isStart: boolean;
   exits: readonly string[];
   /** Exits that lead nowhere. */
@@ -33,13 +32,13 @@ export type StepNodeType = Node<StepNodeData, 'step'>;
 
 /** A step as a card, with a dot for each exit. */
 export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>) {
-  const { step, isStart, exits, open, tone, faded, badge, editing } = data;
+  const { step, label, isStart, exits, open, tone, faded, badge, editing } = data;
   return (
     <div className="step-card" data-tone={tone} data-faded={faded || undefined} data-start={isStart || undefined}>
       {!isStart && <Handle type="target" position={Position.Top} isConnectable={editing !== undefined} />}
       <div className="step-type">
         {isStart ? <IconPlayerPlay size={14} aria-hidden /> : <StepIcon type={step.type} />}
-        <span>{isStart ? t.workflows.trigger : typeName(step.type)}</span>
+        <span>{isStart ? t.workflows.trigger : label}</span>
         {tone === 'fault' && <IconAlertTriangle size={16} className="step-fault" aria-label={t.canvas.hasFaults} />}
       </div>
       <div className="step-name" title={step.name}>
