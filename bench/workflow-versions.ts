@@ -187,7 +187,9 @@ async function publishing(target: Target, progress: (line: string) => void): Pro
     const body = await prepare();
     times.ours.push(await seconds(() => publish(body)));
     times.bare.push(
-      await seconds(() => db.raw('update executions set version = version, updated_at = now() where workflow_id = ?', [id])),
+      await seconds(() =>
+        db.raw('update executions set version = version, updated_at = now() where workflow_id = ?', [id]),
+      ),
     );
     progress(`published ${round + 1} times`);
   }

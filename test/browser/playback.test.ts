@@ -39,7 +39,10 @@ describe('the player of workflows', function () {
     const env = { WEB_APP_DIR, PORT: port, BASE_URL: `http://127.0.0.1:${port}`, RATE_LIMIT_PER_MINUTE: '0' };
     api = await startTestApi({ env });
     project = await api.project();
-    const templateId = await makeTemplate(project, { subject: 'Hello {{ plan }}', body: '<p>Your plan: {{ plan }}</p>' });
+    const templateId = await makeTemplate(project, {
+      subject: 'Hello {{ plan }}',
+      body: '<p>Your plan: {{ plan }}</p>',
+    });
     workflow = await build(project, {
       steps: {
         hello: { type: 'SEND_EMAIL', config: { templateId } },
@@ -117,7 +120,9 @@ describe('the player of workflows', function () {
 
     await scrubber(page).press('Home');
     for (const [index, { visit: number, name, branch, reason, enteredAt }] of path.entries()) {
-      await now(page).getByRole('heading', { name: `${number}. ${name}`, exact: true }).waitFor();
+      await now(page)
+        .getByRole('heading', { name: `${number}. ${name}`, exact: true })
+        .waitFor();
       expect(await clock(page), name).to.equal(enteredAt);
       expect(await page.locator('.step-card[data-tone=current] .step-name').innerText()).to.equal(name);
       expect(await page.locator('.step-card:is([data-tone=path], [data-tone=current])').count()).to.equal(index + 1);
@@ -209,7 +214,9 @@ describe('the player of workflows', function () {
     await page.getByText('Player', { exact: true }).click();
     await page.waitForURL(/tab=play/);
     for (const [index, step] of steps.entries()) {
-      await now(page).getByRole('heading', { name: `${index + 1}. ${step.name}`, exact: true }).waitFor();
+      await now(page)
+        .getByRole('heading', { name: `${index + 1}. ${step.name}`, exact: true })
+        .waitFor();
       expect(await clock(page)).to.equal(step.startedAt);
       expect(await page.locator('.step-card[data-tone=current] .step-name').innerText()).to.equal(step.name);
       if (step.output?.reason) await now(page).getByText(step.output.reason).waitFor();

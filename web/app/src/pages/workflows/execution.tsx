@@ -1,4 +1,17 @@
-import { Alert, Anchor, Badge, Box, Button, Code, Grid, Group, SegmentedControl, Stack, Text, Timeline } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Box,
+  Button,
+  Code,
+  Grid,
+  Group,
+  SegmentedControl,
+  Stack,
+  Text,
+  Timeline,
+} from '@mantine/core';
 import { IconPlayerSkipForward, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -82,24 +95,24 @@ export function ExecutionPage() {
 
 function Recorded({ execution: data }: { execution: ExecutionDetail }) {
   return (
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, md: 8 }}>
-          <Panel title={t.workflows.timeline}>
-            {data.steps.length === 0 ? (
-              <Text c="dimmed">{t.workflows.noSteps}</Text>
-            ) : (
-              <Timeline active={data.steps.length} bulletSize={16} lineWidth={2}>
-                {data.steps.map((step) => (
-                  <StepItem key={step.id} step={step} />
-                ))}
-              </Timeline>
-            )}
-          </Panel>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 4 }}>
-          <FactsPanel execution={data} />
-        </Grid.Col>
-      </Grid>
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 8 }}>
+        <Panel title={t.workflows.timeline}>
+          {data.steps.length === 0 ? (
+            <Text c="dimmed">{t.workflows.noSteps}</Text>
+          ) : (
+            <Timeline active={data.steps.length} bulletSize={16} lineWidth={2}>
+              {data.steps.map((step) => (
+                <StepItem key={step.id} step={step} />
+              ))}
+            </Timeline>
+          )}
+        </Panel>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 4 }}>
+        <FactsPanel execution={data} />
+      </Grid.Col>
+    </Grid>
   );
 }
 

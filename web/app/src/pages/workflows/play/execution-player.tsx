@@ -37,7 +37,9 @@ export function ExecutionPlayer({ execution }: { execution: ExecutionDetail }) {
   });
   return (
     <Loaded query={graph} lines={8}>
-      {(found) => <Player recording={recording} graph={withVisited(found, execution)} start={triggerText(execution.workflow)} />}
+      {(found) => (
+        <Player recording={recording} graph={withVisited(found, execution)} start={triggerText(execution.workflow)} />
+      )}
     </Loaded>
   );
 }

@@ -16,19 +16,7 @@ import { FieldRows, PersonForm } from './person-form.tsx';
 import { Player } from './player.tsx';
 import { type Recording, simulated } from './recording.ts';
 import { SaveCase } from './save-case.tsx';
-import { inputOf, newScenario, type PlayedInput, type Scenario, timesOf } from './scenario.ts';
-
-/** A graph as the API takes it to simulate it. */
-export interface PlayedGraph {
-  steps: {
-    id: string;
-    type: WorkflowDetail['steps'][number]['type'];
-    name: string;
-    config: Record<string, unknown>;
-    templateId: string | null;
-  }[];
-  transitions: { fromStepId: string; toStepId: string; branch: string | null }[];
-}
+import { inputOf, newScenario, type PlayedGraph, type PlayedInput, type Scenario, timesOf } from './scenario.ts';
 
 interface Played {
   /** A new one for every press of the button. */
@@ -187,9 +175,7 @@ function PlayedPanel({ workflow, played }: { workflow: WorkflowDetail; played: P
         graph={graph}
         start={triggerText(workflow)}
         startsPlaying
-        actions={
-          write && <SaveCase workflowId={workflow.id} input={input} simulation={simulation} graph={graph} />
-        }
+        actions={write && <SaveCase workflowId={workflow.id} input={input} simulation={simulation} graph={graph} />}
       />
     </div>
   );

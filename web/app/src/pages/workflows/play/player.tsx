@@ -6,7 +6,7 @@ import {
   IconPlayerTrackNextFilled,
   IconPlayerTrackPrevFilled,
 } from '@tabler/icons-react';
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
 import { dateTime } from '../../../format.ts';
 import { t } from '../../../texts/index.ts';
 import { Panel } from '../../../ui/page.tsx';
@@ -38,11 +38,15 @@ export function Player({ recording, graph, start, startsPlaying = false, actions
   const path = useMemo(() => pathTo(recording, index, graph.transitions), [recording, index, graph.transitions]);
   const visit = visits[index];
   const badges = useMemo(() => badgesOf(visit?.stepId), [visit?.stepId]);
-  const select = (stepId: string | undefined) => {
-    const before = visits.slice(0, index).findLastIndex((candidate) => candidate.stepId === stepId);
-    const found = before >= 0 ? before : visits.findIndex((candidate) => candidate.stepId === stepId);
-    if (found >= 0) playback.seek(found);
-  };
+  const { seek } = playback;
+  const select = useCallback(
+    (stepId: string | undefined) => {
+      const before = visits.slice(0, index).findLastIndex((candidate) => candidate.stepId === stepId);
+      const found = before >= 0 ? before : visits.findIndex((candidate) => candidate.stepId === stepId);
+      if (found >= 0) seek(found);
+    },
+    [visits, index, seek],
+  );
   return (
     <Panel title={t.playback.player} actions={actions}>
       {/* Keys work wherever the focus is inside; every one of them has a button too. */}
@@ -52,7 +56,7 @@ export function Player({ recording, graph, start, startsPlaying = false, actions
         <Grid gap="lg">
           <Grid.Col span={{ base: 12, lg: 7 }}>
             <Box className="player-graph">
-              <GraphView
+              <Graph
                 label={t.playback.graph}
                 steps={graph.steps}
                 transitions={graph.transitions}
@@ -67,10 +71,10 @@ export function Player({ recording, graph, start, startsPlaying = false, actions
           </Grid.Col>
           <Grid.Col span={{ base: 12, lg: 5 }}>
             <Stack gap="lg">
-              {visit && <VisitDetails visit={visit} />}
+              {visit && <Details visit={visit} />}
               {moment.hasEnded && <Ending recording={recording} />}
-              <SentPanel visits={visits} index={index} />
-              <VisitList recording={recording} index={index} onSelect={playback.seek} />
+              <Outgoing visits={visits} index={index} />
+              <Visits recording={recording} index={index} onSelect={seek} />
               <EventList recording={recording} clock={moment.clock} />
             </Stack>
           </Grid.Col>
@@ -79,6 +83,12 @@ export function Player({ recording, graph, start, startsPlaying = false, actions
     </Panel>
   );
 }
+
+// The clock runs with every frame; these change with every visit only.
+const Graph = memo(GraphView);
+const Visits = memo(VisitList);
+const Details = memo(VisitDetails);
+const Outgoing = memo(SentPanel);
 
 const badgesOf = (stepId: string | undefined): ReadonlyMap<string, ReactNode> =>
   new Map(
@@ -148,9 +158,7 @@ function Controls({ recording, playback, moment, takesFocus }: ControlsProps) {
         </Group>
         <Box>
           <Text fw={600} className="player-clock">
-            <time dateTime={moment.clock}>
-              {dateTime(moment.clock)}
-            </time>
+            <time dateTime={moment.clock}>{dateTime(moment.clock)}</time>
           </Text>
           <Text size="sm" c="dimmed">
             {t.playback.sinceStart(elapsed(recording.startedAt, moment.clock))}

@@ -110,7 +110,8 @@ export function pathTo(
   const taken = reached.slice(0, -1).flatMap(({ stepId, branch }) => {
     const exits = transitions.filter(({ fromStepId }) => fromStepId === stepId);
     // A transition without a branch serves every exit that has none of its own.
-    const exit = exits.find((candidate) => candidate.branch === branch) ?? exits.find(({ branch: own }) => own === null);
+    const exit =
+      exits.find((candidate) => candidate.branch === branch) ?? exits.find(({ branch: own }) => own === null);
     return exit ? [transitionKey(exit)] : [];
   });
   return { steps: new Set(reached.map(({ stepId }) => stepId)), transitions: new Set(taken) };

@@ -8,8 +8,7 @@ import { messageOf } from '../../../api/problem.ts';
 import type { Simulation } from '../../../api/types.ts';
 import { t } from '../../../texts/index.ts';
 import { Dialog } from '../../../ui/dialog.tsx';
-import type { PlayedGraph } from './play-page.tsx';
-import type { PlayedInput } from './scenario.ts';
+import type { PlayedGraph, PlayedInput } from './scenario.ts';
 
 interface SaveCaseProps {
   workflowId: string;

@@ -1,4 +1,5 @@
 import type { operations } from '../../../api/schema.ts';
+import type { WorkflowDetail } from '../../../api/types.ts';
 
 // What is played: a person, and what happens to them when.
 
@@ -67,6 +68,18 @@ function valueOf(text: string): unknown {
 const dataOf = (rows: FieldRow[]): Record<string, unknown> =>
   Object.fromEntries(rows.flatMap(({ name, value }) => (name.trim() ? [[name.trim(), valueOf(value)]] : [])));
 
+/** A graph as the API takes it to simulate it. */
+export interface PlayedGraph {
+  steps: {
+    id: string;
+    type: WorkflowDetail['steps'][number]['type'];
+    name: string;
+    config: Record<string, unknown>;
+    templateId: string | null;
+  }[];
+  transitions: { fromStepId: string; toStepId: string; branch: string | null }[];
+}
+
 type Request = operations['postWorkflowsIdSimulate']['requestBody']['content']['application/json'];
 
 export interface PlayedInput {
@@ -90,7 +103,9 @@ export function inputOf(scenario: Scenario): PlayedInput {
     context: dataOf(context),
     startAt: (Number.isNaN(start.getTime()) ? new Date() : start).toISOString(),
     events: events.flatMap(({ name, minutes, data: rows }) =>
-      name.trim() ? [{ name: name.trim(), data: dataOf(rows), after: 60 * Math.min(Math.max(0, minutes), MAX_MINUTES) }] : [],
+      name.trim()
+        ? [{ name: name.trim(), data: dataOf(rows), after: 60 * Math.min(Math.max(0, minutes), MAX_MINUTES) }]
+        : [],
     ),
   };
 }

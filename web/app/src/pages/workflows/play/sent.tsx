@@ -31,7 +31,11 @@ export function SentPanel({ visits, index }: { visits: readonly Visit[]; index: 
           {sent.map((visit) => (
             <li key={visit.visit}>
               <button type="button" aria-pressed={visit === open} onClick={() => setChosen(visit.visit)}>
-                {visit.sent?.kind === 'request' ? <IconWebhook size={14} aria-hidden /> : <IconMail size={14} aria-hidden />}
+                {visit.sent?.kind === 'request' ? (
+                  <IconWebhook size={14} aria-hidden />
+                ) : (
+                  <IconMail size={14} aria-hidden />
+                )}
                 <span className="breakable">{titleOf(visit)}</span>
               </button>
             </li>
@@ -104,12 +108,7 @@ function RenderedMail({ html, text, subject }: { html: string; text: string | nu
   return (
     <Loaded query={preview}>
       {({ previewUrl }) => (
-        <MailFrame
-          previewUrl={previewPath(previewUrl)}
-          text={text ?? ''}
-          subject={subject}
-          height={FRAME_HEIGHT}
-        />
+        <MailFrame previewUrl={previewPath(previewUrl)} text={text ?? ''} subject={subject} height={FRAME_HEIGHT} />
       )}
     </Loaded>
   );
