@@ -184,6 +184,8 @@ function PlayedPanel({ workflow, played }: { workflow: WorkflowDetail; played: P
 /** Brings an element into view when it appears. */
 function useScrolledTo(): RefObject<HTMLDivElement | null> {
   const element = useRef<HTMLDivElement>(null);
-  useEffect(() => element.current?.scrollIntoView({ block: 'start' }), []);
+  useEffect(() => {
+    element.current?.scrollIntoView({ block: 'start' });
+  }, []);
   return element;
 }
