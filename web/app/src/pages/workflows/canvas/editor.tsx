@@ -84,6 +84,11 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
         <div
           className="canvas-graph"
           onKeyDown={(event) => onCanvasKey(event, { editor, draft, readOnly, openPanel, showKeys: keysDialog.open })}
+          onFocus={({ target }) => {
+            // By the keyboard; a click selects by itself.
+            const id = target.matches('.react-flow__node:focus-visible') ? target.getAttribute('data-id') : null;
+            if (id !== null && !editor.selected.has(id) && !editor.adding) editor.select([id]);
+          }}
           onCopy={(event) => {
             if (!editor.copy()) return;
             event.clipboardData.setData('text/plain', clipboardText());

@@ -13,7 +13,7 @@ import {
   ReactFlowProvider,
   useReactFlow,
 } from '@xyflow/react';
-import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { t } from '../../../texts/index.ts';
 import { branchName, typeName } from '../steps.ts';
 import { exitOf, type GraphStep, type GraphTransition, NEXT, START, transitionKey } from './graph.ts';
@@ -69,7 +69,7 @@ const noExits = () => [];
 function Drawing(props: GraphViewProps) {
   const { label, steps, transitions, start, selected = none, onSelect, follow, minimap, editing } = props;
   const scheme = useComputedColorScheme('light');
-  const positions = usePositions(steps, transitions, start !== undefined);
+  const positions = placeSteps(steps, transitions, start === undefined ? undefined : START);
   const nodes = useNodes(props, positions);
   const edges = useEdges(props);
   useFollow(follow, positions);
@@ -126,20 +126,6 @@ function Drawing(props: GraphViewProps) {
 const FIT = { padding: 0.12, maxZoom: 1, minZoom: 0.35 };
 
 const toneOfNode = ({ data }: { data: object }): string => (data as { tone?: string }).tone ?? '';
-
-/** Lays the graph out anew only when its steps or transitions change, not with every name or number. */
-function usePositions(
-  steps: readonly GraphStep[],
-  transitions: readonly GraphTransition[],
-  hasStart: boolean,
-): Map<string, Point> {
-  const structure = JSON.stringify([
-    hasStart,
-    steps.map(({ id }) => id),
-    transitions.map(({ fromStepId, toStepId, branch }) => [fromStepId, toStepId, branch]),
-  ]);
-  return useMemo(() => placeSteps(steps, transitions, hasStart ? START : undefined), [structure]);
-}
 
 /** Returns the item of the last time when nothing that it is made of has changed: React Flow compares by identity. */
 function useStable<T>(): (key: string, parts: readonly unknown[], make: () => T) => T {

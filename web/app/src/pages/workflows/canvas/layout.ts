@@ -24,6 +24,29 @@ export function placeSteps(
   transitions: readonly GraphTransition[],
   first?: string,
 ): Map<string, Point> {
+  const structure = JSON.stringify([
+    first,
+    steps.map(({ id }) => id),
+    transitions.map(({ fromStepId, toStepId, branch }) => [fromStepId, toStepId, branch]),
+  ]);
+  const known = placed.get(structure);
+  if (known) return known;
+  const positions = place(steps, transitions, first);
+  const [oldest = ''] = placed.keys();
+  if (placed.size >= MAX_PLACED) placed.delete(oldest);
+  placed.set(structure, positions);
+  return positions;
+}
+
+/** Placing a large graph takes a while, and most changes of a draft leave its shape as it is. */
+const placed = new Map<string, Map<string, Point>>();
+const MAX_PLACED = 8;
+
+function place(
+  steps: readonly Pick<GraphStep, 'id'>[],
+  transitions: readonly GraphTransition[],
+  first: string | undefined,
+): Map<string, Point> {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({ rankdir: 'TB', nodesep: GAP_BESIDE, ranksep: GAP_BELOW, marginx: 0, marginy: 0 });
   graph.setDefaultEdgeLabel(() => ({}));
