@@ -192,7 +192,7 @@ function EventRow({ event, number, names, onChange, onRemove }: EventRowProps) {
           max={100_000}
           value={event.minutes / units[unit]}
           onChange={(amount) => onChange({ minutes: Math.round(Number(amount) * units[unit]) })}
-          w={110}
+          w={140}
         />
         <Choice<Unit>
           label={t.playback.unit}

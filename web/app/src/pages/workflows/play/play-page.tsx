@@ -169,7 +169,7 @@ function PlayedPanel({ workflow, played }: { workflow: WorkflowDetail; played: P
   const top = useScrolledTo();
   if (recording.visits.length === 0) return <Alert color="yellow">{t.playback.nothingHappens}</Alert>;
   return (
-    <div ref={top}>
+    <div ref={top} className="player-top">
       <Player
         recording={recording}
         graph={graph}
