@@ -192,14 +192,14 @@ function EventRow({ event, number, names, onChange, onRemove }: EventRowProps) {
           max={100_000}
           value={event.minutes / units[unit]}
           onChange={(amount) => onChange({ minutes: Math.round(Number(amount) * units[unit]) })}
-          w={140}
+          w={122}
         />
         <Choice<Unit>
           label={t.playback.unit}
           value={unit}
           onChange={(next) => onChange({ minutes: Math.round((event.minutes / units[unit]) * units[next]) })}
           data={(Object.keys(units) as Unit[]).map((value) => ({ value, label: t.playback.units[value] }))}
-          w={110}
+          w={102}
         />
         <ActionIcon
           variant="subtle"
