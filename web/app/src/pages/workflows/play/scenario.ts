@@ -55,7 +55,7 @@ function localMinute(at: Date): string {
 }
 
 /** Reads numbers, booleans, lists and objects as such, and everything else as text. */
-function valueOf(text: string): unknown {
+function parseValue(text: string): unknown {
   if (!/^\s*(-?\d|true\s*$|false\s*$|null\s*$|\[|\{)/.test(text)) return text;
   try {
     const parsed: unknown = JSON.parse(text);
@@ -66,7 +66,7 @@ function valueOf(text: string): unknown {
 }
 
 const dataOf = (rows: FieldRow[]): Record<string, unknown> =>
-  Object.fromEntries(rows.flatMap(({ name, value }) => (name.trim() ? [[name.trim(), valueOf(value)]] : [])));
+  Object.fromEntries(rows.flatMap(({ name, value }) => (name.trim() ? [[name.trim(), parseValue(value)]] : [])));
 
 /** A graph as the API takes it to simulate it. */
 export interface PlayedGraph {
