@@ -1,14 +1,16 @@
 // What the tests of the canvas do with it, by mouse and by keyboard.
 import type { Locator, Page } from 'playwright-core';
 
+const named = (page: Page, name: string): Locator => page.locator('.step-name', { hasText: new RegExp(`^${name}$`) });
+
 /** The card of a step; the last one where several have the name. */
 export const card = (page: Page, name: string): Locator =>
   page
     .locator('.react-flow__node')
-    .filter({ has: page.getByText(name, { exact: true }) })
+    .filter({ has: named(page, name) })
     .last();
 
-export const panel = (page: Page): Locator => page.getByRole('complementary', { name: 'Details' });
+export const panel = (page: Page): Locator => page.getByRole('region', { name: 'Details' });
 
 /** Clicks a button that adds a step, and chooses the type. */
 export async function addStep(page: Page, button: string, type: string): Promise<void> {
@@ -46,10 +48,11 @@ export async function press(page: Page, ...keys: string[]): Promise<void> {
 }
 
 /** Waits until a step of that name has the focus. */
-export const focusOn = (page: Page, name: string): Promise<unknown> =>
-  page.waitForFunction(
-    `document.activeElement?.matches('.react-flow__node') && document.activeElement.querySelector('.step-name')?.textContent === ${JSON.stringify(name)}`,
-  );
+export const focusOn = (page: Page, name: string): Promise<void> =>
+  page
+    .locator('.react-flow__node:focus')
+    .filter({ has: named(page, name) })
+    .waitFor();
 
 /** Adds a step by the keyboard after the one that has the focus. */
 export async function typeStep(page: Page, type: string, name = type): Promise<void> {

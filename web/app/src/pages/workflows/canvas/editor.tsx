@@ -9,7 +9,7 @@ import {
   IconPlus,
   IconTrash,
 } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { unwrap } from '../../../api/client.ts';
 import { useAction, useApi, useRights } from '../../../api/hooks.ts';
 import type { StepTypeInfo, WorkflowDetail, WorkflowDraft } from '../../../api/types.ts';
@@ -17,6 +17,15 @@ import { t } from '../../../texts/index.ts';
 import { triggerText } from '../list.tsx';
 import { AddPanel, nameOf } from './add-panel.tsx';
 import { Conflict } from './conflict.tsx';
+import {
+  type Faults,
+  useClipboard,
+  useExistingSelection,
+  useFaults,
+  useFocus,
+  usePhonePanel,
+  useStableEditing,
+} from './editor-hooks.ts';
 import { START } from './graph.ts';
 import { GraphView } from './graph-view.tsx';
 import { KeysDialog, onCanvasKey } from './keys.tsx';
@@ -28,8 +37,8 @@ import type { FormContext } from './schema-form.tsx';
 import type { StepTone } from './step-node.tsx';
 import { StepPanel } from './step-panel.tsx';
 import { TriggerPanel } from './trigger-panel.tsx';
-import { type DraftEditing, type SaveState, useDraft } from './use-draft.ts';
-import { clipboardText, type Editor, useEditor } from './use-editor.ts';
+import { type DraftEditing, useDraft } from './use-draft.ts';
+import { type Editor, useEditor } from './use-editor.ts';
 
 interface CanvasEditorProps {
   workflow: WorkflowDetail;
@@ -48,6 +57,7 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
   const [isTheirsShown, showTheirs] = useState(false);
   const [keysOpened, keysDialog] = useDisclosure();
   const panel = useRef<HTMLElement>(null);
+  const graph = useRef<HTMLDivElement>(null);
   const stats = useStats(workflow.id);
   const { conflict, content, save } = draft;
   const isComparing = isTheirsShown && conflict !== undefined;
@@ -58,6 +68,8 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
   const shares = useMemo(() => sharesOf(shown.graph.transitions, stats), [shown.graph.transitions, stats]);
   const editing = useStableEditing(editor, readOnly);
   useFocus(editor.focused);
+  useExistingSelection(editor, content.graph.steps);
+  useClipboard(graph, readOnly ? undefined : editor.paste);
   usePhonePanel(panel, [...editor.selected].join(), editor.adding !== undefined);
   const tones = useMemo(() => {
     const found = new Map<string, StepTone>([...faults.byStep.keys()].map((id) => [id, 'fault']));
@@ -83,27 +95,12 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
         {/* biome-ignore lint/a11y/noStaticElementInteractions: the steps inside have the focus, this collects their keys */}
         <div
           className="canvas-graph"
+          ref={graph}
           onKeyDown={(event) => onCanvasKey(event, { editor, draft, readOnly, openPanel, showKeys: keysDialog.open })}
           onFocus={({ target }) => {
             // By the keyboard; a click selects by itself.
             const id = target.matches('.react-flow__node:focus-visible') ? target.getAttribute('data-id') : null;
             if (id !== null && !editor.selected.has(id) && !editor.adding) editor.select([id]);
-          }}
-          onCopy={(event) => {
-            if (!editor.copy()) return;
-            event.clipboardData.setData('text/plain', clipboardText());
-            event.preventDefault();
-          }}
-          onCut={(event) => {
-            if (readOnly) return;
-            editor.cut();
-            event.clipboardData.setData('text/plain', clipboardText());
-            event.preventDefault();
-          }}
-          onPaste={(event) => {
-            if (readOnly) return;
-            editor.paste(event.clipboardData.getData('text/plain'));
-            event.preventDefault();
           }}
         >
           <GraphView
@@ -126,7 +123,7 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
             {editor.connectingText}
           </div>
         </div>
-        <aside
+        <section
           className="canvas-panel"
           aria-label={t.canvas.panel}
           ref={panel}
@@ -135,7 +132,7 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
           }}
         >
           <PanelContent {...{ workflow, draft, editor, types, faults, stats, readOnly }} />
-        </aside>
+        </section>
       </Box>
       <KeysDialog opened={keysOpened} onClose={keysDialog.close} />
     </Stack>
@@ -271,63 +268,3 @@ const typeLabelOf = (types: StepTypes, type: string): string => {
   const known = types.get(type);
   return known ? nameOf(known) : type;
 };
-
-interface Faults {
-  byStep: Map<string, string[]>;
-}
-
-/** What the API found missing, and what it refused to save, by step. */
-function useFaults({ faults }: WorkflowDraft, save: SaveState, steps: DraftStep[]): Faults {
-  return useMemo(() => {
-    const byStep = new Map<string, string[]>();
-    const add = (id: string | null | undefined, message: string) => {
-      if (id) byStep.set(id, [...(byStep.get(id) ?? []), message]);
-    };
-    for (const { stepId, message } of faults) add(stepId, message);
-    for (const { field, message } of save.kind === 'refused' ? save.violations : [])
-      add(steps[Number(/^graph\.steps\.(\d+)/.exec(field)?.[1] ?? -1)]?.id, message);
-    return { byStep };
-  }, [faults, save, steps]);
-}
-
-/** The same object at every render, so that steps are not drawn anew with each of them. */
-function useStableEditing(editor: Editor, readOnly: boolean) {
-  const current = useRef(editor);
-  current.current = editor;
-  return useMemo(
-    () =>
-      readOnly
-        ? undefined
-        : {
-            onAdd: (place: Parameters<Editor['startAdding']>[0]) => current.current.startAdding(place),
-            onConnect: (dragged: Parameters<Editor['connectDragged']>[0]) => current.current.connectDragged(dragged),
-          },
-    [readOnly],
-  );
-}
-
-const MAX_FRAMES = 60;
-
-/** Gives a step the focus as soon as it is drawn: one outside the view is drawn only when the view has moved. */
-function useFocus(focused: { id: string } | undefined): void {
-  useEffect(() => {
-    if (!focused) return undefined;
-    let frames = 0;
-    let request = 0;
-    const look = () => {
-      const node = document.querySelector<HTMLElement>(`.react-flow__node[data-id="${focused.id}"]`);
-      node?.focus({ preventScroll: true });
-      if (!node && frames++ < MAX_FRAMES) request = requestAnimationFrame(look);
-    };
-    request = requestAnimationFrame(look);
-    return () => cancelAnimationFrame(request);
-  }, [focused]);
-}
-
-/** On a phone the panel is below the graph: it comes into view with what it shows. */
-function usePhonePanel(panel: React.RefObject<HTMLElement | null>, selected: string, isAdding: boolean): void {
-  useEffect(() => {
-    const isBelow = window.matchMedia('(max-width: 61.99em)').matches;
-    if (isBelow && (selected !== '' || isAdding)) panel.current?.scrollIntoView({ block: 'nearest' });
-  }, [panel, selected, isAdding]);
-}

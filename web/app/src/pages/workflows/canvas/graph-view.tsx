@@ -113,16 +113,32 @@ function Drawing(props: GraphViewProps) {
           })
         }
         isValidConnection={({ source, target }) => source !== target && target !== START}
+        ariaLabelConfig={{
+          'controls.ariaLabel': t.canvas.zoom,
+          'controls.zoomIn.ariaLabel': t.canvas.zoomIn,
+          'controls.zoomOut.ariaLabel': t.canvas.zoomOut,
+          'controls.fitView.ariaLabel': t.canvas.fitView,
+        }}
         proOptions={{ hideAttribution: true }}
       >
         <Background gap={24} />
-        <Controls showInteractive={false} aria-label={t.canvas.zoom} />
-        {minimap && <MiniMap pannable zoomable ariaLabel={t.canvas.minimap} nodeClassName={toneOfNode} />}
+        <Controls showInteractive={false} />
+        {minimap && (
+          <MiniMap
+            pannable
+            zoomable
+            position="top-right"
+            style={MINIMAP}
+            ariaLabel={t.canvas.minimap}
+            nodeClassName={toneOfNode}
+          />
+        )}
       </ReactFlow>
     </section>
   );
 }
 
+const MINIMAP = { width: 128, height: 96 };
 const FIT = { padding: 0.12, maxZoom: 1, minZoom: 0.35 };
 
 const toneOfNode = ({ data }: { data: object }): string => (data as { tone?: string }).tone ?? '';

@@ -18,12 +18,14 @@ const arrows = { ArrowUp: 'up', ArrowDown: 'down', ArrowLeft: 'left', ArrowRight
 
 /**
  * The keys of the canvas. They work while the focus is in the canvas only, so that letters never act where a person
- * types. Copying and pasting have events of their own.
+ * types.
  */
 export function onCanvasKey(event: KeyboardEvent, actions: KeyActions): void {
   const action = actionOf(event, actions);
   if (!action) return;
-  event.preventDefault();
+  // The browser's own copying goes on: it fills the system's clipboard.
+  const isCopying = event.ctrlKey || event.metaKey ? ['c', 'x'].includes(event.key) : false;
+  if (!isCopying) event.preventDefault();
   event.stopPropagation();
   action();
 }
@@ -34,8 +36,11 @@ function actionOf(event: KeyboardEvent, actions: KeyActions): (() => void) | und
   if (altKey) return undefined;
   if (ctrlKey || metaKey) {
     if (key === 'a') return editor.selectAll;
-    const isRedo = key.toLowerCase() === 'y' || (shiftKey && key.toLowerCase() === 'z');
+    if (key === 'c') return editor.copy;
     if (readOnly) return undefined;
+    if (key === 'x') return editor.cut;
+    if (key === 'v') return editor.hasCopied() ? () => editor.paste() : undefined;
+    const isRedo = key.toLowerCase() === 'y' || (shiftKey && key.toLowerCase() === 'z');
     return isRedo ? draft.redo : key === 'z' ? draft.undo : undefined;
   }
   if (key in arrows) return () => editor.move(arrows[key as keyof typeof arrows], shiftKey);

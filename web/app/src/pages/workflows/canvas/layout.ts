@@ -8,7 +8,7 @@ const GAP_BESIDE = 44;
 const GAP_BELOW = 84;
 
 /** Where an exit stands below its step. */
-export const exitOffset = (index: number, count: number): number => (NODE_WIDTH * (index + 1)) / (count + 1);
+export const exitOffset = (index: number, count: number): number => (NODE_WIDTH * (index + 0.5)) / count;
 
 export interface Point {
   x: number;

@@ -4,7 +4,7 @@ import { memo, type ReactNode } from 'react';
 import { t } from '../../../texts/index.ts';
 import { branchName } from '../steps.ts';
 import { type GraphStep, NEXT, type Place } from './graph.ts';
-import { exitOffset } from './layout.ts';
+import { exitOffset, NODE_WIDTH } from './layout.ts';
 import { StepIcon } from './step-icon.tsx';
 
 export type StepTone = 'path' | 'current' | 'fault';
@@ -67,7 +67,10 @@ export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>
             className="open-exit nodrag nopan"
             // The panel has the same for the keyboard; a second stop for each exit would make a long way of a short one.
             tabIndex={-1}
-            style={{ left: exitOffset(exits.indexOf(exit), exits.length) }}
+            style={{
+              left: exitOffset(exits.indexOf(exit), exits.length),
+              maxWidth: Math.max(NODE_WIDTH / exits.length - 4, 28),
+            }}
             aria-label={exit === NEXT ? t.canvas.addAfter(step.name) : t.canvas.addAtExit(step.name, branchName(exit))}
             onClick={(event) => {
               event.stopPropagation();

@@ -85,6 +85,18 @@ export function useDraft(latest: WorkflowDraft): DraftEditing {
     [cache, id],
   );
 
+  /** The server has this content. */
+  const acceptSaved = useCallback(
+    (draft: WorkflowDraft, sent: DraftContent) => {
+      saved.current = sent;
+      accept(draft);
+      const isAll = now.current.content === sent;
+      if (isAll) clearStored(userId, id);
+      setSave({ kind: isAll ? 'saved' : 'unsaved' });
+    },
+    [accept, userId, id],
+  );
+
   const saveNow = useCallback(async (): Promise<WorkflowDraft> => {
     if (running.current) await running.current.catch(() => {});
     const { content: sent, server: known } = now.current;
@@ -96,20 +108,22 @@ export function useDraft(latest: WorkflowDraft): DraftEditing {
     running.current = unwrap(client.PUT('/workflows/{id}/draft', { params: { path: { id } }, body }));
     try {
       const draft = await running.current;
-      saved.current = sent;
-      accept(draft);
-      if (now.current.content === sent) clearStored(userId, id);
-      setSave(now.current.content === sent ? { kind: 'saved' } : { kind: 'unsaved' });
+      acceptSaved(draft, sent);
       return draft;
     } catch (error) {
-      if (error instanceof ApiProblem && error.status === 409 && 'revision' in error.details)
-        setConflict(error.details as unknown as WorkflowDraft);
+      const theirs = conflictOf(error);
+      // An answer of an earlier try was lost: the server has it.
+      if (theirs && isSame(contentOf(theirs), sent)) {
+        acceptSaved(theirs, sent);
+        return theirs;
+      }
+      if (theirs) setConflict(theirs);
       setSave(failedSave(error));
       throw error;
     } finally {
       running.current = undefined;
     }
-  }, [client, id, userId, accept]);
+  }, [client, id, acceptSaved]);
 
   // Saves by itself: soon after a change, later when the server was not reached.
   useEffect(() => {
@@ -164,12 +178,13 @@ export function useDraft(latest: WorkflowDraft): DraftEditing {
       now.current.server = latest;
       return;
     }
-    if (now.current.content === saved.current) {
-      const isOthers = !isSame(contentOf(latest), now.current.content);
+    const { content: mine } = now.current;
+    if (isSame(contentOf(latest), mine)) acceptSaved(latest, mine);
+    else if (mine === saved.current) {
       load(latest);
-      if (isOthers) showDone(t.canvas.loadedTheirs(latest.updatedBy ?? t.canvas.someone));
+      showDone(t.canvas.loadedTheirs(latest.updatedBy ?? t.canvas.someone));
     } else setConflict(latest);
-  }, [latest, load]);
+  }, [latest, load, acceptSaved]);
 
   const resolve = (choice: 'theirs' | 'mine' | 'merge') => {
     if (!conflict) return;
@@ -221,6 +236,12 @@ function firstState(userId: string, server: WorkflowDraft): FirstState {
     conflict: isCurrent ? undefined : server,
   };
 }
+
+/** Returns the draft that another editor has saved, if that is why a save was refused. */
+const conflictOf = (error: unknown): WorkflowDraft | undefined =>
+  error instanceof ApiProblem && error.status === 409 && 'revision' in error.details
+    ? (error.details as unknown as WorkflowDraft)
+    : undefined;
 
 function failedSave(error: unknown): SaveState {
   const message = messageOf(error);

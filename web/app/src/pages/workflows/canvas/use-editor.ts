@@ -36,7 +36,8 @@ let clipboard: CopiedSteps | undefined;
 /** What the system's clipboard has of them. */
 const CLIPBOARD_MARK = 'everpost.steps';
 
-export const clipboardText = (): string => JSON.stringify({ [CLIPBOARD_MARK]: clipboard });
+/** The copied steps as a text for the system's clipboard; undefined when nothing was copied. */
+export const clipboardText = (): string | undefined => clipboard && JSON.stringify({ [CLIPBOARD_MARK]: clipboard });
 
 export type Editor = ReturnType<typeof useEditor>;
 
@@ -168,6 +169,7 @@ export function useEditor(draft: DraftEditing, types: StepTypes) {
     remove,
     copy,
     paste,
+    hasCopied: () => clipboard !== undefined,
     cut: () => {
       if (copy()) remove();
     },
