@@ -15,6 +15,7 @@ import { segmentsBench } from './segments.ts';
 import { trackingBench } from './tracking.ts';
 import { webhooksBench } from './webhooks.ts';
 import { wholeBench } from './whole.ts';
+import { workflowVersionsBench } from './workflow-versions.ts';
 import { workflowsBench } from './workflows.ts';
 
 const benches: Bench[] = [
@@ -32,6 +33,7 @@ const benches: Bench[] = [
   webhooksBench,
   wholeBench,
   workflowsBench,
+  workflowVersionsBench,
 ];
 
 async function run(): Promise<void> {

@@ -108,7 +108,7 @@ describe('administration in the web application', function () {
     await page.getByText('because data.plan equals "pro" holds').waitFor();
     await page.getByText('attempt 2').waitFor();
     await page.getByRole('link', { name: 'Trial', exact: true }).click();
-    await page.getByText('If yes').waitFor();
+    await page.getByRole('region', { name: 'Steps of Trial' }).getByText(/^yes/).waitFor();
     await page.getByRole('button', { name: 'Disable' }).click();
     await page.getByText('Trial is disabled').waitFor();
     expect((await server.get(`/workflows/${built.id}`)).body.enabled).to.equal(false);

@@ -65,10 +65,12 @@ export const PAGES: Record<string, PageVisit> = {
   '/p/$projectId/jobs': {},
   '/p/$projectId/jobs/$id': { ids: { id: '/jobs' } },
   '/p/$projectId/workflows': {},
-  '/p/$projectId/workflows/$id': { ids: { id: '/workflows' } },
+  '/p/$projectId/workflows/$id': { ids: { id: '/workflows' }, searches: tabs('canvas', 'cases', 'versions') },
+  '/p/$projectId/workflows/$id/play': { ids: { id: '/workflows' } },
   '/p/$projectId/executions': {},
   '/p/$projectId/workflows/$id/executions/$executionId': {
     ids: { id: '/workflows', executionId: '/workflows/$id/executions' },
+    searches: ['', '?tab=play'],
   },
   '/p/$projectId/members': {},
   '/p/$projectId/project': {},

@@ -1,10 +1,13 @@
 import { expect } from 'chai';
+import { trackEvent } from '../../services/events/track.ts';
 import { continueMoves } from '../../services/workflows/drafts/moves.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { insertWaiting } from '../support/waiting-executions.ts';
+import { build, enable } from '../support/workflow-building.ts';
 
 const COUNT = 10_000;
+const TIMEOUT = { timeoutMs: 60_000 };
 
 describe('killing the API while executions move to a published version', function () {
   this.timeout(200_000);
@@ -20,15 +23,39 @@ describe('killing the API while executions move to a published version', functio
     await temporal?.close();
   });
 
-  it('moves every execution once, continued by housekeeping', async () => {
+  it('moves every execution once, continued by a worker, and loses nobody', async () => {
     const { server, project, api } = stack;
     const { db } = stack.database;
-    const { id } = (await server.post('/workflows', { name: 'Welcome', eventName: 'signed up' })).body;
-    const rest = { type: 'DELAY', name: 'Rest', config: { amount: 1, unit: 'days' } };
-    const stepId = (await server.post(`/workflows/${id}/steps`, rest)).body.id;
+    const worker = await stack.startWorker();
+    const { id, steps } = await build(
+      { server },
+      {
+        steps: {
+          wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought' } },
+          out: { type: 'EXIT', config: { reason: 'old' } },
+        },
+        transitions: [['wait', 'out']],
+      },
+    );
+    await enable({ server }, id);
     const { version } = (await server.get(`/workflows/${id}`)).body;
-    await insertWaiting(db, { projectId: project.id, workflowId: id, version, stepId, count: COUNT });
+    /** People whose executions run, unlike the thousands: their Temporal workflows wait for the event. */
+    const enter = async (emails: string[]) => {
+      for (const email of emails) await trackEvent(db, project.access, { email, event: 'signed up' });
+      const waiting = () => db('executions').where({ workflowId: id, awaitedEvent: 'bought', version });
+      await eventually(async () => (await waiting()).length >= emails.length, { ...TIMEOUT, what: 'executions' });
+    };
+    const [first, last] = [
+      ['ann@example.com', 'bob@example.com'],
+      ['cem@example.com', 'dee@example.com'],
+    ];
+    // Ids grow, so that these move before the API dies, and the last ones after.
+    await enter(first);
+    await insertWaiting(db, { projectId: project.id, workflowId: id, version, stepId: steps.wait, count: COUNT });
+    await enter([...first, ...last]);
+    await worker.kill();
     const { graph, revision } = (await server.get(`/workflows/${id}/draft`)).body;
+    for (const step of graph.steps) if (step.type === 'EXIT') step.config = { reason: 'new' };
     const saved = await server.put(`/workflows/${id}/draft`, { graph, expectedRevision: revision });
 
     // Locks an execution in the middle, so that the API dies between two sets.
@@ -47,11 +74,18 @@ describe('killing the API while executions move to a published version', functio
     await lock.rollback();
     expect((await move()).finishedAt).to.equal(null);
 
-    await continueMoves(db);
-    expect(await move()).to.include({ moved: COUNT });
+    await stack.startWorker();
+    await eventually(async () => (await move()).finishedAt !== null, { ...TIMEOUT, what: 'the end of the move' });
+    const people = [...first, ...last];
+    expect(await move()).to.include({ moved: COUNT + people.length });
     const executions = await db('executions').where({ workflowId: id }).select('version', 'status');
-    expect(executions).to.have.length(COUNT);
-    expect(executions.filter((one) => one.version === version + 1 && one.status === 'WAITING')).to.have.length(COUNT);
+    expect(executions).to.have.length(COUNT + people.length);
+    expect(executions.every((one) => one.version === version + 1 && one.status === 'WAITING')).to.equal(true);
     expect(await continueMoves(db)).to.equal(0);
+
+    for (const email of people) await trackEvent(db, project.access, { email, event: 'bought' });
+    const ended = () => db('executions').where({ workflowId: id, status: 'EXITED' });
+    await eventually(async () => (await ended()).length === people.length, { ...TIMEOUT, what: 'four exits' });
+    expect((await ended()).map(({ exitReason }) => exitReason)).to.deep.equal(people.map(() => 'new'));
   });
 });

@@ -9,7 +9,9 @@ import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { outboundHttp } from '../../platform/http/outbound-http.ts';
 import { createResolver } from '../../platform/http/resolver.ts';
+import { newId } from '../../platform/ids.ts';
 import { readSettings } from '../../platform/settings.ts';
+import { weekdays } from '../../platform/time-zones.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
 import { pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
 import { createDomain } from '../../services/domains/create.ts';
@@ -191,6 +193,35 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     });
     const id = await new ExecutionDriver(db, project).start(workflow, 'ann@example.com');
     return executionRun(project, workflow.id, id);
+  },
+  /** Takes a SPLIT, both segment steps and a START_WORKFLOW, then rests in a TIME_WINDOW, where it is signalled. */
+  async 'execution/new steps'(db, project) {
+    const driver = new ExecutionDriver(db, project);
+    const segmentId = newId();
+    const segment = { id: segmentId, projectId: project.id, name: 'Tried', slug: 'tried', type: 'STATIC' };
+    await db('segments').insert(segment);
+    const target = await insertWorkflow(db, project, { steps: { out: ['EXIT'] } });
+    // Opens in the next minute.
+    const opens = new Date(Date.now() + 65_000).toISOString().slice(11, 16);
+    const closes = new Date(Date.now() + 2 * 3_600_000).toISOString().slice(11, 16);
+    const branches = ['A', 'B'].map((name) => ({ name, weight: 1 }));
+    const workflow = await insertWorkflow(db, project, {
+      steps: {
+        split: ['SPLIT', { branches }],
+        add: ['ADD_TO_SEGMENT', { segmentId }],
+        start: ['START_WORKFLOW', { workflowId: target.id }],
+        drop: ['REMOVE_FROM_SEGMENT', { segmentId }],
+        window: ['TIME_WINDOW', { days: [...weekdays], from: opens, to: closes, timezone: 'UTC' }],
+        out: ['EXIT', { reason: 'open' }],
+      },
+      arrows: ['split -A-> add', 'split -B-> add', 'add -> start', 'start -> drop', 'drop -> window', 'window -> out'],
+    });
+    const id = await driver.start(workflow, 'ann@example.com');
+    const meanwhile = async (handle: WorkflowHandle) => {
+      await eventually(async () => (await driver.execution(id)).status === 'WAITING', { timeoutMs: 60_000 });
+      await handle.signal(signalNames.refresh);
+    };
+    return { ...executionRun(project, workflow.id, id), meanwhile };
   },
   async cronTick(db, project) {
     const workflow = await insertWorkflow(db, project, {

@@ -36,6 +36,18 @@ describe('replaying golden histories', () => {
     expect(starts.some((start) => 'continuedExecutionRunId' in start)).to.equal(true);
   });
 
+  it('has executions that take SPLIT, segment steps and START_WORKFLOW, and rest in a TIME_WINDOW', () => {
+    const texts = files.map((file) =>
+      [...read(file).matchAll(/"data": ?"([^"]*)"/g)].map(([, data = '']) => Buffer.from(data, 'base64').toString()),
+    );
+    for (const type of ['SPLIT', 'ADD_TO_SEGMENT', 'REMOVE_FROM_SEGMENT', 'START_WORKFLOW', 'TIME_WINDOW'])
+      expect(
+        texts.flat().some((text) => text.includes(`${type} \``)),
+        type,
+      ).to.equal(true);
+    expect(texts.flat()).to.include('"TIME_WINDOW"');
+  });
+
   for (const file of files) {
     it(`${file} replays with the current workflow code`, () => replay(read(file)));
   }

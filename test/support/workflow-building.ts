@@ -15,7 +15,11 @@ export interface Built {
 }
 
 /** Creates a workflow through the API. */
-export async function build(project: ApiProject, sketch: GraphSketch, workflow: object = {}): Promise<Built> {
+export async function build(
+  project: Pick<ApiProject, 'server'>,
+  sketch: GraphSketch,
+  workflow: object = {},
+): Promise<Built> {
   const created = await project.server.post('/workflows', { name: 'Welcome', eventName: 'signed up', ...workflow });
   expect(created).to.have.status(201);
   const { id } = created.body;
@@ -32,7 +36,7 @@ export async function build(project: ApiProject, sketch: GraphSketch, workflow: 
   return { id, steps };
 }
 
-export async function enable(project: ApiProject, id: string): Promise<void> {
+export async function enable(project: Pick<ApiProject, 'server'>, id: string): Promise<void> {
   expect(await project.server.patch(`/workflows/${id}`, { enabled: true })).to.have.status(200);
 }
 

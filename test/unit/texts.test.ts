@@ -27,6 +27,7 @@ const SAME = new Set([
 /** Functions whose text is made of their values only. */
 const VALUES_ONLY = new Set([
   'activity.upcomingStep',
+  'canvas.version',
   'home.upcomingStep',
   'imports.chosen',
   'segments.memberCount',

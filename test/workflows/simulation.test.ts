@@ -16,15 +16,20 @@ import {
   type TestProject,
 } from '../support/connected-database.ts';
 import { ExecutionDriver } from '../support/executions.ts';
-import { graphs, type ScriptedEventAfter, scripts } from '../support/random-graphs.ts';
+import { graphs, insertReferences, type ScriptedEventAfter, scripts } from '../support/random-graphs.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { startTimeSkippingExecutions, type TimeSkippingExecutions } from '../support/time-skipping-executions.ts';
 import { eventually } from '../support/waiting.ts';
 
-const COUNT = 8;
+const COUNT = 10;
 /** The server's clock stands still during retries, which take long on a busy machine. */
 const PATIENCE_MS = 150_000;
 const MINUTE = 60_000;
+/** Step types that the cases take together. */
+const required = [
+  ...['CONDITION', 'DELAY', 'WAIT_FOR_EVENT', 'UPDATE_CONTACT'],
+  ...['SPLIT', 'TIME_WINDOW', 'ADD_TO_SEGMENT', 'REMOVE_FROM_SEGMENT', 'START_WORKFLOW'],
+];
 const limits = { steps: 15, years: 1, ms: 60_000 };
 
 interface Case {
@@ -54,7 +59,10 @@ describe('a simulation, compared with executions on a time-skipping server', () 
   /** Each has its own contact. Keeps simulations that soon end, or soon reach a wait without time-out. */
   async function cases(start: Date): Promise<Omit<Case, 'executionId'>[]> {
     const found: Omit<Case, 'executionId'>[] = [];
-    for (const [graph, events] of fc.sample(fc.tuple(graphs(), scripts), 200)) {
+    const references = await insertReferences(database.db, project.id);
+    const random = fc.tuple(graphs({ ...references, minute: start.getUTCMinutes() }), scripts);
+    const missing = new Set(required);
+    for (const [graph, events] of fc.sample(random, 400)) {
       if (found.length === COUNT || graph.steps.length < 4) continue;
       const email = `person${found.length}@example.com`;
       const { contactId } = await trackEvent(database.db, project.access, { email, event: 'arrived' });
@@ -71,8 +79,13 @@ describe('a simulation, compared with executions on a time-skipping server', () 
         },
       });
       const isLong = simulation.state.now.getTime() - start.getTime() > 60 * MINUTE;
-      if (simulation.status !== 'STOPPED' && isLong) found.push({ email, graph, events, simulation });
+      if (simulation.status === 'STOPPED' || !isLong) continue;
+      const brings = simulation.path.map(({ step }) => step.type).filter((type) => missing.has(type));
+      if (brings.length === 0 && found.length + missing.size >= COUNT) continue;
+      for (const type of brings) missing.delete(type);
+      found.push({ email, graph, events, simulation });
     }
+    expect([...missing], 'step types that no case has').to.deep.equal([]);
     return found;
   }
 

@@ -26,6 +26,8 @@ export default defineConfig({
   plugins: [react(), preloadApplication],
   build: {
     target: 'es2022',
+    // Browsers with light-dark(). For older ones Vite writes variables in its place that Mantine's colour scheme never sets.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     manifest: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -7,7 +7,7 @@ import { trackEvent } from '../../../services/events/track.ts';
 import { createTemplate } from '../../../services/templates/save.ts';
 import { advance } from '../../../services/workflows/advance.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
-import type { Graph } from '../../../services/workflows/graph.ts';
+import { type Graph, stepTypeNames } from '../../../services/workflows/graph.ts';
 import { type Simulation, simulate } from '../../../services/workflows/simulation/simulate.ts';
 import { type ScriptedEvent, SimulationState } from '../../../services/workflows/simulation/state.ts';
 import { graphViolations } from '../../../services/workflows/violations.ts';
@@ -19,7 +19,13 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { testKeys } from '../../support/keys.ts';
-import { graphs, type ScriptedEventAfter, scripts } from '../../support/random-graphs.ts';
+import {
+  type GraphReferences,
+  graphs,
+  insertReferences,
+  type ScriptedEventAfter,
+  scripts,
+} from '../../support/random-graphs.ts';
 import { testRenderer } from '../../support/renderer.ts';
 
 const VISITS = 25;
@@ -38,6 +44,7 @@ describe('a simulation', function () {
   let database: ConnectedDatabase;
   let project: TestProject;
   const templateIds: string[] = [];
+  let references: GraphReferences;
   let people = 0;
 
   before(async () => {
@@ -48,6 +55,7 @@ describe('a simulation', function () {
       const from = { email: `hello@${project.senderDomain}` };
       templateIds.push((await createTemplate(database.db, project.access, { ...texts, from })).id);
     }
+    references = { templateIds, ...(await insertReferences(database.db, project.id)) };
   });
   after(() => database?.close());
 
@@ -89,8 +97,9 @@ describe('a simulation', function () {
   });
 
   it('matches a real execution in steps, branches, times and changes', async () => {
+    const taken = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(graphs(templateIds), scripts, async (graph, events) => {
+      fc.asyncProperty(graphs(references), scripts, async (graph, events) => {
         const email = `person${++people}@example.com`;
         const { contactId } = await trackEvent(database.db, project.access, { email, event: 'arrived' });
         const contact = await Contact.query(database.db).findById(contactId).throwIfNotFound();
@@ -99,15 +108,25 @@ describe('a simulation', function () {
         const simulated = await simulating(graph, contact, start, [...script]);
         const real = await realRun(graph, email, start, script);
         expect(simulated.path.map(visitOf)).to.deep.equal(real.visits);
+        for (const { step } of simulated.path) taken.add(step.type);
         if (simulated.status === 'STOPPED') return;
         expect(simulated.status).to.equal(real.status);
         expect(simulated.state.context).to.deep.equal(real.context);
         const { data, subscribed } = simulated.state.contact;
         expect({ data, subscribed }).to.deep.equal(await contactNow(contactId));
+        const memberOf = await database.db('segmentMembers').where({ contactId });
+        const members = [...simulated.state.segmentChanges].flatMap(([id, isMember]) => (isMember ? [id] : []));
+        expect(memberOf.map(({ segmentId }) => segmentId)).to.have.members(members);
+        const entered = await database.db('executions').where({ contactId }).whereIn('workflowId', started());
+        expect(entered.map(({ workflowId }) => workflowId)).to.have.members([...simulated.state.startedWorkflows]);
       }),
-      { numRuns: 40 },
+      { numRuns: 60 },
     );
+    // A webhook needs a receiver, which test/workflows has.
+    expect(taken).to.deep.equal(new Set(stepTypeNames.filter((type) => type !== 'WEBHOOK')));
   });
+
+  const started = () => references.workflowIds ?? [];
 
   const visitOf = ({ step, status, branch, scheduledFor }: Simulation['path'][number]): Visit => ({
     name: step.name,

@@ -213,7 +213,14 @@ const workflows = createRoute({
 const workflow = createRoute({
   getParentRoute: () => project,
   path: '/workflows/$id',
+  validateSearch: search.tab,
   component: lazyRouteComponent(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
+});
+const play = createRoute({
+  getParentRoute: () => project,
+  path: '/workflows/$id/play',
+  validateSearch: search.play,
+  component: lazyRouteComponent(() => import('./pages/workflows/play/play-page.tsx'), 'PlayPage'),
 });
 const executions = createRoute({
   getParentRoute: () => project,
@@ -224,6 +231,7 @@ const executions = createRoute({
 const execution = createRoute({
   getParentRoute: () => project,
   path: '/workflows/$id/executions/$executionId',
+  validateSearch: search.execution,
   component: lazyRouteComponent(() => import('./pages/workflows/execution.tsx'), 'ExecutionPage'),
 });
 const members = createRoute({
@@ -355,6 +363,7 @@ const routeTree = rootRoute.addChildren([
       domains,
       workflows,
       workflow,
+      play,
       executions,
       execution,
       members,

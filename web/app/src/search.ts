@@ -177,6 +177,19 @@ export const executions = (raw: Raw): ExecutionsSearch =>
     stepId: textOf(raw.stepId),
   });
 
+/** Which way of showing an execution. */
+export const execution = (raw: Raw): { tab?: 'play' | undefined } => compact({ tab: oneOf(raw.tab, 'play') });
+
+export interface PlaySearch {
+  /** Without it the draft, if there is one. */
+  version?: 'published' | undefined;
+  /** A contact of the project; without it an invented one. */
+  contactId?: string | undefined;
+}
+
+export const play = (raw: Raw): PlaySearch =>
+  compact({ version: oneOf(raw.version, 'published'), contactId: textOf(raw.contactId) });
+
 export const members = (raw: Raw): { invite?: boolean | undefined } => compact({ invite: flagOf(raw.invite) });
 
 export interface AuditSearch {

@@ -227,7 +227,7 @@ interface FilterRowProps {
 }
 
 function FilterRow({ filter, options, readOnly, onChange, onRemove }: FilterRowProps) {
-  const kind = kindOf(filter.field);
+  const kind = kindOf(filter.field, filter.operator);
   const isDate = kind === 'date';
   const label = (operator: string) =>
     (isDate && t.segments.dateOperators[operator]) || t.segments.operators[operator] || operator;

@@ -54,7 +54,9 @@ export const units = ['minutes', 'hours', 'days', 'weeks', 'months'] as const;
 const spans = new Set(['within', 'olderThan', 'triggeredWithin', 'notTriggeredWithin', 'triggeredOlderThan']);
 const nothing = new Set(['exists', 'notExists', 'triggered', 'notTriggered', 'memberOfSegment', 'notMemberOfSegment']);
 
-export function kindOf(field: string): FieldKind {
+/** In workflows, `event.<key>` with an operator of values is a value of what started the execution. */
+export function kindOf(field: string, operator = ''): FieldKind {
+  if (field.startsWith('event.') && operator !== '' && !operatorsOf.event.includes(operator)) return 'data';
   if (field === 'email' || field === 'subscribed') return field;
   if (field === 'createdAt' || field === 'updatedAt') return 'date';
   if (field.startsWith('data.') || field.startsWith('data[')) return 'data';
@@ -77,7 +79,7 @@ export const newFilter = (field = 'email'): Filter =>
 
 /** Keeps the value where the new operator takes one of the same kind. */
 export function withOperator(filter: Filter, operator = 'equals'): Filter {
-  const kind = kindOf(filter.field);
+  const kind = kindOf(filter.field, filter.operator);
   const input = inputOf(kind, operator);
   const base = { field: filter.field, operator };
   const keeps = filter.operator !== '' && inputOf(kind, filter.operator) === input;
@@ -99,7 +101,7 @@ export function withOperator(filter: Filter, operator = 'equals'): Filter {
 }
 
 export const withField = (filter: Filter, field: string): Filter =>
-  kindOf(field) === kindOf(filter.field) ? { ...filter, field } : newFilter(field);
+  kindOf(field) === kindOf(filter.field, filter.operator) ? { ...filter, field } : newFilter(field);
 
 export const newCondition = (): Condition => ({ logic: 'AND', groups: [{ filters: [newFilter()] }] });
 
@@ -115,7 +117,7 @@ export const isComplete = ({ groups }: Condition): boolean =>
 
 export function isFilterComplete({ field, operator, value }: Filter): boolean {
   if (field === '' || field === 'data.' || field === 'event.') return false;
-  switch (inputOf(kindOf(field), operator)) {
+  switch (inputOf(kindOf(field, operator), operator)) {
     case 'none':
       return true;
     case 'list':

@@ -17,9 +17,12 @@ const isScalar = (value: unknown): value is Scalar => ['string', 'number', 'bool
 
 /** The input that fits the operator. Values of data are suggested from what contacts have. */
 export function ValueField({ filter, onChange, readOnly }: ValueFieldProps) {
-  const kind = kindOf(filter.field);
+  const kind = kindOf(filter.field, filter.operator);
   const input = inputOf(kind, filter.operator);
-  const suggestions = useSuggestions(filter.field, kind === 'data' && ['scalar', 'text', 'list'].includes(input));
+  const suggestions = useSuggestions(
+    filter.field,
+    filter.field.startsWith('data') && ['scalar', 'text', 'list'].includes(input),
+  );
   const set = (value: unknown) => onChange({ ...filter, value });
   switch (input) {
     case 'none':
@@ -107,7 +110,7 @@ export function typed(text: string, known: Scalar[]): Scalar {
 
 /** A time span, and how often an event must have happened. */
 function SpanField({ filter, onChange, readOnly, hasSpan }: ValueFieldProps & { hasSpan: boolean }) {
-  const isEvent = kindOf(filter.field) === 'event';
+  const isEvent = kindOf(filter.field, filter.operator) === 'event';
   return (
     <Group gap="xs" wrap="wrap">
       {hasSpan && (

@@ -1,24 +1,44 @@
-import { Alert, Anchor, Badge, Box, Button, Code, Grid, Group, Stack, Text, Timeline } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Box,
+  Button,
+  Code,
+  Grid,
+  Group,
+  SegmentedControl,
+  Stack,
+  Text,
+  Timeline,
+} from '@mantine/core';
 import { IconPlayerSkipForward, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
 import type { ExecutionDetail, ExecutionStep } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Loaded, Page, Panel } from '../../ui/page.tsx';
+import { Loaded, Page, Panel, Placeholder } from '../../ui/page.tsx';
 import { ExecutionStatusBadge } from '../../ui/status.tsx';
 import { branchName, typeName } from './steps.ts';
 
+/** Loaded when it is opened: it draws the graph. */
+const ExecutionPlayer = lazy(() =>
+  import('./play/execution-player.tsx').then(({ ExecutionPlayer }) => ({ default: ExecutionPlayer })),
+);
+
 const isActive = (status: string): boolean => status === 'RUNNING' || status === 'WAITING';
 
-/** One execution as a timeline. */
+/** One execution as a timeline, or played. */
 export function ExecutionPage() {
   const { client, key, projectId } = useApi();
   const { id, executionId } = useParams({ from: '/signed-in/p/$projectId/workflows/$id/executions/$executionId' });
+  const { tab } = useSearch({ from: '/signed-in/p/$projectId/workflows/$id/executions/$executionId' });
+  const navigate = useNavigate({ from: '/p/$projectId/workflows/$id/executions/$executionId' });
   const execution = useQuery({
     queryKey: key('execution', executionId),
     queryFn: () =>
@@ -50,25 +70,49 @@ export function ExecutionPage() {
           <span className="breakable">{data.error}</span>
         </Alert>
       )}
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, md: 8 }}>
-          <Panel title={t.workflows.timeline}>
-            {data.steps.length === 0 ? (
-              <Text c="dimmed">{t.workflows.noSteps}</Text>
-            ) : (
-              <Timeline active={data.steps.length} bulletSize={16} lineWidth={2}>
-                {data.steps.map((step) => (
-                  <StepItem key={step.id} step={step} />
-                ))}
-              </Timeline>
-            )}
-          </Panel>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 4 }}>
-          <FactsPanel execution={data} />
-        </Grid.Col>
-      </Grid>
+      {data.steps.length > 0 && (
+        <SegmentedControl
+          aria-label={t.workflows.timeline}
+          value={tab ?? 'timeline'}
+          onChange={(value) => void navigate({ search: value === 'play' ? { tab: 'play' } : {}, replace: true })}
+          data={[
+            { value: 'timeline', label: t.playback.timelineTab },
+            { value: 'play', label: t.playback.playTab },
+          ]}
+          style={{ alignSelf: 'flex-start' }}
+        />
+      )}
+      {tab === 'play' && data.steps.length > 0 ? (
+        <Suspense fallback={<Placeholder lines={8} />}>
+          <ExecutionPlayer execution={data} />
+        </Suspense>
+      ) : (
+        <Recorded execution={data} />
+      )}
     </Page>
+  );
+}
+
+function Recorded({ execution: data }: { execution: ExecutionDetail }) {
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 8 }}>
+        <Panel title={t.workflows.timeline}>
+          {data.steps.length === 0 ? (
+            <Text c="dimmed">{t.workflows.noSteps}</Text>
+          ) : (
+            <Timeline active={data.steps.length} bulletSize={16} lineWidth={2}>
+              {data.steps.map((step) => (
+                <StepItem key={step.id} step={step} />
+              ))}
+            </Timeline>
+          )}
+        </Panel>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 4 }}>
+        <FactsPanel execution={data} />
+      </Grid.Col>
+    </Grid>
   );
 }
 

@@ -1,5 +1,14 @@
 import { ActionIcon, Anchor, Badge, Button, Group, Text } from '@mantine/core';
-import { IconCopy, IconDots, IconPlayerPause, IconPlayerPlay, IconRoute, IconSearchOff } from '@tabler/icons-react';
+import { useDisclosure } from '@mantine/hooks';
+import {
+  IconCopy,
+  IconDots,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlus,
+  IconRoute,
+  IconSearchOff,
+} from '@tabler/icons-react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
@@ -11,6 +20,8 @@ import { MenuButton } from '../../ui/menu-button.tsx';
 import { asCursorPage, pageOf } from '../../ui/offset-list.ts';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import { NewWorkflowDialog } from './new-workflow.tsx';
+import { RecipesDialog } from './recipes.tsx';
 
 const PAGE_SIZE = 50;
 
@@ -25,15 +36,30 @@ export function WorkflowsPage() {
       ),
     ),
   );
+  const { write } = useRights();
+  const [isCreating, creation] = useDisclosure();
+  const [areRecipesOpen, recipes] = useDisclosure();
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page
       title={t.workflows.title}
       description={t.workflows.description}
       actions={
-        <Button component={Link} to={`/p/${projectId}/executions`} variant="default">
-          {t.workflows.showExecutions}
-        </Button>
+        <>
+          <Button component={Link} to={`/p/${projectId}/executions`} variant="default">
+            {t.workflows.showExecutions}
+          </Button>
+          {write && (
+            <>
+              <Button variant="default" onClick={recipes.open}>
+                {t.canvas.recipesTitle}
+              </Button>
+              <Button leftSection={<IconPlus size={16} />} onClick={creation.open}>
+                {t.canvas.newWorkflow}
+              </Button>
+            </>
+          )}
+        </>
       }
     >
       <Panel flush>
@@ -66,7 +92,12 @@ export function WorkflowsPage() {
             isFiltered ? (
               <Empty icon={<IconSearchOff size={30} />} title={t.workflows.noMatch} />
             ) : (
-              <Empty icon={<IconRoute size={30} />} title={t.workflows.emptyTitle} text={t.workflows.emptyText} />
+              <Empty
+                icon={<IconRoute size={30} />}
+                title={t.workflows.emptyTitle}
+                text={t.workflows.emptyText}
+                action={write && <Button onClick={recipes.open}>{t.canvas.startWithRecipe}</Button>}
+              />
             )
           }
           columns={[
@@ -103,9 +134,11 @@ export function WorkflowsPage() {
             { id: 'updated', header: t.common.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
             { id: 'actions', header: t.common.actions, cell: (workflow) => <WorkflowMenu workflow={workflow} /> },
           ]}
-          hidden={useRights().write ? none : actionsOnly}
+          hidden={write ? none : actionsOnly}
         />
       </Panel>
+      <NewWorkflowDialog opened={isCreating} onClose={creation.close} />
+      <RecipesDialog opened={areRecipesOpen} onClose={recipes.close} />
     </Page>
   );
 }

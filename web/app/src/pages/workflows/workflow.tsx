@@ -1,21 +1,31 @@
-import { Alert, Anchor, Badge, Box, Button, Group, List, Stack, Text } from '@mantine/core';
-import { IconArrowRight, IconCopy, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
+import { Button, Tabs } from '@mantine/core';
+import { IconCopy, IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
-import type { WorkflowDetail, WorkflowStep } from '../../api/types.ts';
-import { valueText } from '../../format.ts';
+import type { WorkflowDetail } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Loaded, Page, Panel } from '../../ui/page.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { MenuButton } from '../../ui/menu-button.tsx';
+import { Loaded, Page, Placeholder } from '../../ui/page.tsx';
+import { useDraftQuery } from './canvas/use-draft.ts';
+import { CasesTab } from './cases.tsx';
 import { triggerText, useWorkflowActions, WorkflowStateBadge } from './list.tsx';
-import { branchName, inOrder, typeName } from './steps.ts';
+import { PlaybackLink } from './playback-link.tsx';
+import { PublishButton } from './publish.tsx';
+import { VersionsTab } from './versions.tsx';
 
-/** A workflow to read: its steps in order, and where each leads. */
+/** The graph library is large, and only needed where a graph is shown. */
+const CanvasEditor = lazy(() => import('./canvas/editor.tsx'));
+
+/** A workflow: its canvas, its cases and its versions. */
 export function WorkflowPage() {
   const { client, key, projectId } = useApi();
   const { id } = useParams({ from: '/signed-in/p/$projectId/workflows/$id' });
+  const { tab = 'canvas' } = useSearch({ from: '/signed-in/p/$projectId/workflows/$id' });
+  const navigate = useNavigate({ from: '/p/$projectId/workflows/$id' });
   const workflow = useQuery({
     queryKey: key('workflow', id),
     queryFn: () => unwrap(client.GET('/workflows/{id}', { params: { path: { id } } })),
@@ -28,6 +38,7 @@ export function WorkflowPage() {
         <Loaded query={workflow}>{() => null}</Loaded>
       </Page>
     );
+  const names = t.canvas.tabs;
   return (
     <Page
       title={data.name}
@@ -42,21 +53,57 @@ export function WorkflowPage() {
       }
       actions={<WorkflowActions workflow={data} />}
     >
-      {data.faults.length > 0 && (
-        <Alert color="yellow" title={t.workflows.faults}>
-          <List size="sm">
-            {data.faults.map(({ stepId, message }) => (
-              <List.Item key={`${stepId}:${message}`} className="breakable">
-                {message}
-              </List.Item>
-            ))}
-          </List>
-        </Alert>
-      )}
-      <Panel title={t.workflows.stepsTitle}>
-        {data.steps.length === 0 ? <Text c="dimmed">{t.workflows.stepsEmpty}</Text> : <StepList workflow={data} />}
-      </Panel>
+      <Tabs
+        value={tab in names ? tab : 'canvas'}
+        onChange={(next) => void navigate({ search: { tab: next ?? undefined }, replace: true })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {Object.entries(names).map(([value, label]) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="canvas">
+          <CanvasTab workflow={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="cases">
+          <CasesTab workflowId={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions">
+          <VersionsTab workflow={data} />
+        </Tabs.Panel>
+      </Tabs>
     </Page>
+  );
+}
+
+function CanvasTab({ workflow }: { workflow: WorkflowDetail }) {
+  const { client, key } = useApi();
+  const { write } = useRights();
+  const draft = useDraftQuery(workflow.id);
+  const types = useQuery({
+    queryKey: key('step-types'),
+    queryFn: () => unwrap(client.GET('/workflows/step-types')),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const loaded = draft.data && types.data ? { draft: draft.data, types: types.data.types } : undefined;
+  const failed = draft.data ? types : draft;
+  return (
+    <Loaded query={{ data: loaded, error: failed.error, refetch: failed.refetch }} lines={8}>
+      {(ready) => (
+        <Suspense fallback={<Placeholder lines={8} />}>
+          <CanvasEditor
+            key={workflow.id}
+            workflow={workflow}
+            draft={ready.draft}
+            types={ready.types}
+            actions={(editing) => write && <PublishButton workflow={workflow} editing={editing} />}
+          />
+        </Suspense>
+      )}
+    </Loaded>
   );
 }
 
@@ -64,6 +111,7 @@ function WorkflowActions({ workflow }: { workflow: WorkflowDetail }) {
   const { client, key, projectId } = useApi();
   const { write } = useRights();
   const navigate = useNavigate();
+  const [isDeleting, setDeleting] = useState(false);
   const { setEnabled, duplicate } = useWorkflowActions(workflow);
   const { id, name, enabled } = workflow;
   const remove = useAction({
@@ -80,121 +128,54 @@ function WorkflowActions({ workflow }: { workflow: WorkflowDetail }) {
   );
   return (
     <>
+      <PlaybackLink workflowId={id} />
       {link('executions', t.workflows.showExecutions)}
       {link('emails', t.workflows.emails)}
       {write && (
         <>
           <Button
             variant="default"
-            leftSection={<IconCopy size={16} />}
-            onClick={() => duplicate.mutate()}
-            loading={duplicate.isPending}
-          >
-            {t.common.duplicate}
-          </Button>
-          <Button
             leftSection={enabled ? <IconPlayerPause size={16} /> : <IconPlayerPlay size={16} />}
             onClick={() => setEnabled.mutate(!enabled)}
             loading={setEnabled.isPending}
           >
             {enabled ? t.workflows.disable : t.workflows.enable}
           </Button>
-          <ConfirmButton
+          <MenuButton
+            items={[
+              {
+                key: 'duplicate',
+                label: t.common.duplicate,
+                icon: <IconCopy size={16} />,
+                onClick: () => duplicate.mutate(),
+              },
+              {
+                key: 'delete',
+                label: t.common.delete,
+                icon: <IconTrash size={16} />,
+                danger: true,
+                onClick: () => setDeleting(true),
+              },
+            ]}
+          >
+            {(props) => (
+              <Button variant="default" px="sm" aria-label={t.common.actionsFor(name)} {...props}>
+                <IconDots size={18} />
+              </Button>
+            )}
+          </MenuButton>
+          <ConfirmDialog
             danger
-            variant="light"
-            label={t.common.delete}
-            icon={<IconTrash size={16} />}
+            opened={isDeleting}
+            onClose={() => setDeleting(false)}
             title={t.workflows.deleteTitle(name)}
             confirm={t.common.delete}
             onConfirm={() => remove.mutateAsync()}
           >
             {t.workflows.deleteText(name)}
-          </ConfirmButton>
+          </ConfirmDialog>
         </>
       )}
     </>
-  );
-}
-
-function StepList({ workflow }: { workflow: WorkflowDetail }) {
-  const steps = inOrder(workflow);
-  const numbers = new Map(steps.map(({ id }, index) => [id, index + 1]));
-  const reached = new Set(workflow.transitions.map(({ toStepId }) => toStepId));
-  return (
-    <Stack component="ol" gap="md" m={0} p={0} style={{ listStyle: 'none' }}>
-      {steps.map((step, index) => (
-        <Box component="li" key={step.id} className="record" id={`step-${step.id}`}>
-          <Group gap="sm">
-            <Text fw={600} className="breakable">
-              {index + 1}. {step.name}
-            </Text>
-            <Badge>{typeName(step.type)}</Badge>
-            {index > 0 && !reached.has(step.id) && <Badge color="orange">{t.workflows.unreachable}</Badge>}
-          </Group>
-          <StepConfig step={step} />
-          <Exits workflow={workflow} step={step} numbers={numbers} />
-        </Box>
-      ))}
-    </Stack>
-  );
-}
-
-const MAX_VALUE = 200;
-
-function StepConfig({ step }: { step: WorkflowStep }) {
-  const { projectId } = useApi();
-  const entries = Object.entries(step.config).filter(([name]) => name !== 'templateId');
-  return (
-    <>
-      {step.templateId && (
-        <Anchor component={Link} to={`/p/${projectId}/templates/${step.templateId}`} size="sm">
-          {t.workflows.template}
-        </Anchor>
-      )}
-      {entries.length > 0 && (
-        <dl className="facts">
-          {entries.map(([name, value]) => (
-            <Box key={name} display="contents">
-              <dt>{name}</dt>
-              <dd className="breakable">{cut(valueText(value))}</dd>
-            </Box>
-          ))}
-        </dl>
-      )}
-    </>
-  );
-}
-
-const cut = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text);
-
-interface ExitsProps {
-  workflow: WorkflowDetail;
-  step: WorkflowStep;
-  numbers: Map<string, number>;
-}
-
-function Exits({ workflow, step, numbers }: ExitsProps) {
-  const exits = workflow.transitions.filter(({ fromStepId }) => fromStepId === step.id);
-  const nameOf = (stepId: string) => workflow.steps.find(({ id }) => id === stepId)?.name ?? '';
-  if (exits.length === 0)
-    return (
-      <Text size="sm" c="dimmed" mt={4}>
-        {t.workflows.endsHere}
-      </Text>
-    );
-  return (
-    <Stack gap="xs" mt={4}>
-      {exits.map(({ id, branch, toStepId }) => (
-        <Group key={id} gap={6} wrap="nowrap">
-          <Text size="sm" c="dimmed">
-            {branch === null ? t.workflows.leadsTo : t.workflows.onBranch(branchName(branch))}
-          </Text>
-          <IconArrowRight size={14} aria-hidden />
-          <Anchor href={`#step-${toStepId}`} size="sm" className="breakable">
-            {numbers.get(toStepId)}. {nameOf(toStepId)}
-          </Anchor>
-        </Group>
-      ))}
-    </Stack>
   );
 }

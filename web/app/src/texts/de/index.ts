@@ -1,6 +1,7 @@
 import type { Texts } from '../index.ts';
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
+import { canvas } from './canvas.ts';
 import { common } from './common.ts';
 import { developers } from './developers.ts';
 import { events } from './events.ts';
@@ -8,6 +9,7 @@ import { everyday } from './everyday.ts';
 import { jobs } from './jobs.ts';
 import { notifications } from './notifications.ts';
 import { audit, billing, members, operator, project, security } from './people.ts';
+import { playback } from './playback.ts';
 import { suppressions } from './suppressions.ts';
 import { webhooks } from './webhooks.ts';
 import { workflows } from './workflows.ts';
@@ -17,6 +19,7 @@ export const de: Texts = {
   ...everyday,
   activity,
   analytics,
+  canvas,
   notifications,
   suppressions,
   webhooks,
@@ -24,6 +27,7 @@ export const de: Texts = {
   events,
   jobs,
   workflows,
+  playback,
   members,
   project,
   billing,

@@ -1,5 +1,6 @@
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
+import { canvas } from './canvas.ts';
 import { common } from './common.ts';
 import { developers } from './developers.ts';
 import { events } from './events.ts';
@@ -7,6 +8,7 @@ import { everyday } from './everyday.ts';
 import { jobs } from './jobs.ts';
 import { notifications } from './notifications.ts';
 import { audit, billing, members, operator, project, security } from './people.ts';
+import { playback } from './playback.ts';
 import { suppressions } from './suppressions.ts';
 import { webhooks } from './webhooks.ts';
 import { workflows } from './workflows.ts';
@@ -16,6 +18,7 @@ export const en = {
   ...everyday,
   activity,
   analytics,
+  canvas,
   notifications,
   suppressions,
   webhooks,
@@ -23,6 +26,7 @@ export const en = {
   events,
   jobs,
   workflows,
+  playback,
   members,
   project,
   billing,

@@ -1,0 +1,302 @@
+import '@xyflow/react/dist/base.css';
+import './canvas.css';
+import { useComputedColorScheme } from '@mantine/core';
+import { useReducedMotion } from '@mantine/hooks';
+import {
+  Background,
+  Controls,
+  type Edge,
+  MiniMap,
+  type NodeMouseHandler,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+} from '@xyflow/react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { t } from '../../../texts/index.ts';
+import { branchName, typeName } from '../steps.ts';
+import { exitOf, type GraphStep, type GraphTransition, NEXT, START, transitionKey } from './graph.ts';
+import { exitOffset, NODE_HEIGHT, NODE_WIDTH, type Point, placeSteps } from './layout.ts';
+import { StepEdge, type StepEdgeType } from './step-edge.tsx';
+import { type StepEditing, StepNode, type StepNodeType, type StepTone } from './step-node.tsx';
+
+export interface GraphViewProps {
+  /** Names the drawing for screen readers. */
+  label: string;
+  steps: readonly GraphStep[];
+  transitions: readonly GraphTransition[];
+  /** What starts the workflow; drawn above the first step. */
+  start?: string;
+  /** Names a type of step; by default as the application does. */
+  typeLabel?: (type: string) => string;
+  /** Ways out of a step, in drawing order. Those of its transitions are always drawn. */
+  exitsOf?: (step: GraphStep) => readonly string[];
+  selected?: ReadonlySet<string>;
+  /** Called with the id of a step, `START`, or undefined for the empty canvas. */
+  onSelect?: (id: string | undefined, options: { extend: boolean }) => void;
+  /** The highlighted path: ids of steps, and keys of transitions (`transitionKey`). */
+  path?: { steps: ReadonlySet<string>; transitions: ReadonlySet<string> };
+  /** The step where the token stands. */
+  current?: string | undefined;
+  /** Colours of steps apart from the path, such as those with faults. */
+  tones?: ReadonlyMap<string, StepTone>;
+  /** Shown at the foot of a step. Entries that stay the same objects are not drawn anew. */
+  badges?: ReadonlyMap<string, ReactNode>;
+  /** Shown on a transition beside its branch, by `transitionKey`. */
+  edgeLabels?: ReadonlyMap<string, string>;
+  /** Brings this step into view when it changes. */
+  follow?: string | undefined;
+  minimap?: boolean;
+  /** What the editor adds: buttons on transitions and open exits, and connecting by dragging. */
+  editing?: StepEditing & { onConnect(from: GraphTransition): void };
+}
+
+/** Draws a workflow. It changes nothing: the editor and the player tell it what to show. */
+export function GraphView(props: GraphViewProps) {
+  return (
+    <ReactFlowProvider>
+      <Drawing {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+const nodeTypes = { step: StepNode };
+const edgeTypes = { step: StepEdge };
+const none: ReadonlySet<string> = new Set();
+const noExits = () => [];
+
+function Drawing(props: GraphViewProps) {
+  const { label, steps, transitions, start, selected = none, onSelect, follow, minimap, editing } = props;
+  const scheme = useComputedColorScheme('light');
+  const positions = placeSteps(steps, transitions, start === undefined ? undefined : START);
+  const nodes = useNodes(props, positions);
+  const edges = useEdges(props);
+  useFollow(follow, positions);
+  const select: NodeMouseHandler = (event, { id }) =>
+    onSelect?.(id, { extend: event.shiftKey || event.ctrlKey || event.metaKey });
+  return (
+    <section className="workflow-graph" aria-label={label} data-selected={selected.size}>
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        colorMode={scheme}
+        fitView
+        fitViewOptions={FIT}
+        minZoom={0.1}
+        maxZoom={1.5}
+        onlyRenderVisibleElements
+        nodesDraggable={false}
+        nodesConnectable={editing !== undefined}
+        connectOnClick={false}
+        elementsSelectable={false}
+        nodesFocusable={onSelect !== undefined}
+        edgesFocusable={false}
+        // Keys are those of the owner: selecting, moving and deleting follow the graph, not the drawing.
+        disableKeyboardA11y
+        deleteKeyCode={null}
+        selectionKeyCode={null}
+        multiSelectionKeyCode={null}
+        zoomActivationKeyCode={null}
+        panActivationKeyCode={null}
+        panOnScroll
+        zoomOnDoubleClick={false}
+        onNodeClick={select}
+        onPaneClick={() => onSelect?.(undefined, { extend: false })}
+        onConnect={({ source, sourceHandle, target }) =>
+          editing?.onConnect({
+            fromStepId: source,
+            toStepId: target,
+            branch: sourceHandle === NEXT ? null : sourceHandle,
+          })
+        }
+        isValidConnection={({ source, target }) => source !== target && target !== START}
+        ariaLabelConfig={{
+          'controls.ariaLabel': t.canvas.zoom,
+          'controls.zoomIn.ariaLabel': t.canvas.zoomIn,
+          'controls.zoomOut.ariaLabel': t.canvas.zoomOut,
+          'controls.fitView.ariaLabel': t.canvas.fitView,
+        }}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background gap={24} />
+        <Controls showInteractive={false} />
+        {minimap && (
+          <MiniMap
+            pannable
+            zoomable
+            position="top-right"
+            style={MINIMAP}
+            ariaLabel={t.canvas.minimap}
+            nodeClassName={toneOfNode}
+          />
+        )}
+      </ReactFlow>
+    </section>
+  );
+}
+
+const MINIMAP = { width: 128, height: 96 };
+const FIT = { padding: 0.12, maxZoom: 1, minZoom: 0.35 };
+
+const toneOfNode = ({ data }: { data: object }): string => (data as { tone?: string }).tone ?? '';
+
+/** Returns the item of the last time when nothing that it is made of has changed: React Flow compares by identity. */
+function useStable<T>(): (key: string, parts: readonly unknown[], make: () => T) => T {
+  const known = useRef(new Map<string, { parts: readonly unknown[]; item: T }>());
+  return (key, parts, make) => {
+    const before = known.current.get(key);
+    if (before?.parts.every((part, index) => Object.is(part, parts[index]))) return before.item;
+    const item = make();
+    known.current.set(key, { parts, item });
+    return item;
+  };
+}
+
+function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNodeType[] {
+  const {
+    steps,
+    transitions,
+    start,
+    exitsOf = noExits,
+    typeLabel = typeName,
+    selected = none,
+    onSelect,
+    path,
+    current,
+    tones,
+    badges,
+  } = props;
+  const stable = useStable<StepNodeType>();
+  const used = new Map<string, string[]>();
+  for (const transition of transitions) {
+    const { fromStepId } = transition;
+    used.set(fromStepId, [...(used.get(fromStepId) ?? []), exitOf(transition)]);
+  }
+  const node = (step: GraphStep, exits: readonly string[], isStart: boolean): StepNodeType => {
+    const { id, type, name } = step;
+    const { x, y } = positions.get(id) ?? { x: 0, y: 0 };
+    const taken = used.get(id) ?? [];
+    const drawn = [...exits, ...taken.filter((exit) => !exits.includes(exit))];
+    const tone = current === id ? 'current' : (tones?.get(id) ?? (path?.steps.has(id) ? 'path' : undefined));
+    const faded = path !== undefined && !path.steps.has(id) && !isStart;
+    const isSelected = selected.has(id);
+    const open = drawn.filter((exit) => !taken.includes(exit)).join('\n');
+    const badge = badges?.get(id);
+    const label = typeLabel(type);
+    const parts = [
+      type,
+      label,
+      name,
+      x,
+      y,
+      drawn.join('\n'),
+      open,
+      tone,
+      faded,
+      isSelected,
+      badge,
+      props.editing,
+      !onSelect,
+    ];
+    return stable(id, parts, () => ({
+      id,
+      type: 'step',
+      position: { x, y },
+      width: NODE_WIDTH,
+      height: NODE_HEIGHT,
+      handles: handlesOf(drawn, isStart),
+      ariaLabel: isStart ? name : `${name}, ${label}`,
+      className: isSelected ? 'selected' : '',
+      data: {
+        step,
+        label,
+        isStart,
+        exits: drawn,
+        open: open ? open.split('\n') : [],
+        tone,
+        faded,
+        badge,
+        editing: props.editing,
+      },
+    }));
+  };
+  const first = start === undefined ? [] : [node({ id: START, type: START, name: start }, startExits(props), true)];
+  return [...first, ...steps.map((step) => node(step, exitsOf(step), false))];
+}
+
+/** The start has an open exit only while there is no step. */
+const startExits = ({ steps }: GraphViewProps): string[] => (steps.length === 0 ? [NEXT] : []);
+
+const HANDLE = 1;
+function handlesOf(exits: readonly string[], isStart: boolean): NonNullable<StepNodeType['handles']> {
+  const size = { width: HANDLE, height: HANDLE };
+  const sources = (isStart ? [NEXT] : exits).map((id, index, { length }) => ({
+    ...{ id, type: 'source' as const, position: Position.Bottom, ...size },
+    ...{ x: exitOffset(index, length), y: NODE_HEIGHT },
+  }));
+  if (isStart) return sources;
+  return [{ id: null, type: 'target', position: Position.Top, x: NODE_WIDTH / 2, y: 0, ...size }, ...sources];
+}
+
+function useEdges({ steps, transitions, start, path, edgeLabels, editing }: GraphViewProps): StepEdgeType[] {
+  const stable = useStable<StepEdgeType>();
+  const names = new Map(steps.map(({ id, name }) => [id, name]));
+  const edges = transitions
+    .filter(({ fromStepId, toStepId }) => names.has(fromStepId) && names.has(toStepId))
+    .map((transition) => {
+      const key = transitionKey(transition);
+      const { fromStepId, toStepId, branch } = transition;
+      const isOnPath = path?.transitions.has(key) ?? false;
+      const faded = path !== undefined && !isOnPath;
+      const number = edgeLabels?.get(key);
+      const from = names.get(fromStepId) ?? '';
+      const to = names.get(toStepId) ?? '';
+      return stable(key, [toStepId, isOnPath, faded, number, from, to, editing], () => ({
+        id: key,
+        type: 'step',
+        source: fromStepId,
+        sourceHandle: branch ?? NEXT,
+        target: toStepId,
+        className: isOnPath ? 'on-path' : faded ? 'faded' : '',
+        zIndex: isOnPath ? 1 : 0,
+        data: { transition, label: branch === null ? undefined : branchName(branch), number, from, to, editing },
+      }));
+    });
+  if (start === undefined) return edges;
+  const reached = new Set(transitions.map(({ toStepId }) => toStepId));
+  const entries = steps.filter(({ id }) => !reached.has(id));
+  return [...entries.map(({ id }) => stable(`${START} ${id}`, [], () => startEdge(id))), ...edges];
+}
+
+const startEdge = (target: string): Edge & StepEdgeType => ({
+  id: `${START} ${target}`,
+  type: 'step',
+  source: START,
+  sourceHandle: NEXT,
+  target,
+  data: { from: '', to: '' },
+});
+
+/** The buttons below a step are part of it. */
+const BELOW = 60;
+
+/** Moves the view to a step that is not in it. */
+function useFollow(id: string | undefined, positions: Map<string, Point>): void {
+  const flow = useReactFlow();
+  const calm = useReducedMotion();
+  useEffect(() => {
+    const position = id === undefined ? undefined : positions.get(id);
+    if (!position) return;
+    const box = document.querySelector('.workflow-graph .react-flow')?.getBoundingClientRect();
+    if (!box) return;
+    const corner = flow.flowToScreenPosition(position);
+    const end = flow.flowToScreenPosition({ x: position.x + NODE_WIDTH, y: position.y + NODE_HEIGHT });
+    const isInside = corner.x >= box.left && corner.y >= box.top && end.x <= box.right && end.y + BELOW <= box.bottom;
+    if (isInside) return;
+    const zoom = Math.max(flow.getZoom(), FIT.minZoom);
+    void flow.setCenter(position.x + NODE_WIDTH / 2, position.y + NODE_HEIGHT / 2, { zoom, duration: calm ? 0 : 150 });
+  }, [id, positions, flow, calm]);
+}

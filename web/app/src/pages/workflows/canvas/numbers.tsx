@@ -1,0 +1,126 @@
+import { Anchor } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo, useRef } from 'react';
+import { unwrap } from '../../../api/client.ts';
+import { useApi } from '../../../api/hooks.ts';
+import { compact, percent } from '../../../format.ts';
+import { t } from '../../../texts/index.ts';
+import { type GraphTransition, START, transitionKey } from './graph.ts';
+
+export interface StepStats {
+  entered: number;
+  waiting: number;
+  passed: number;
+  failed: number;
+  skipped: number;
+  medianSeconds: number | null;
+  branches: Record<string, number>;
+  mail?: Record<string, number>;
+}
+
+export interface WorkflowStats {
+  executions: Record<'started' | 'active' | 'completed' | 'exited' | 'failed' | 'cancelled', number>;
+  steps: Record<string, StepStats>;
+}
+
+const REFRESH_MS = 3_000;
+
+/** The numbers of a workflow, read again and again while the tab is visible. */
+export function useStats(id: string): WorkflowStats | undefined {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('workflow-stats', id),
+    queryFn: () => unwrap(client.GET('/workflows/{id}/stats', { params: { path: { id } } })),
+    refetchInterval: REFRESH_MS,
+  });
+  return data as WorkflowStats | undefined;
+}
+
+/** Returns what stands on each step. Numbers that stay the same stay the same objects, which are not drawn anew. */
+export function useBadges(workflowId: string, stats: WorkflowStats | undefined): ReadonlyMap<string, ReactNode> {
+  const { projectId } = useApi();
+  const known = useRef(new Map<string, { text: string; badge: ReactNode }>());
+  return useMemo(() => {
+    const badges = new Map<string, ReactNode>();
+    if (!stats) return badges;
+    const add = (id: string, parts: unknown[], make: () => ReactNode) => {
+      const text = JSON.stringify(parts);
+      const before = known.current.get(id);
+      const badge = before?.text === text ? before.badge : make();
+      known.current.set(id, { text, badge });
+      badges.set(id, badge);
+    };
+    const { started, active } = stats.executions;
+    if (started > 0)
+      add(START, [started, active], () => (
+        <>
+          <span data-number="started">{t.canvas.startedCount(compact(started))}</span>
+          <PeopleLink search={{ workflowId }} projectId={projectId} number="active">
+            {t.canvas.activeCount(compact(active))}
+          </PeopleLink>
+        </>
+      ));
+    for (const [stepId, { entered, waiting, failed }] of Object.entries(stats.steps))
+      add(stepId, [entered, waiting, failed], () => (
+        <>
+          <span data-number="entered">{t.canvas.enteredCount(compact(entered))}</span>
+          {waiting > 0 && (
+            <PeopleLink search={{ workflowId, stepId }} projectId={projectId} number="waiting">
+              {t.canvas.waitingCount(compact(waiting))}
+            </PeopleLink>
+          )}
+          {failed > 0 && (
+            <PeopleLink search={{ workflowId, stepId, status: 'FAILED' }} projectId={projectId} number="failed">
+              {t.canvas.failedCount(compact(failed))}
+            </PeopleLink>
+          )}
+        </>
+      ));
+    return badges;
+  }, [stats, workflowId, projectId]);
+}
+
+interface PeopleLinkProps {
+  projectId: string;
+  search: { workflowId: string; stepId?: string; status?: string };
+  number: string;
+  children: ReactNode;
+}
+
+/** Leads to the people that a number counts. */
+export const PeopleLink = ({ projectId, search, number, children }: PeopleLinkProps) => (
+  <Anchor
+    component={Link}
+    to={`/p/${projectId}/executions`}
+    search={search as never}
+    inherit
+    className="nodrag nopan"
+    data-number={number}
+    onClick={(event: React.MouseEvent) => event.stopPropagation()}
+  >
+    {children}
+  </Anchor>
+);
+
+/** Returns how many of those who came to a step took each transition, as a share. */
+export function sharesOf(
+  transitions: readonly GraphTransition[],
+  stats: WorkflowStats | undefined,
+): ReadonlyMap<string, string> {
+  const shares = new Map<string, string>();
+  for (const transition of transitions) {
+    const step = stats?.steps[transition.fromStepId];
+    if (!step || step.entered === 0) continue;
+    shares.set(transitionKey(transition), percent(Math.min(takenBy(transition, transitions, step) / step.entered, 1)));
+  }
+  return shares;
+}
+
+/** A transition without a branch is taken by everybody who leaves by no transition of its own. */
+function takenBy(transition: GraphTransition, all: readonly GraphTransition[], step: StepStats): number {
+  if (transition.branch !== null) return step.branches[transition.branch] ?? 0;
+  const own = all.filter(({ fromStepId, branch }) => fromStepId === transition.fromStepId && branch !== null);
+  const elsewhere = own.reduce((sum, { branch }) => sum + (step.branches[branch ?? ''] ?? 0), 0);
+  return Math.max(step.passed + step.skipped - elsewhere, 0);
+}
