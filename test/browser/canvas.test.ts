@@ -88,7 +88,7 @@ describe('the canvas of a workflow', function () {
     await form.getByLabel('Unit of Wait for').selectOption('seconds');
     await addStep(page, 'Add a step after Delay', 'Wait for event');
     await form.getByLabel('Event', { exact: true }).fill('bought');
-    await form.getByLabel('Wait at most').fill('2');
+    await form.getByLabel('Wait at most', { exact: true }).fill('2');
     await addStep(page, 'Add a step after Wait for event: time ran out', 'Exit');
     await form.getByLabel('Reason').fill('no order');
     await fitView(page);
@@ -103,12 +103,13 @@ describe('the canvas of a workflow', function () {
     await fitView(page);
     await addStep(page, 'Insert a step between Send mail and Delay', 'Condition');
     await form.getByLabel('Field', { exact: true }).click();
-    await page.getByRole('option', { name: 'Subscribed' }).click();
+    await page.getByRole('option', { name: 'Subscribed', exact: true }).click();
     await fitView(page);
     await drag(page, { step: 'Condition', exit: 'no' }, 'Exit 2');
 
     await publish(page);
     await page.getByText('Version 2 is live.').waitFor();
+    await fitView(page);
     const { id } = (await project.server.get('/workflows?search=mouse')).body.data[0];
     const { graph, changed } = await draftOf(id);
     expect(changed).to.equal(false);
@@ -156,16 +157,16 @@ describe('the canvas of a workflow', function () {
       await focusOn(page, 'Delay');
     }
     await typeStep(page, 'Exit');
-    // One too many: undone, redone, and deleted.
-    await press(page, 'ArrowUp', 'Control+v');
-    await page.getByText('Overview of the workflow').waitFor({ state: 'attached' });
-    await press(page, 'Control+z', 'Control+Shift+Z', 'Delete');
+    // One too many: undone, redone, and undone again.
+    await press(page, 'ArrowUp', 'Control+v', 'Control+z');
+    await focusOn(page, 'Event keys started');
+    await press(page, 'Control+Shift+Z', 'Control+z', 'ArrowDown', 'ArrowDown');
+    await focusOn(page, 'Wait for event');
+    await typeStep(page, 'Exit', 'Exit 2');
+    await press(page, 'Delete');
+    await focusOn(page, 'Wait for event');
     await saved(page);
     expect((await draftOf(id)).graph.steps).to.have.length(8);
-    for (const _ of Array(6)) await press(page, 'ArrowUp');
-    await focusOn(page, 'Delay');
-    await press(page, 'ArrowDown');
-    await focusOn(page, 'Wait for event');
     await press(page, 'c');
     await page.getByText('Connecting Wait for event (time ran out)').waitFor();
     for (const _ of Array(6)) await press(page, 'ArrowDown');
@@ -179,6 +180,7 @@ describe('the canvas of a workflow', function () {
     await page.getByRole('button', { name: 'Publish', exact: true }).press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Publish now' }).press('Enter');
     await page.getByText('Version 2 is live.').waitFor();
+    await fitView(page);
     await track('keys started', 'cyd@guest.example');
     await numberOf(page, 'Wait for event', 'waiting').getByText('1 here').waitFor();
     await track('bought', 'cyd@guest.example');
@@ -189,7 +191,7 @@ describe('the canvas of a workflow', function () {
     const { project } = running();
     const emails = ['dan@guest.example', 'eve@guest.example', 'fay@guest.example'];
     const { id, steps } = await waitingWorkflow('live', ...emails);
-    const page = await openCanvas(id);
+    const page = await openCanvas(id, { expected: /422/ });
     await numberOf(page, 'Wait', 'waiting').getByText('3 here').waitFor();
     await addStep(page, 'Insert a step between Wait and Exit', 'Update contact');
     await panel(page).getByLabel('Subscribed').selectOption('Yes');
@@ -219,10 +221,7 @@ describe('the canvas of a workflow', function () {
     await page.getByText('No cases yet').waitFor();
     await page.getByRole('tab', { name: 'Canvas' }).click();
     await publish(page);
-    await page
-      .getByText(/Version \d+ is live/)
-      .last()
-      .waitFor();
+    await eventually(async () => !(await draftOf(id)).changed, { what: 'the second publication' });
 
     await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByRole('button', { name: 'Restore version' }).last().click();
@@ -294,7 +293,7 @@ describe('the canvas of a workflow', function () {
     await press(page, 'ArrowDown');
     await focusOn(page, 'Step 0');
     for (let down = 0; down < 7; down++) await press(page, 'ArrowDown');
-    await page.waitForFunction(`document.activeElement?.matches('.react-flow__node')`);
+    await page.locator('.react-flow__node:focus').waitFor();
     expect(await page.locator('.react-flow__node').count()).to.be.lessThan(100);
     const name = panel(page).getByLabel('Name of the step');
     await page.evaluate(WATCH);

@@ -70,8 +70,12 @@ describe('the texts of the web application', () => {
     browser.document = { documentElement: { lang: 'en' } };
     // Node has one from 21 on.
     if (!hasNavigator) browser.navigator = { languages: ['en'] };
-    english = new Map(flatten(await load('en/index.ts', 'en')));
-    german = new Map(flatten(await load('de/index.ts', 'de')));
+    const all = async (language: string) => ({
+      ...(await load(`${language}/index.ts`, language)),
+      canvas: await load(`${language}/canvas.ts`, 'canvas'),
+    });
+    english = new Map(flatten(await all('en')));
+    german = new Map(flatten(await all('de')));
     const frame = Object.keys(await load('en/common.ts', 'common'));
     topics = { frame, everyday: [...frame, ...Object.keys(await load('en/everyday.ts', 'everyday'))] };
   });

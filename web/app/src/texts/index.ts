@@ -1,3 +1,4 @@
+import type { canvas } from './en/canvas.ts';
 import type { common } from './en/common.ts';
 import type { everyday } from './en/everyday.ts';
 import type { en } from './en/index.ts';
@@ -11,7 +12,7 @@ type AnyWords<T> = T extends (...given: infer Given) => string
     : { [Key in keyof T]: AnyWords<T[Key]> };
 
 /** A language has every text of English, with the same parameters. A missing one is a compile error. */
-export type Texts = AnyWords<typeof en>;
+export type Texts = AnyWords<typeof en & { canvas: typeof canvas }>;
 export type FrameTopic = keyof typeof common;
 export type EverydayTopic = keyof typeof everyday;
 
@@ -19,7 +20,8 @@ export type EverydayTopic = keyof typeof everyday;
 interface Catalogue {
   frame(): Promise<Pick<Texts, FrameTopic>>;
   everyday(): Promise<Pick<Texts, EverydayTopic>>;
-  whole(): Promise<Texts>;
+  whole(): Promise<Omit<Texts, 'canvas'>>;
+  canvas(): Promise<Pick<Texts, 'canvas'>>;
 }
 
 const catalogues: Record<Language, Catalogue> = {
@@ -27,11 +29,13 @@ const catalogues: Record<Language, Catalogue> = {
     frame: async () => (await import('./en/common.ts')).common,
     everyday: async () => (await import('./en/everyday.ts')).everyday,
     whole: async () => (await import('./en/index.ts')).en,
+    canvas: () => import('./en/canvas.ts'),
   },
   de: {
     frame: async () => (await import('./de/common.ts')).common,
     everyday: async () => (await import('./de/everyday.ts')).everyday,
     whole: async () => (await import('./de/index.ts')).de,
+    canvas: () => import('./de/canvas.ts'),
   },
 };
 
@@ -41,7 +45,7 @@ const catalogues: Record<Language, Catalogue> = {
  */
 export let t: Texts;
 
-let parts: { everyday: Promise<void>; whole: Promise<void> } | undefined;
+let parts: { everyday: Promise<void>; whole: Promise<void>; canvas(): Promise<unknown> } | undefined;
 
 export async function loadTexts(language: Language): Promise<void> {
   const catalogue = catalogues[language];
@@ -52,15 +56,21 @@ export async function loadTexts(language: Language): Promise<void> {
   parts = {
     everyday: Promise.all([catalogue.everyday(), frame]).then(([texts]) => add(texts)),
     whole: Promise.all([catalogue.whole(), frame]).then(([texts]) => add(texts)),
+    canvas: async () => add({ canvas: (await catalogue.canvas()).canvas }),
   };
   // The router waits for them, and shows the error.
-  for (const part of Object.values(parts)) part.catch(() => {});
+  for (const part of [parts.everyday, parts.whole]) part.catch(() => {});
   await frame;
 }
 
 const EVERYDAY =
   /^\/(?:sign-in|sign-up|forgot-password|p\/[^/]+\/?(?:$|(?:contacts|segments|templates|campaigns|emails|domains)(?:\/|$)))/;
 
+/** Pages with a graph of steps, and the list that leads to them. */
+const WORKFLOWS = /^\/p\/[^/]+\/workflows(?:\/|$)/;
+
 /** Resolves when the texts of the page at a path are loaded. */
-export const textsOf = async (pathname: string): Promise<void> =>
-  EVERYDAY.test(pathname) ? parts?.everyday : parts?.whole;
+export async function textsOf(pathname: string): Promise<void> {
+  await (EVERYDAY.test(pathname) ? parts?.everyday : parts?.whole);
+  if (WORKFLOWS.test(pathname)) await parts?.canvas();
+}

@@ -1,6 +1,6 @@
 import { Badge, Box, Button, Group, Stack, Text } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
@@ -65,15 +65,18 @@ interface VersionItemProps {
 function VersionItem({ workflow, version: listed, isShown, onShow }: VersionItemProps) {
   const { client, key } = useApi();
   const { write } = useRights();
+  const cache = useQueryClient();
   const navigate = useNavigate({ from: '/p/$projectId/workflows/$id' });
   const { version, note, publishedAt, publishedBy, activeExecutions } = listed;
   const params = { params: { path: { id: workflow.id, version } } };
   const restore = useAction({
     run: () => unwrap(client.POST('/workflows/{id}/versions/{version}/restore', params)),
     done: () => t.canvas.restored(version),
-    changes: [key(...draftKey(workflow.id))],
     quiet: true,
-    onDone: () => void navigate({ search: {} }),
+    onDone: (draft) => {
+      cache.setQueryData(key(...draftKey(workflow.id)), draft);
+      void navigate({ search: {} });
+    },
   });
   const isNewest = version === workflow.version;
   return (

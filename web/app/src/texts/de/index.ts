@@ -1,7 +1,6 @@
 import type { Texts } from '../index.ts';
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
-import { canvas } from './canvas.ts';
 import { common } from './common.ts';
 import { developers } from './developers.ts';
 import { events } from './events.ts';
@@ -14,12 +13,11 @@ import { suppressions } from './suppressions.ts';
 import { webhooks } from './webhooks.ts';
 import { workflows } from './workflows.ts';
 
-export const de: Texts = {
+export const de: Omit<Texts, 'canvas'> = {
   ...common,
   ...everyday,
   activity,
   analytics,
-  canvas,
   notifications,
   suppressions,
   webhooks,

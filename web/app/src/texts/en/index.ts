@@ -1,6 +1,5 @@
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
-import { canvas } from './canvas.ts';
 import { common } from './common.ts';
 import { developers } from './developers.ts';
 import { events } from './events.ts';
@@ -18,7 +17,6 @@ export const en = {
   ...everyday,
   activity,
   analytics,
-  canvas,
   notifications,
   suppressions,
   webhooks,

@@ -80,7 +80,17 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
     panel.current?.querySelector<HTMLElement>('input:not([disabled]), select, textarea, button')?.focus();
   return (
     <Stack gap="sm">
-      {conflict && <Conflict theirs={conflict} isShown={isComparing} onShow={showTheirs} onResolve={draft.resolve} />}
+      {conflict && (
+        <Conflict
+          theirs={conflict}
+          isShown={isComparing}
+          onShow={showTheirs}
+          onResolve={(choice) => {
+            showTheirs(false);
+            draft.resolve(choice);
+          }}
+        />
+      )}
       {!conflict && workflow.version > draft.server.baseVersion && draft.server.changed && write && (
         <Rebase workflow={workflow} draft={draft} />
       )}

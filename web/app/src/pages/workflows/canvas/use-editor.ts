@@ -57,7 +57,7 @@ export function useEditor(draft: DraftEditing, types: StepTypes) {
     setSelected(new Set(ids));
     setPlace(undefined);
     const id = ids.at(-1);
-    if (focus && id !== undefined) setFocused({ id });
+    setFocused(focus && id !== undefined ? { id } : undefined);
   };
 
   const selectFromCanvas = (id: string | undefined, { extend }: { extend: boolean }) => {
