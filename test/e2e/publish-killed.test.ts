@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { continueMoves } from '../../services/workflows/drafts/moves.ts';
+import { storedExecutions, storedMoves } from '../support/rows/workflows.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { insertWaiting } from '../support/waiting-executions.ts';
@@ -33,14 +34,14 @@ describe('killing the API while executions move to a published version', functio
 
     // Locks an execution in the middle, so that the API dies between two sets.
     const lock = await db.transaction();
-    const middle = await db('executions').where({ workflowId: id }).orderBy('id').offset(5_500).first('id');
+    const middle = await storedExecutions(db, { workflowId: id }).offset(5_500).first('id');
     await lock('executions').where({ id: middle.id }).forUpdate();
     const body = { expectedRevision: saved.body.revision, migrate: 'POSSIBLE' };
     const publishing = server.post(`/workflows/${id}/publish`, body).then(
       ({ status }) => status,
       () => 'died',
     );
-    const move = () => db('workflowMoves').where({ workflowId: id }).first();
+    const move = () => storedMoves(db, { workflowId: id }).first();
     await eventually(async () => (await move())?.moved === 5_000, { timeoutMs: 60_000, what: 'five sets' });
     await api.kill();
     expect(await publishing).to.equal('died');
@@ -49,7 +50,7 @@ describe('killing the API while executions move to a published version', functio
 
     await continueMoves(db);
     expect(await move()).to.include({ moved: COUNT });
-    const executions = await db('executions').where({ workflowId: id }).select('version', 'status');
+    const executions = await storedExecutions(db, { workflowId: id }).select('version', 'status');
     expect(executions).to.have.length(COUNT);
     expect(executions.filter((one) => one.version === version + 1 && one.status === 'WAITING')).to.have.length(COUNT);
     expect(await continueMoves(db)).to.equal(0);
