@@ -11,6 +11,7 @@ import { testKeys } from '../support/keys.ts';
 import { testLinks } from '../support/links.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { testRenderer } from '../support/renderer.ts';
+import { hideTable } from '../support/rows/tables.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 
 const ATTEMPTS = 15;
@@ -57,9 +58,9 @@ describe('activities while Postgres is unavailable', function () {
     await postgres.start();
 
     // Attempts during the outage do not count, so this failure is not the tenth.
-    await db.raw('alter table jobs rename to jobs_gone');
+    const restore = await hideTable(db, 'jobs');
     expect(await failed(both[0] ?? (async () => {}))).to.equal(true);
-    await db.raw('alter table jobs_gone rename to jobs');
+    await restore();
     expect(await Job.query(db).findById(jobId)).to.include({ status: 'QUEUED' });
     for (const work of both) await work();
     expect(await Job.query(db).findById(jobId)).to.include({ status: 'COMPLETED' });
@@ -68,12 +69,12 @@ describe('activities while Postgres is unavailable', function () {
 
   it('fails a job after ten failures while Postgres is available', async () => {
     const jobId = await createImport(db, project.access, Buffer.from('email\nc@example.com\n'));
-    await db.raw('alter table contacts rename to contacts_gone');
+    const restore = await hideTable(db, 'contacts');
     const jobs = jobActivities({ db, stopping: new AbortController().signal });
     const run = () => activityEnvironment().run(jobs.runJobSlice, jobId);
     for (let attempt = 1; attempt < 10; attempt++) expect(await failed(run)).to.equal(true);
     expect(await run()).to.include({ ended: true });
-    await db.raw('alter table contacts_gone rename to contacts');
+    await restore();
     expect(await Job.query(db).findById(jobId)).to.include({ status: 'FAILED' });
   });
 });

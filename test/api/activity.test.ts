@@ -2,6 +2,9 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { recordEvents } from '../../services/events/record.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { setCampaigns } from '../support/rows/campaigns.ts';
+import { addEvents } from '../support/rows/events.ts';
+import { addExecutions, setExecutions } from '../support/rows/workflows.ts';
 
 describe('activity', () => {
   let api: TestApi;
@@ -39,7 +42,7 @@ describe('activity', () => {
       row('WAITING', { wakeAt: new Date(Date.now() + 3_600_000) }),
       row('EXITED', { exitReason: 'done', completedAt: new Date(Date.now() + 900) }),
     ];
-    for (const one of rows) await api.db('executions').insert(one);
+    for (const one of rows) await addExecutions(api.db, one);
     return { workflowId: workflow.id, ids: rows.map(({ id }) => id) };
   }
 
@@ -51,7 +54,7 @@ describe('activity', () => {
       from: `hello@${project.senderDomain}`,
       audienceType: 'ALL',
     });
-    await api.db('campaigns').where({ id: body.data.id }).update(more);
+    await setCampaigns(api.db, { id: body.data.id }, more);
     return body.data.id;
   }
 
@@ -128,8 +131,8 @@ describe('activity', () => {
       await track('bob@example.com', 'b', { subscribed: false });
       const { workflowId } = await executions(ann);
       const at = new Date();
-      await api.db('executions').where({ workflowId }).update({ startedAt: at });
-      await api.db('executions').where({ workflowId, status: 'EXITED' }).update({ completedAt: at });
+      await setExecutions(api.db, { workflowId }, { startedAt: at });
+      await setExecutions(api.db, { workflowId, status: 'EXITED' }, { completedAt: at });
       await campaign({ scheduledAt: at, scheduledFor: at, sentAt: at, status: 'SENT' });
       const whole = (await project.server.get('/activity?limit=100')).body.data;
       expect(whole).to.have.lengthOf(7);
@@ -216,7 +219,7 @@ describe('activity', () => {
         name: 'a',
         createdAt: new Date(Date.now() - 7_200_000),
       };
-      await api.db('events').insert(old);
+      await addEvents(api.db, old);
       expect((await project.server.get('/activity/recent-count')).body).to.deep.equal({ count: 1, minutes: 5 });
       expect((await project.server.get('/activity/recent-count?minutes=180')).body).to.deep.equal({
         count: 2,

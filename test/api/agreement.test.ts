@@ -10,6 +10,7 @@ import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { type CampaignWorker, campaignWorker, recipientTo, startCampaign } from '../support/campaigns.ts';
 import { addUnpublishedResults } from '../support/ledger.ts';
+import { setMails } from '../support/rows/mails.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
@@ -105,7 +106,7 @@ describe('figures of one history', () => {
     const bulk = async (name: string) => (await recipientTo(api.db, campaignId, `${name}@example.com`)).id;
     const { ann = '', bob = '', eve = '' } = mails;
     // So that opens are not too soon after sending for a person.
-    await api.db.raw("update emails set sent_at = sent_at - interval '1 hour'");
+    await setMails(api.db, { status: 'SENT' }, { sentAt: new Date(Date.now() - 3_600_000) });
     openedByMachine = await bulk('ann');
     await reportNotices(ann, 'delivery', 'open', 'open', 'click', 'click');
     await reportNotices(bob, 'delivery');
@@ -121,7 +122,7 @@ describe('figures of one history', () => {
     const { body } = await project.server.post('/v1/send', mail);
     const [{ email: id }] = body.data.emails;
     const result = name === 'dan' ? { status: 'FAILED', reason: '550' } : { status: 'SENT', sentAt: new Date() };
-    await api.db('emails').where({ id }).update(result);
+    await setMails(api.db, { id }, result);
     return id;
   }
 

@@ -2,6 +2,9 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { addPendingDelta, setCampaigns } from '../support/rows/campaigns.ts';
+import { addEvents } from '../support/rows/events.ts';
+import { addMailRows, setMails } from '../support/rows/mails.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -23,9 +26,7 @@ describe('analytics', () => {
   });
 
   const mail = (times: Record<string, Date>, more: object = {}) =>
-    api
-      .db('emails')
-      .insert({ id: newId(), projectId: project.id, contactId: newId(), status: 'SENT', ...times, ...more });
+    addMailRows(api.db, { id: newId(), projectId: project.id, contactId: newId(), status: 'SENT', ...times, ...more });
   const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
   describe('GET /analytics/timeseries', () => {
@@ -78,10 +79,10 @@ describe('analytics', () => {
 
     it('follows changes of a mail and counts a repeated result once', async () => {
       await mail({ sentAt: new Date() });
-      const own = api.db('emails').where({ projectId: project.id });
-      await own.clone().update({ deliveredAt: new Date(), status: 'DELIVERED' });
-      await own.clone().update({ status: 'OPENED', openedAt: new Date() });
-      await own.clone().update({ status: 'OPENED', updatedAt: new Date() });
+      const change = (columns: object) => setMails(api.db, { projectId: project.id }, columns);
+      await change({ deliveredAt: new Date(), status: 'DELIVERED' });
+      await change({ status: 'OPENED', openedAt: new Date() });
+      await change({ status: 'OPENED', updatedAt: new Date() });
       const { data } = (await project.server.get('/analytics/timeseries')).body;
       expect(data.at(-1)).to.include({ sent: 1, delivered: 1, opened: 1, clicked: 0 });
     });
@@ -108,14 +109,12 @@ describe('analytics', () => {
         name,
         createdAt: new Date(Date.now() - daysAgo * DAY),
       });
-      await api
-        .db('events')
-        .insert([
-          ...[1, 2, 3].map((days) => event('grows', days)),
-          ...[35, 36].map((days) => event('grows', days)),
-          ...[1, 40, 41].map((days) => event('shrinks', days)),
-          event('email.sent', 1),
-        ]);
+      await addEvents(api.db, [
+        ...[1, 2, 3].map((days) => event('grows', days)),
+        ...[35, 36].map((days) => event('grows', days)),
+        ...[1, 40, 41].map((days) => event('shrinks', days)),
+        event('email.sent', 1),
+      ]);
       for (const isFolded of [false, true]) {
         if (isFolded) await aggregateEventCounts(api.db);
         const answer = await project.server.get('/analytics/top-events');
@@ -139,18 +138,12 @@ describe('analytics', () => {
         audienceType: 'ALL',
       });
       const { id } = body.data;
-      await api
-        .db('campaigns')
-        .where({ id })
-        .update({ status: 'SENT', frozenAt: new Date(), ...more });
+      await setCampaigns(api.db, { id }, { status: 'SENT', frozenAt: new Date(), ...more });
       for (const times of mails) {
         const row = { id: newId(), projectId: project.id, contactId: newId(), campaignId: id, sourceType: 'CAMPAIGN' };
-        await api.db('emails').insert({ ...row, status: 'PENDING', priority: 2 });
-        await api
-          .db('emails')
-          .where({ id: row.id })
-          .update({ status: 'SENT', ...times });
-        await api.db.raw(`insert into campaign_count_deltas (campaign_id, pending) values (?, 1)`, [id]);
+        await addMailRows(api.db, { ...row, status: 'PENDING', priority: 2 });
+        await setMails(api.db, { id: row.id }, { status: 'SENT', ...times });
+        await addPendingDelta(api.db, id);
       }
       return id;
     }

@@ -6,6 +6,9 @@ import { sendRequestedMails } from '../../services/users/requests.ts';
 import { cookieOf, type Person, person, tokenTo } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { createOneOfEachResource, type ProjectResources } from '../support/one-of-each.ts';
+import { readOwnerEmail } from '../support/reading.ts';
+import { addAudit } from '../support/rows/accounts.ts';
+import { blockedConnections, lockTable } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 interface Entry {
@@ -52,7 +55,7 @@ describe('the audit log', () => {
         { 'x-request-id': 'r-1' },
       ),
     );
-    const { email } = await api.db('users').where({ id: project.userId }).first('email');
+    const email = await readOwnerEmail(project);
     const [entry] = await entries();
     expect(entry).to.have.all.keys('id', 'at', 'actor', 'ip', 'requestId', 'action', 'target', 'changes');
     expect(entry).to.deep.include({
@@ -416,7 +419,7 @@ describe('the audit log', () => {
     expect(await response.text()).to.include('ann@example.com');
 
     const lock = await api.db.transaction();
-    await lock.raw('lock table audit_log in share mode');
+    await lockTable(lock, 'audit_log', 'share');
     const controller = new AbortController();
     const blocked = fetch(`${api.url}/contacts/export`, {
       headers: { authorization: `Bearer ${project.secretKey}` },
@@ -427,9 +430,7 @@ describe('the audit log', () => {
     );
     await eventually(
       async () => {
-        const { rows } = await lock.raw(
-          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
+        const rows = await blockedConnections(lock);
         return rows.length > 0;
       },
       { what: 'an export that waits for the log' },
@@ -497,7 +498,7 @@ describe('the audit log', () => {
     it('hides rows that are older than 400 days', async () => {
       const row = { projectId: project.id, actorType: 'SYSTEM', action: 'project.updated' };
       const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
-      await api.db('auditLog').insert([
+      await addAudit(api.db, [
         { id: newId(), at: daysAgo(399), ...row },
         { id: newId(), at: daysAgo(401), ...row },
       ]);

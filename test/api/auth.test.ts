@@ -2,6 +2,9 @@ import { expect } from 'chai';
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { setSessions } from '../support/rows/accounts.ts';
+import { blockProject, setProject } from '../support/rows/projects.ts';
+import { breakConnectionsOf, connectionsOf } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 const event = { email: 'ann@example.com', event: 'x' };
@@ -84,7 +87,7 @@ describe('authentication', () => {
       expect(await project.server.post('/v1/send', mail())).to.have.status(200);
       expect(await project.browser.post('/v1/track', event)).to.have.status(200);
       // Changes the generation without the notification that clears the caches.
-      await api.db('projects').where({ id: project.id }).update({ key_generation: 2 });
+      await setProject(api.db, project.id, { keyGeneration: 2 });
       expect(await project.server.post('/v1/send', mail())).to.be.envelope(401, 'INVALID_API_KEY');
       expect(await project.browser.post('/v1/track', event)).to.be.envelope(401, 'INVALID_API_KEY');
       for (const table of ['emails', 'events'])
@@ -94,10 +97,7 @@ describe('authentication', () => {
     it('are looked up in the database and rejected while no notifications arrive', async () => {
       expect(await project.browser.post('/v1/track', event)).to.have.status(200);
       await endListeners(api);
-      await api
-        .db('projects')
-        .where({ id: project.id })
-        .update({ public_key: `pk_${'z'.repeat(48)}` });
+      await setProject(api.db, project.id, { publicKey: `pk_${'z'.repeat(48)}` });
       const answer = await project.browser.post('/v1/track', event);
       expect(answer).to.be.envelope(401, 'INVALID_API_KEY');
       expect(answer.body.error.message).to.match(/unknown or has been revoked/);
@@ -106,10 +106,7 @@ describe('authentication', () => {
 
   describe('a disabled project', () => {
     beforeEach(async () => {
-      await api
-        .db('projects')
-        .where({ id: project.id })
-        .update({ disabled: true, disabled_reason: 'too many bounces' });
+      await blockProject(api.db, project.id);
     });
 
     it('answers 403 PROJECT_DISABLED to writes, with the reason and the rate limit', async () => {
@@ -141,10 +138,7 @@ describe('authentication', () => {
 
     it('answers 401 UNAUTHORIZED to a missing, unknown or ended session, and to a key', async () => {
       const ended = await createSession(api.db, project.userId);
-      await api
-        .db('sessions')
-        .where({ user_id: project.userId })
-        .update({ expires_at: new Date(Date.now() - 1000) });
+      await setSessions(api.db, project.userId, { expiresAt: new Date(Date.now() - 1000) });
       for (const headers of [
         {},
         { cookie: `everpost_session=${'x'.repeat(48)}` },
@@ -171,9 +165,8 @@ describe('authentication', () => {
 });
 
 async function endListeners({ db }: TestApi): Promise<void> {
-  const listening = () =>
-    db('pg_stat_activity').where({ application_name: 'everpost-listener' }).whereRaw('datname = current_database()');
-  const found = await listening().select('pid');
-  for (const { pid } of found) await db.raw('select pg_terminate_backend(?)', [pid]);
-  await eventually(async () => (await listening().select('pid')).length === 0, { what: 'the end of the listeners' });
+  await breakConnectionsOf(db, 'everpost-listener');
+  await eventually(async () => (await connectionsOf(db, 'everpost-listener')).length === 0, {
+    what: 'the end of the listeners',
+  });
 }

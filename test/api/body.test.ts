@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { RawHttp } from '../support/raw-http.ts';
+import { lockTable, waitingForLocks } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 const MB = 1024 * 1024;
@@ -216,12 +217,12 @@ describe('request bodies', () => {
   it('logs no error when a client disconnects before its body is read', async () => {
     const fresh = await api.project();
     const trx = await api.db.transaction();
-    await trx.raw('lock table rate_windows in access exclusive mode');
+    await lockTable(trx, 'rate_windows');
     const raw = await RawHttp.open(api.url);
     raw.write(
       `POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${fresh.publicKey}\r\nX-Request-Id: gone\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
     );
-    const waiting = () => api.db('pg_locks').where({ granted: false }).pluck('pid');
+    const waiting = () => waitingForLocks(api.db);
     await eventually(async () => (await waiting()).length > 0, { what: 'the request to wait' });
     raw.destroy();
     await raw.closed();

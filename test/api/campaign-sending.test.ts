@@ -2,6 +2,11 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { addContacts, type CampaignWorker, campaignWorker, recipientTo } from '../support/campaigns.ts';
+import { readContacts } from '../support/reading.ts';
+import { setCampaigns } from '../support/rows/campaigns.ts';
+import { markFailed, storedContents, storedMails } from '../support/rows/mails.ts';
+import { outboxMessagesTo } from '../support/rows/outbox.ts';
+import { setDomainStatus } from '../support/rows/projects.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 
 const STATS = [
@@ -46,8 +51,8 @@ describe('sending campaigns through the API', () => {
   };
   const act = (id: string, action: string, body?: object) => project.server.post(`/campaigns/${id}/${action}`, body);
   const get = async (id: string) => (await project.server.get(`/campaigns/${id}`)).body;
-  const outboxMessages = (id: string) => api.db('outbox').where('workflowId', 'like', `%${id}%`).orderBy('id');
-  const setStatus = (id: string, columns: object) => api.db('campaigns').where({ id }).update(columns);
+  const messagesTo = (id: string) => outboxMessagesTo(api.db, id);
+  const setStatus = (id: string, columns: object) => setCampaigns(api.db, { id }, columns);
   const soon = (ms = 3_600_000) => new Date(Date.now() + ms).toISOString();
   const recipients = async (id: string, query = ''): Promise<ApiAnswer['body']> => {
     const answer = await project.server.get(`/campaigns/${id}/recipients${query}`);
@@ -70,7 +75,7 @@ describe('sending campaigns through the API', () => {
       const answer = await act(id, 'send');
       expect(answer).to.have.status(200);
       expect(answer.body).to.include({ id, status: 'SENDING', paused: false, totalRecipients: 2, pendingCount: 2 });
-      const [message, ...others] = await outboxMessages(id);
+      const [message, ...others] = await messagesTo(id);
       expect(others).to.deep.equal([]);
       expect(message).to.include({ action: 'start', workflowId: `campaign/${project.id}/${id}/1` });
       expect(message.payload).to.include({ workflowType: 'campaign' });
@@ -83,7 +88,7 @@ describe('sending campaigns through the API', () => {
       expect(scheduled).to.have.status(200);
       expect(scheduled.body).to.include({ status: 'SCHEDULED', scheduledFor: first });
       expect((await act(id, 'send', { scheduledFor: second })).body).to.include({ scheduledFor: second });
-      const actions = (await outboxMessages(id)).map(({ action }: { action: string }) => action);
+      const actions = (await messagesTo(id)).map(({ action }: { action: string }) => action);
       expect(actions).to.deep.equal(['start', 'signal']);
     });
 
@@ -140,7 +145,7 @@ describe('sending campaigns through the API', () => {
     it('answers 403 when the domain is no longer verified', async () => {
       await addContacts(api.db, project, 1);
       const id = await draft();
-      await api.db('domains').where({ projectId: project.id }).update({ status: 'PENDING' });
+      await setDomainStatus(api.db, project.id, 'PENDING');
       expect(await act(id, 'send')).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
       expect(await get(id)).to.include({ status: 'DRAFT' });
     });
@@ -153,7 +158,7 @@ describe('sending campaigns through the API', () => {
         expect(await act(id, 'send'), status).to.be.envelope(409, 'CONFLICT');
       }
       expect(await act(newId(), 'send')).to.be.envelope(404, 'CAMPAIGN_NOT_FOUND');
-      expect(await outboxMessages(id)).to.deep.equal([]);
+      expect(await messagesTo(id)).to.deep.equal([]);
     });
   });
 
@@ -219,7 +224,7 @@ describe('sending campaigns through the API', () => {
 
   describe('POST /campaigns/:id/test', () => {
     const written = async () => {
-      const [row] = await api.db('emailContents').where({ projectId: project.id });
+      const [row] = await storedContents(api.db, { projectId: project.id });
       return row;
     };
 
@@ -231,8 +236,8 @@ describe('sending campaigns through the API', () => {
       expect(answer.body).to.deep.equal({ success: true });
       const { emailId, ...content } = await written();
       expect(content).to.include({ toEmail: 'p0@example.com', subject: '[TEST] Hi {{ name }}', untracked: true });
-      const mail = await api.db('emails').where({ id: emailId }).first();
-      const contact = await api.db('contacts').where({ email: 'p0@example.com', projectId: project.id }).first();
+      const mail = await storedMails(api.db, { id: emailId }).first();
+      const [contact] = await readContacts(project);
       expect(mail).to.include({
         contactId: contact.id,
         status: 'PENDING',
@@ -247,7 +252,7 @@ describe('sending campaigns through the API', () => {
       const id = await draft();
       expect(await act(id, 'test', { email: 'boss@example.com' })).to.have.status(200);
       expect(await written()).to.include({ toEmail: 'boss@example.com' });
-      expect(await api.db('contacts').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await readContacts(project)).to.deep.equal([]);
     });
 
     it('answers 422 without an address, 403 from an unverified domain, 404 to an unknown campaign', async () => {
@@ -255,7 +260,7 @@ describe('sending campaigns through the API', () => {
       expect(await act(id, 'test', {})).to.be.envelope(422, 'VALIDATION_ERROR');
       expect(await act(id, 'test', { email: 'nobody' })).to.be.envelope(422, 'VALIDATION_ERROR');
       expect(await act(newId(), 'test', { email: 'a@example.com' })).to.be.envelope(404, 'CAMPAIGN_NOT_FOUND');
-      await api.db('domains').where({ projectId: project.id }).update({ status: 'PENDING' });
+      await setDomainStatus(api.db, project.id, 'PENDING');
       expect(await act(id, 'test', { email: 'a@example.com' })).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
     });
   });
@@ -342,7 +347,7 @@ describe('sending campaigns through the API', () => {
       expect(answer).to.have.status(200);
       expect(answer.body).to.deep.equal({ resolved: 1 });
       expect(await get(id)).to.include({ status: 'SENDING', pendingCount: 1, unknownCount: 0 });
-      const started = (await outboxMessages(id)).filter(({ action }: { action: string }) => action === 'start');
+      const started = (await messagesTo(id)).filter(({ action }: { action: string }) => action === 'start');
       expect(started.map(({ workflowId }) => workflowId)).to.include(`campaign/${project.id}/${id}/2`);
       await worker.run(id);
       expect(await get(id)).to.include({ status: 'SENT', sentCount: 3, pendingCount: 0 });
@@ -385,7 +390,7 @@ describe('sending campaigns through the API', () => {
       expect(await project.server.get(`/campaigns/${id}`)).to.have.status(404);
       const { body } = await project.server.get(`/emails/${emailId}`);
       expect(body).to.include({ status: 'SENT', to: 'p0@example.com', subject: 'Hi Name 0' });
-      await api.db('emails').where({ id: emailId }).update({ status: 'FAILED' });
+      await markFailed(api.db, { id: emailId });
       expect(await project.server.post(`/emails/${emailId}/resend`)).to.be.envelope(409, 'CONFLICT');
     });
 
@@ -400,7 +405,7 @@ describe('sending campaigns through the API', () => {
       await worker.run(id);
       expect(await get(id)).to.include({ status: 'SENT', sentCount: 2 });
       expect(await project.server.post(`/emails/${emailId}/resend`)).to.be.envelope(409, 'CONFLICT');
-      await api.db('emails').where({ id: emailId }).update({ status: 'FAILED' });
+      await markFailed(api.db, { id: emailId });
       await setStatus(id, { status: 'CANCELLED' });
       expect(await project.server.post(`/emails/${emailId}/resend`)).to.be.envelope(409, 'CONFLICT');
     });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { setCampaigns, storedCampaigns } from '../support/rows/campaigns.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const FIELDS = [
@@ -42,8 +43,8 @@ describe('campaigns', () => {
   };
   const get = async (id: string) => (await project.server.get(`/campaigns/${id}`)).body;
   const put = (id: string, more: object = {}) => project.server.put(`/campaigns/${id}`, body(more));
-  const stored = () => api.db('campaigns').where({ projectId: project.id });
-  const setStatus = (id: string, columns: object) => api.db('campaigns').where({ id }).update(columns);
+  const stored = () => storedCampaigns(api.db, { projectId: project.id });
+  const setStatus = (id: string, columns: object) => setCampaigns(api.db, { id }, columns);
   const contact = async (email: string, more: object = {}) =>
     (await project.server.post('/contacts', { email, ...more })).body as { id: string };
   const segment = async (more: object = {}) =>

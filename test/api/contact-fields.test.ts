@@ -1,5 +1,8 @@
 import { expect } from 'chai';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { readContacts } from '../support/reading.ts';
+import { addContactSeries } from '../support/rows/contacts.ts';
+import { blockProject } from '../support/rows/projects.ts';
 
 describe('contact fields over HTTP', () => {
   let api: TestApi;
@@ -138,9 +141,9 @@ describe('contact fields over HTTP', () => {
 
     it('answers 403 while the project is disabled', async () => {
       await save('ann@example.com', { plan: 'pro' });
-      await api.db('projects').where({ id: project.id }).update({ disabled: true });
+      await blockProject(api.db, project.id);
       expect(await project.server.delete(path('plan'))).to.be.envelope(403, 'PROJECT_DISABLED');
-      expect((await api.db('contacts').where({ projectId: project.id }).first()).data).to.deep.equal({ plan: 'pro' });
+      expect((await readContacts(project)).map(({ data }) => data)).to.deep.equal([{ plan: 'pro' }]);
     });
   });
 
@@ -164,12 +167,7 @@ describe('contact fields over HTTP', () => {
     });
 
     it('keeps serving after a client disconnects in the middle of the export', async () => {
-      await api.db.raw(
-        `insert into contacts (id, project_id, email, subscribed, data)
-         select gen_random_uuid(), ?, 'c' || n || '@example.com', true, jsonb_build_object('text', repeat('x', 2000))
-         from generate_series(1, 3000) n`,
-        [project.id],
-      );
+      await addContactSeries(api.db, project.id, 3000, { data: `jsonb_build_object('text', repeat('x', 2000))` });
       const gone = new AbortController();
       const response = await fetch(`${api.url}/contacts/export`, {
         headers: { authorization: `Bearer ${project.secretKey}` },

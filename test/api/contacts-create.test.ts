@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { badAddresses } from '../support/bad-addresses.ts';
+import { readContacts, readEventNames } from '../support/reading.ts';
+import { blockProject } from '../support/rows/projects.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const email = 'ann@example.com';
@@ -18,8 +20,7 @@ describe('creating contacts', () => {
   });
 
   const create = async (body: object) => (await project.server.post('/contacts', body)).body;
-  const events = async () =>
-    (await api.db('events').where({ projectId: project.id }).orderBy('id')).map(({ name }) => name);
+  const events = () => readEventNames(project);
 
   describe('POST /contacts', () => {
     it('answers 201 with the new contact, subscribed', async () => {
@@ -128,7 +129,7 @@ describe('creating contacts', () => {
       for (const [what, body] of faulty)
         it(`when ${what}`, async () => {
           expect(await project.server.post('/contacts', body)).to.be.plainError(400);
-          expect(await api.db('contacts').where({ projectId: project.id })).to.deep.equal([]);
+          expect(await readContacts(project)).to.deep.equal([]);
         });
 
       it('when the data of the contact would exceed 128 KB', async () => {
@@ -151,7 +152,7 @@ describe('creating contacts', () => {
     });
 
     it('answers 403 while the project is disabled', async () => {
-      await api.db('projects').where({ id: project.id }).update({ disabled: true });
+      await blockProject(api.db, project.id);
       expect(await project.server.post('/contacts', { email })).to.be.envelope(403, 'PROJECT_DISABLED');
     });
   });

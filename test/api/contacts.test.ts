@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { badAddresses } from '../support/bad-addresses.ts';
+import { readEventNames, readMail } from '../support/reading.ts';
 
 const email = 'ann@example.com';
 
@@ -18,8 +19,7 @@ describe('contacts', () => {
   });
 
   const create = async (body: object) => (await project.server.post('/contacts', body)).body;
-  const events = async () =>
-    (await api.db('events').where({ projectId: project.id }).orderBy('id')).map(({ name }) => name);
+  const events = () => readEventNames(project);
 
   describe('GET /contacts/:id', () => {
     it('answers 200 with the contact, without _meta', async () => {
@@ -134,7 +134,7 @@ describe('contacts', () => {
       });
       const [{ contact, email: emailId }] = sent.body.data.emails;
       expect(await project.server.delete(`/contacts/${contact.id}`)).to.have.status(204);
-      const row = await api.db('emails').where({ id: emailId }).first();
+      const row = await readMail(project, emailId);
       expect(row).to.include({ status: 'CANCELLED', reason: 'contact deleted' });
     });
 

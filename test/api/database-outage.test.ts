@@ -12,6 +12,8 @@ import {
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
+import { storedEvents } from '../support/rows/events.ts';
+import { storedMails } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
 const CALLS = 12;
@@ -46,11 +48,11 @@ describe('a connection that breaks between commit and answer', () => {
       { to: `c${n}@example.com`, from: `shop@${project.senderDomain}`, subject: 'Hello', body: '<p>Hello</p>' },
       key ? { 'idempotency-key': `${key}${n}` } : {},
     );
-  const tracked = async () => (await database.db('events').where({ projectId: project.id, name: 'bought' })).length;
+  const tracked = async () => (await storedEvents(database.db, { projectId: project.id, name: 'bought' })).length;
   const idOf = ({ body }: ApiAnswer) => body.data.event ?? body.data.emails[0].email;
   const running = async () =>
     (await database.db('pg_stat_activity').where({ application_name: 'everpost-api', state: 'active' })).length;
-  const sent = async () => (await database.db('emails').where({ projectId: project.id })).length;
+  const sent = async () => (await storedMails(database.db, { projectId: project.id })).length;
 
   const atOnce = (call: (n: number) => Promise<ApiAnswer>) =>
     Promise.all(Array.from({ length: CALLS }, (_, n) => call(n)));

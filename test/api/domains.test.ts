@@ -4,6 +4,10 @@ import { DomainKey } from '../../db/models/domain-key.ts';
 import { openPrivateKey } from '../../services/domains/keys.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
+import { setCampaigns } from '../support/rows/campaigns.ts';
+import { systemMailsWith } from '../support/rows/mails.ts';
+import { outboxMessages } from '../support/rows/outbox.ts';
+import { addDomains } from '../support/rows/projects.ts';
 
 const SECRET_KEY = 'a secret key for these tests';
 
@@ -176,16 +180,13 @@ describe('domains', () => {
 
     it('answers 400 while 100 domains of the project are pending', async () => {
       const own = await api.project();
-      await api.db.raw(
-        "insert into domains (id, project_id, domain) select gen_random_uuid(), ?, 'many' || n || '.example' from generate_series(1, 100) n",
-        [own.id],
-      );
+      await addDomains(api.db, own.id, 100);
       expect(await own.server.post('/domains', { domain: 'onemore.example' })).to.be.envelope(400, 'BAD_REQUEST');
     });
 
     it('starts its Temporal workflow through the outbox in the same transaction', async () => {
       const { id } = await add();
-      const rows = await api.db('outbox').where({ workflowId: `domain/${project.id}/${id}/1` });
+      const rows = await outboxMessages(api.db, { workflowId: `domain/${project.id}/${id}/1` });
       expect(rows).to.have.length(1);
       expect(rows[0]).to.include({ action: 'start', queue: 'control' });
     });
@@ -220,9 +221,7 @@ describe('domains', () => {
       expect(after).to.include({ status: 'VERIFIED', verified: true });
       expect(after.verifiedAt).to.be.a('string').and.to.equal(after.lastCheckedAt);
       expect(after.records.map(({ status }) => status)).to.deep.equal(['FOUND', 'FOUND', 'FOUND', 'MISSING']);
-      const notifications = await api
-        .db('emailContents')
-        .whereRaw('variables::text like ?', [`%${domain.domain} is verified%`]);
+      const notifications = await systemMailsWith(api.db, `${domain.domain} is verified`);
       expect(notifications).to.have.length(1);
       const send = await project.server.post('/v1/send', {
         to: 'ann@example.com',
@@ -439,9 +438,13 @@ describe('domains', () => {
       for (const domain of added) publishAll(domain);
       const answers = await Promise.all(owners.map((owner, n) => owner.server.get(`/domains/${added[n]?.id}/verify`)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409]);
-      const states = await api.db('domains').where({ domain: name }).orderBy('status').pluck('status');
+      const shown = await Promise.all(owners.map((owner) => owner.server.get(`/domains/project/${owner.id}`)));
+      const states = shown
+        .flatMap(({ body }) => body.filter(({ domain }: { domain: string }) => domain === name))
+        .map(({ status }) => status)
+        .sort();
       expect(states).to.deep.equal(['PENDING', 'PENDING', 'PENDING', 'VERIFIED']);
-      const notifications = await api.db('emailContents').whereRaw('variables::text like ?', [`%${name} is verified%`]);
+      const notifications = await systemMailsWith(api.db, `${name} is verified`);
       expect(notifications).to.have.length(1);
     });
   });
@@ -459,10 +462,7 @@ describe('domains', () => {
       const domain = await verified();
       expect(await project.server.delete(`/domains/${domain.id}`)).to.have.status(204);
       expect(await project.server.delete(`/domains/${domain.id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
-      const actions = await api
-        .db('outbox')
-        .where({ workflowId: `domain/${project.id}/${domain.id}/1` })
-        .orderBy('id');
+      const actions = await outboxMessages(api.db, { workflowId: `domain/${project.id}/${domain.id}/1` });
       expect(actions.map(({ action }) => action)).to.deep.equal(['start', 'cancel']);
       expect(await other.server.post('/domains', { domain: domain.domain })).to.have.status(201);
     });
@@ -486,10 +486,10 @@ describe('domains', () => {
       const body = { name: 'News', subject: 'S', body: 'B', from: `a@${domain.domain}`, audienceType: 'ALL' };
       const { data } = (await project.server.post('/campaigns', body)).body;
       for (const status of ['DRAFT', 'SENDING']) {
-        await api.db('campaigns').where({ id: data.id }).update({ status });
+        await setCampaigns(api.db, { id: data.id }, { status });
         expect(await project.server.delete(`/domains/${domain.id}`), status).to.be.envelope(409, 'CONFLICT');
       }
-      await api.db('campaigns').where({ id: data.id }).update({ status: 'SENT' });
+      await setCampaigns(api.db, { id: data.id }, { status: 'SENT' });
       expect(await project.server.delete(`/domains/${domain.id}`)).to.have.status(204);
     });
 

@@ -2,6 +2,9 @@ import { expect } from 'chai';
 import type { Email } from '../../db/models/email.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { mailById } from '../support/ledger.ts';
+import { readMail, readMails } from '../support/reading.ts';
+import { endInFlight, makeDue, removeContents, setAttemptLog, setMails } from '../support/rows/mails.ts';
 import { putInFlight } from '../support/sending.ts';
 
 describe('e-mail records', () => {
@@ -22,8 +25,7 @@ describe('e-mail records', () => {
     expect(answer).to.have.status(200);
     return answer.body.data.emails[0];
   };
-  const become = (id: string, state: Partial<Email> & { blockedDomain?: string }) =>
-    api.db('emails').where({ id }).update(state);
+  const become = (id: string, state: Partial<Email> & { blockedDomain?: string }) => setMails(api.db, { id }, state);
   const get = async (path: string) => {
     const answer = await project.server.get(path);
     expect(answer).to.have.status(200);
@@ -99,10 +101,7 @@ describe('e-mail records', () => {
         { number: 1, ...times, outcome: 'deferred', answer: '451 later' },
         { number: 2, ...times, outcome: 'sent', answer: null },
       ];
-      await api
-        .db('emails')
-        .where({ id })
-        .update({ attemptLog: JSON.stringify(attempts) });
+      await setAttemptLog(api.db, id, attempts);
       const shown = await get(`/emails/${id}`);
       expect([shown.attempts, shown.attemptLog]).to.deep.equal([attempts, attempts]);
     });
@@ -117,7 +116,7 @@ describe('e-mail records', () => {
       expect(await filtered('SENDING')).to.deep.equal([id]);
       expect(await filtered('PENDING')).to.include.members(others.map(({ email }) => email));
       expect(await filtered('PENDING')).not.to.include(id);
-      await api.db('outgoing_mails').del();
+      await endInFlight(api.db);
       expect(await get(`/emails/${id}`)).to.include({ status: 'PENDING' });
     });
 
@@ -160,10 +159,7 @@ describe('e-mail records', () => {
         answer,
       };
       await become(id, { status: 'FAILED', reason: answer });
-      await api
-        .db('emails')
-        .where({ id })
-        .update({ attemptLog: JSON.stringify([attempt]) });
+      await setAttemptLog(api.db, id, [attempt]);
       await project.server.delete(`/contacts/${contact.id}`);
       const email = await get(`/emails/${id}`);
       expect(email).to.include({ status: 'FAILED', reason: null });
@@ -315,14 +311,11 @@ describe('e-mail records', () => {
       it(`queues ${status} mail again, once`, async () => {
         const { email: id } = await send();
         await become(id, { status, reason: '550 no', attempts: 3 });
-        await api
-          .db('emails')
-          .where({ id })
-          .update({ dueAt: new Date(0) });
+        await makeDue(api.db, { id });
         const answer = await resend(id);
         expect(answer).to.have.status(200);
         expect(answer.body).to.include({ id, status: 'PENDING', reason: null, attemptCount: 3 });
-        const row = await api.db('emails').where({ id }).first();
+        const row = await mailById(api.db, id);
         expect(row).to.include({ status: 'PENDING' });
         expect(row.dueAt.getTime()).to.be.above(Date.now() - 60_000);
         expect(await resend(id)).to.be.envelope(409, 'CONFLICT');
@@ -334,7 +327,7 @@ describe('e-mail records', () => {
       const answer = await resend(id);
       expect(answer).to.be.envelope(409, 'CONFLICT');
       expect(answer.body.error.message).to.contain('SENDING');
-      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'PENDING' });
+      expect(await mailById(api.db, id)).to.include({ status: 'PENDING' });
     });
 
     for (const status of ['PENDING', 'SENT', 'OPENED', 'BOUNCED', 'CANCELLED'] as const)
@@ -342,7 +335,7 @@ describe('e-mail records', () => {
         const { email: id } = await send();
         await become(id, { status });
         expect(await resend(id)).to.be.envelope(409, 'CONFLICT');
-        expect(await api.db('emails').where({ id }).first()).to.include({ status });
+        expect(await readMail(project, id)).to.include({ status });
       });
 
     it('keeps a resent test mail of a campaign without events', async () => {
@@ -350,16 +343,16 @@ describe('e-mail records', () => {
       const content = { name: 'c', subject: 's', body: 'b', from, audienceType: 'ALL' };
       const campaign = (await project.server.post('/campaigns', content)).body.data;
       await project.server.post(`/campaigns/${campaign.id}/test`, { email: 'a@example.com' });
-      const { id } = await api.db('emails').where({ projectId: project.id }).first('id');
+      const [{ id }] = await readMails(project);
       await become(id, { status: 'FAILED' });
       expect(await resend(id)).to.have.status(200);
-      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'PENDING', withoutEvents: true });
+      expect(await mailById(api.db, id)).to.include({ status: 'PENDING', withoutEvents: true });
     });
 
     it('answers 409 when the content was removed', async () => {
       const { email: id } = await send();
       await become(id, { status: 'FAILED' });
-      await api.db('email_contents').where({ emailId: id }).del();
+      await removeContents(api.db, { emailId: id });
       expect(await resend(id)).to.be.envelope(409, 'CONFLICT');
     });
 
@@ -368,7 +361,7 @@ describe('e-mail records', () => {
       const { email: foreign } = await send('x@example.com', other);
       await become(foreign, { status: 'FAILED' });
       expect(await resend(foreign)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
-      expect(await api.db('emails').where({ id: foreign }).first()).to.include({ status: 'FAILED' });
+      expect(await readMail(other, foreign)).to.include({ status: 'FAILED' });
     });
   });
 });

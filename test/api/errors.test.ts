@@ -3,6 +3,7 @@ import { connectDb } from '../../db/connect.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { RawHttp } from '../support/raw-http.ts';
+import { hideTable } from '../support/rows/tables.ts';
 
 describe('errors', () => {
   let api: TestApi;
@@ -160,8 +161,11 @@ describe('errors', () => {
   });
 
   describe('500', () => {
-    before(() => api.db.raw('alter table events rename to events_away'));
-    after(() => api.db.raw('alter table events_away rename to events'));
+    let restore: () => Promise<void>;
+    before(async () => {
+      restore = await hideTable(api.db, 'events');
+    });
+    after(() => restore());
 
     it('answers INTERNAL_SERVER_ERROR without the text of the error and logs that with the request id', async () => {
       const answer = await project.browser.post(

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { addEvents } from '../support/rows/events.ts';
 
 describe('events', () => {
   let api: TestApi;
@@ -75,9 +76,12 @@ describe('events', () => {
         name,
         createdAt: `2024-03-${time}Z`,
       });
-      await api
-        .db('events')
-        .insert([at('01T10:30:00', 'a'), at('02T00:00:00', 'b'), at('02T23:59:00', 'a'), at('03T00:00:00', 'b')]);
+      await addEvents(api.db, [
+        at('01T10:30:00', 'a'),
+        at('02T00:00:00', 'b'),
+        at('02T23:59:00', 'a'),
+        at('03T00:00:00', 'b'),
+      ]);
       for (const isFolded of [false, true]) {
         if (isFolded) await aggregateEventCounts(api.db);
         for (const [query, total] of [
@@ -193,7 +197,7 @@ describe('events', () => {
         createdAt: `2024-${day}T10:00:00Z`,
       });
       const [bob] = [(await track('bob@example.com', 'seed')).contact];
-      await api.db('events').insert([at('03-01'), at('03-02'), at('03-02', bob), at('03-05')]);
+      await addEvents(api.db, [at('03-01'), at('03-02'), at('03-02', bob), at('03-05')]);
       const visits = async (query: string) => {
         const { data } = (await project.server.get(`/events/stats?${query}`)).body;
         return data.find(({ name }: { name: string }) => name === 'visit');

@@ -5,6 +5,9 @@ import { runSlice } from '../../services/jobs/run.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { advanceUntilItWaits } from '../support/executions.ts';
+import { readAudit, readJobs } from '../support/reading.ts';
+import { outboxMessages } from '../support/rows/outbox.ts';
+import { copyExecution, setExecutions } from '../support/rows/workflows.ts';
 import { type Built, build, enable } from '../support/workflow-building.ts';
 
 const untilDate = { type: 'DELAY', config: { until: 'data.trialEnd' } };
@@ -47,7 +50,7 @@ describe('failed executions in bulk', () => {
     return (await project.server.get(`/jobs/${jobId}`)).body;
   };
   const rows = (ids: string[]) => Execution.query(api.db).findByIds(ids).orderBy('id');
-  const setError = (id: string, error: string) => api.db('executions').where({ id }).update({ error });
+  const setError = (id: string, error: string) => setExecutions(api.db, { id }, { error });
 
   describe('GET /executions/failures', () => {
     it('counts the causes of all workflows, the most frequent first', async () => {
@@ -88,7 +91,7 @@ describe('failed executions in bulk', () => {
           ...{ status: 'RUNNING', generation: 2, error: null, completedAt: null, currentStepId: built.steps.rest },
         });
       expect((await rows([different]))[0]).to.include({ status: 'FAILED', generation: 1 });
-      const messages = await api.db('outbox').where({ projectId: project.id, queue: 'starts' });
+      const messages = await outboxMessages(api.db, { projectId: project.id, queue: 'starts' });
       for (const id of same) {
         const message = messages.find(({ workflowId }) => workflowId === `execution/${project.id}/${id}/2`);
         expect(message?.payload).to.deep.include({
@@ -104,25 +107,20 @@ describe('failed executions in bulk', () => {
       await setError(ids[1] ?? '', 'HTTP 500');
       const { body } = await project.owner.post(`/workflows/${built.id}/executions/retry-failed`, {});
       expect((await ended(body.jobId)).result).to.include({ requested: 2, changed: 2 });
-      const [act] = await api.db('auditLog').where({ projectId: project.id, action: 'workflow.executions_retried' });
-      expect(act).to.include({ actorId: project.userId, targetType: 'workflow', targetId: built.id });
+      const [act] = await readAudit(project, 'workflow.executions_retried');
+      expect(act.actor).to.include({ id: project.userId });
+      expect(act.target).to.include({ type: 'workflow', id: built.id });
       expect(act.changes).to.deep.equal({ executions: { from: null, to: 2 } });
     });
 
     it('retries more than a chunk, in slices', async () => {
       const built = await failing();
       const id = await failed(built);
-      await api.db.raw(
-        `insert into executions (id, project_id, workflow_id, version, contact_id, status, current_step_id, after_position,
-           once_per_contact, error, completed_at)
-         select gen_random_uuid(), project_id, workflow_id, version, gen_random_uuid(), status, current_step_id,
-           after_position, true, error, completed_at
-         from executions, generate_series(1, 1100) where id = ?`,
-        [id],
-      );
+      await copyExecution(api.db, id, 1100);
       const job = await ended((await retry(built.id)).body.jobId);
       expect(job.result).to.include({ requested: 1101, changed: 1101, failed: 0 });
-      expect(await api.db('executions').where({ workflowId: built.id, status: 'FAILED' })).to.have.length(0);
+      const failedOnes = await project.server.get(`/workflows/${built.id}/executions?status=FAILED`);
+      expect(failedOnes.body).to.deep.include({ data: [], total: 0 });
     });
 
     it('leaves a contact alone that is active again, and retries one of several failed executions', async () => {
@@ -161,7 +159,7 @@ describe('failed executions in bulk', () => {
       const viewer = await person(api, { project: project.id, role: 'VIEWER' });
       const path = `/workflows/${built.id}/executions/retry-failed`;
       expect(await viewer.post(path, {}, { 'x-project-id': project.id })).to.be.envelope(403, 'FORBIDDEN');
-      expect(await api.db('jobs').where({ projectId: project.id })).to.have.length(0);
+      expect(await readJobs(project)).to.have.length(0);
     });
   });
 });

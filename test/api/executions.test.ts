@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { advanceUntilItWaits } from '../support/executions.ts';
+import { readExecutions } from '../support/reading.ts';
 import { type Built, build, enable } from '../support/workflow-building.ts';
 
 const FIELDS = [
@@ -113,7 +114,7 @@ describe('executions', () => {
         404,
         'WORKFLOW_NOT_FOUND',
       );
-      expect(await api.db('executions').where({ workflowId: id })).to.have.length(0);
+      expect(await readExecutions(project, id)).to.have.length(0);
     });
 
     it('answers 422 without a contact and to a context that is not an object', async () => {

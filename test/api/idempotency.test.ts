@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { readMails } from '../support/reading.ts';
 
 describe('the header Idempotency-Key', () => {
   let api: TestApi;
@@ -31,7 +32,7 @@ describe('the header Idempotency-Key', () => {
     const [{ contact, email }] = first.body.data.emails;
     expect(details.originalResponse.emails).to.deep.equal([{ contact: { id: contact.id }, email }]);
     expect(new Date(details.originalRequestAt).toISOString()).to.equal(details.originalRequestAt);
-    expect(await api.db('emails').where({ projectId: project.id })).to.have.lengthOf(1);
+    expect(await readMails(project)).to.have.lengthOf(1);
   });
 
   it('stores ids and no address, which would outlive its contact', async () => {

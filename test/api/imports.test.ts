@@ -3,6 +3,9 @@ import { newId } from '../../platform/ids.ts';
 import { deleteOldErrors } from '../../services/jobs/errors.ts';
 import { runSlice } from '../../services/jobs/run.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { readContacts, readJobs } from '../support/reading.ts';
+import { addContactSeries, storedContacts } from '../support/rows/contacts.ts';
+import { replaceFirstChunk, setJobs, storedChunks, storedJobErrors } from '../support/rows/jobs.ts';
 
 type Fields = Record<string, string>;
 
@@ -78,8 +81,8 @@ describe('imports and bulk jobs', () => {
         expect(await upload('email\n', { mapping })).to.be.envelope(422, 'VALIDATION_ERROR');
       expect(await upload('email\n', { mapping: '{"gone": "email"}' })).to.be.envelope(400, 'BAD_REQUEST');
       expect(await upload('email\n', { dryRun: 'perhaps' })).to.be.envelope(422, 'VALIDATION_ERROR');
-      expect(await api.db('jobs').where({ projectId: project.id })).to.deep.equal([]);
-      expect(await api.db('jobChunks')).to.deep.equal([]);
+      expect(await readJobs(project)).to.deep.equal([]);
+      expect(await storedChunks(api.db)).to.deep.equal([]);
     });
   });
 
@@ -89,7 +92,7 @@ describe('imports and bulk jobs', () => {
       const rows = Array.from({ length: 3_000 }, (_, n) => `u${String(n).padStart(4, '0')}@x.co,"${n},\n${padding}"`);
       const { status, body } = await upload(`email,note\n${rows.join('\n')}\n`, {}, '/imports');
       expect(status).to.equal(202);
-      const parts = await api.db('jobChunks').where({ jobId: body.jobId });
+      const parts = await storedChunks(api.db, { jobId: body.jobId });
       expect(parts.map(({ content }) => content.length).filter((length) => length === 1024 * 1024)).to.have.lengthOf(2);
       expect(await runSlice(api.db, body.jobId, () => true)).to.deep.equal({
         ended: false,
@@ -98,10 +101,7 @@ describe('imports and bulk jobs', () => {
       });
       await runSlice(api.db, body.jobId, () => true);
       // Of the first part only the header is read again: all else in it is processed.
-      await api
-        .db('jobChunks')
-        .where({ jobId: body.jobId, number: 0 })
-        .update({ content: Buffer.from('email,note\n') });
+      await replaceFirstChunk(api.db, body.jobId, 'email,note\n');
       await finish(body.jobId);
       const { result } = (await project.server.get(`/jobs/${body.jobId}`)).body;
       expect(result).to.deep.include({ totalRows: 3_000, created: 3_000, updated: 0, failed: 0 });
@@ -113,10 +113,10 @@ describe('imports and bulk jobs', () => {
       const job = await imported(`email,note\r\n${rows.join('\r\n')}\r\n`, {}, '/imports');
       expect(job).to.include({ status: 'COMPLETED', total: 4_500, processed: 4_500 });
       expect(job.result).to.deep.include({ created: 4_500, updated: 0, failed: 0 });
-      const stored = await api.db('contacts').where({ projectId: project.id });
+      const stored = await storedContacts(api.db, { projectId: project.id });
       expect(stored).to.have.lengthOf(4_500);
       for (const { email, data } of stored) expect(data.note).to.equal(`${email.slice(1, -5)};\r\n${padding}`);
-      expect(await api.db('jobChunks').where({ jobId: job.id })).to.deep.equal([]);
+      expect(await storedChunks(api.db, { jobId: job.id })).to.deep.equal([]);
     });
 
     it('answers 413 above IMPORT_MAX_BYTES, and 400 to what is not text, wherever it is', async () => {
@@ -128,7 +128,7 @@ describe('imports and bulk jobs', () => {
       }
       expect(await upload('name\nAnn\n', {}, '/imports')).to.be.envelope(400, 'BAD_REQUEST');
       expect(await upload(`email${'x'.repeat(2 * 1024 * 1024)}\n`, {}, '/imports')).to.be.envelope(400, 'BAD_REQUEST');
-      expect(await api.db('jobs').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await readJobs(project)).to.deep.equal([]);
     });
   });
 
@@ -158,10 +158,10 @@ describe('imports and bulk jobs', () => {
         .to.include('2,,')
         .and.not.include('@x.co');
       await deleteOldErrors(api.db);
-      expect(await api.db('jobErrors').where({ jobId: job.id })).to.have.lengthOf(1);
-      await api.db.raw(`update jobs set completed_at = now() - interval '31 days' where id = ?`, [job.id]);
+      expect(await storedJobErrors(api.db, job.id)).to.have.lengthOf(1);
+      await setJobs(api.db, { id: job.id }, { completedAt: new Date(Date.now() - 31 * 86_400_000) });
       await deleteOldErrors(api.db);
-      expect(await api.db('jobErrors').where({ jobId: job.id })).to.deep.equal([]);
+      expect(await storedJobErrors(api.db, job.id)).to.deep.equal([]);
     });
   });
 
@@ -171,11 +171,7 @@ describe('imports and bulk jobs', () => {
       groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
     };
     const addContacts = (count: number) =>
-      api.db.raw(
-        `insert into contacts (id, project_id, email, subscribed, data)
-         select uuidv7(), ?, 'p' || n || '@x.co', true, '{"plan": "pro"}' from generate_series(1, ?) n`,
-        [project.id, count],
-      );
+      addContactSeries(api.db, project.id, count, { prefix: 'p', domain: 'x.co', data: `'{"plan": "pro"}'` });
     const bulk = (body: object) => project.server.post('/contacts/bulk', body);
 
     it('changes all contacts that match, in chunks, and no others', async () => {
@@ -193,7 +189,7 @@ describe('imports and bulk jobs', () => {
       const job = (await project.server.get(`/contacts/bulk/${body.jobId}`)).body;
       expect(job).to.include({ type: 'BULK_UNSUBSCRIBE', status: 'COMPLETED', processed: 2_300 });
       expect(job.result).to.deep.include({ requested: 2_300, changed: 2_300, unchanged: 0, failed: 0 });
-      const subscribed = await api.db('contacts').where({ projectId: project.id, subscribed: true }).orderBy('email');
+      const subscribed = (await readContacts(project)).filter((contact) => contact.subscribed);
       expect(subscribed.map(({ email }) => email)).to.deep.equal(['free@x.co', 'late@x.co']);
     });
 
@@ -217,7 +213,7 @@ describe('imports and bulk jobs', () => {
       const answer = await bulk({ action: 'DELETE', condition: isPro, expectedCount: 199 });
       expect(answer).to.be.envelope(409, 'CONFLICT');
       expect(answer.body.error.details).to.deep.equal({ count: 202, expectedCount: 199 });
-      expect(await api.db('jobs').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await readJobs(project)).to.deep.equal([]);
       expect(await bulk({ action: 'DELETE', condition: isPro, expectedCount: 200 })).to.have.status(202);
     });
 

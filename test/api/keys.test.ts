@@ -3,6 +3,9 @@ import { hashToken } from '../../platform/crypto/secrets.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { readEventNames } from '../support/reading.ts';
+import { expireScopedKey, setScopedKey, storedScopedKey } from '../support/rows/accounts.ts';
+import { blockProject } from '../support/rows/projects.ts';
 
 describe('keys with scopes', () => {
   let database: ConnectedDatabase;
@@ -50,7 +53,7 @@ describe('keys with scopes', () => {
       expect(others).to.deep.equal([]);
       expect(listed).to.include({ id: made.id, prefix: made.prefix });
       expect(listed).not.to.have.property('key');
-      const row = await api.db('scopedKeys').where({ id: made.id }).first();
+      const row = await storedScopedKey(api.db, made.id);
       expect(row.keyHash.equals(hashToken(made.key))).to.equal(true);
       expect(JSON.stringify(row)).not.to.include(made.key);
     });
@@ -131,7 +134,7 @@ describe('keys with scopes', () => {
       ]);
       for (const call of calls) expect((await call()).status).to.be.within(200, 201);
       // As revoking does, without the notification.
-      await api.db('scopedKeys').where({ id: made.id }).update({ revokedAt: new Date() });
+      await setScopedKey(api.db, made.id, { revokedAt: new Date() });
       for (const call of calls) expect(await call()).to.be.envelope(401, 'INVALID_API_KEY');
       const other = await create();
       expect(await using(other.key, second).post('/v1/send', mail())).to.have.status(200);
@@ -155,7 +158,7 @@ describe('keys with scopes', () => {
 
     it('works while the project is disabled, in which keys only read', async () => {
       const made = await create();
-      await api.db('projects').where({ id: project.id }).update({ disabled: true });
+      await blockProject(api.db, project.id);
       expect(await using(made.key).get('/contacts')).to.have.status(200);
       expect(await using(made.key).post('/v1/send', mail())).to.be.envelope(403, 'PROJECT_DISABLED');
       expect(await project.owner.delete(`${path}/${made.id}`)).to.have.status(204);
@@ -181,10 +184,7 @@ describe('keys with scopes', () => {
     const made = await create({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
     const { key, id } = made;
     expect(await using(key).post('/v1/send', mail())).to.have.status(200);
-    await api
-      .db('scopedKeys')
-      .where({ id })
-      .update({ expiresAt: new Date(Date.now() - 1) });
+    await expireScopedKey(api.db, id);
     for (const at of [api, second])
       for (const call of [
         () => using(key, at).post('/v1/send', mail()),
@@ -216,7 +216,7 @@ describe('keys with scopes', () => {
     for (const at of [api, second]) await using(made.key, at).post('/v1/send', mail());
     expect(await lastUsedAt()).to.equal(first);
     const earlier = new Date(Date.now() - 61_000);
-    await api.db('scopedKeys').where({ id: made.id }).update({ lastUsedAt: earlier });
+    await setScopedKey(api.db, made.id, { lastUsedAt: earlier });
     const third = await startTestApi({ database });
     await using(made.key, third).post('/v1/send', mail());
     await third.stop();
@@ -257,7 +257,7 @@ describe('keys with scopes', () => {
         origins: ['https://shop.example', 'http://localhost:3000'],
         events: ['seen', 'bought'],
       });
-      const events = () => api.db('events').where({ projectId: project.id }).orderBy('id').pluck('name');
+      const events = () => readEventNames(project);
       const before = await events();
       const contacts = (await project.server.get('/contacts')).body.total;
       for (const at of [api, second]) {

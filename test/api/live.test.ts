@@ -3,6 +3,8 @@ import { newId } from '../../platform/ids.ts';
 import { endSessions } from '../../services/sessions/sessions.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { setProject } from '../support/rows/projects.ts';
+import { countRows } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 interface Message {
@@ -35,7 +37,9 @@ describe('GET /live', () => {
   });
   afterEach(async () => {
     for (const stream of streams.splice(0)) stream.close();
-    await eventually(async () => (await api.db('liveStreams')).length === 0, { what: 'all streams to be removed' });
+    await eventually(async () => (await countRows(api.db, 'live_streams')) === 0, {
+      what: 'all streams to be removed',
+    });
   });
 
   async function open(
@@ -145,13 +149,10 @@ describe('GET /live', () => {
     await eventually(() => [bySession, byMember, byKey].every((stream) => stream.heartbeats() > 1));
     await endSessions(api.db, project.userId);
     await eventually(() => bySession.hasEnded(), { what: 'the stream of the ended session to end' });
-    await api.db('memberships').where({ userId: member.id }).del();
+    expect(await member.delete(`/projects/${project.id}/members/${member.id}`)).to.have.status(204);
     await eventually(() => byMember.hasEnded(), { what: 'the stream of the removed member to end' });
     expect(byKey.hasEnded()).to.equal(false);
-    await api
-      .db('projects')
-      .where({ id: project.id })
-      .update({ secretKeyHash: Buffer.from(newId()) });
+    await setProject(api.db, project.id, { secretKeyHash: Buffer.from(newId()) });
     await eventually(() => byKey.hasEnded(), { what: 'the stream of the revoked key to end' });
   });
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createUser } from '../../services/users/create.ts';
 import { cookieOf } from '../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../support/api.ts';
+import { expireTokens } from '../support/rows/accounts.ts';
 
 const BASE_URL = 'http://app.test';
 const EMAIL = 'owner@demo.localhost';
@@ -45,7 +46,7 @@ describe('the login link', () => {
     );
     expect(rows).to.have.lengthOf(1);
     expect(rows[0].seconds).to.be.within(590, 600);
-    await api.db.raw(`update user_tokens set expires_at = now() - interval '1 second' where purpose = 'LOGIN_LINK'`);
+    await expireTokens(api.db, { purpose: 'LOGIN_LINK' });
     expect((await follow(second)).status).to.equal(400);
   });
 

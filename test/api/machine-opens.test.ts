@@ -7,6 +7,9 @@ import { MailLinks } from '../../services/emails/links.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { readEventsOfMail } from '../support/reading.ts';
+import { setCampaigns } from '../support/rows/campaigns.ts';
+import { addMailRows, addUnpublishedResult, markSent, waitingNotices } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
 const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:127.0) Gecko/20100101 Firefox/127.0';
@@ -37,7 +40,7 @@ describe('opens and clicks by machines', () => {
     const body = `<a href="${LINK}">Offer</a>`;
     const draft = { name: 'c', subject: 's', body, from, audienceType: 'ALL', templateId };
     campaignId = (await project.server.post('/campaigns', draft)).body.data.id;
-    await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENT', startedAt: new Date() });
+    await setCampaigns(api.db, { id: campaignId }, { status: 'SENT', startedAt: new Date() });
   });
 
   /** A mail that was sent `agoMs` ago, as sending leaves it. */
@@ -46,12 +49,9 @@ describe('opens and clicks by machines', () => {
     const email = `p${++people}@a.example`;
     const { body: contact } = await project.server.post('/contacts', { email });
     const campaign = of ? { campaignId: of, sourceType: 'CAMPAIGN' } : {};
-    await api.db('emails').insert({ id, projectId: project.id, contactId: contact.id, toEmail: email, ...campaign });
-    await api
-      .db('emails')
-      .where({ id })
-      .update({ status: 'SENT', sentAt: new Date(Date.now() - agoMs) });
-    await api.db('unpublishedEmailResults').insert({ emailId: id, contactId: contact.id });
+    await addMailRows(api.db, { id, projectId: project.id, contactId: contact.id, toEmail: email, ...campaign });
+    await markSent(api.db, id, { sentAt: new Date(Date.now() - agoMs) });
+    await addUnpublishedResult(api.db, id, contact.id);
     await publishResults(api.db);
     return id;
   }
@@ -69,17 +69,10 @@ describe('opens and clicks by machines', () => {
   const apply = () =>
     eventually(async () => {
       await applyNotices(api.db);
-      return (await api.db('emailNotices')).length === 0;
+      return (await waitingNotices(api.db)).length === 0;
     });
   const eventsOf = async (id: string) =>
-    (await api
-      .db('events')
-      .where({ emailId: id })
-      .whereIn('name', ['email.open', 'email.click'])
-      .orderBy('position')) as {
-      name: string;
-      data: Record<string, unknown>;
-    }[];
+    (await readEventsOfMail(project, id)).filter(({ name }) => name === 'email.open' || name === 'email.click');
   const get = async (path: string, of = project) => {
     const answer = await of.server.get(path);
     expect(answer, path).to.have.status(200);

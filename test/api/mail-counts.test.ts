@@ -5,6 +5,8 @@ import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { addCampaignDomains, setCampaigns, storedCampaignDomains } from '../support/rows/campaigns.ts';
+import { addMailRows, addUnpublishedResult, waitingNotices } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
 const BODY = '<a href="https://shop.example/a?x=1&amp;y=2">a</a> <a href="https://shop.example/me?id={{ id }}">b</a>';
@@ -39,12 +41,12 @@ describe('counts by template, recipient domain and link', () => {
     for (const email of emails) {
       const id = newId();
       const { body: contact } = await project.server.post('/contacts', { email });
-      await api.db('emails').insert({
+      await addMailRows(api.db, {
         ...{ id, projectId: project.id, contactId: contact.id, status, toEmail: email, reason: null },
         ...(of ? { campaignId: of, sourceType: 'CAMPAIGN' } : {}),
         sentAt: status === 'SENT' ? new Date() : null,
       });
-      await api.db('unpublishedEmailResults').insert({ emailId: id, contactId: contact.id });
+      await addUnpublishedResult(api.db, id, contact.id);
       ids.push(id);
     }
     await publishResults(api.db);
@@ -54,7 +56,7 @@ describe('counts by template, recipient domain and link', () => {
     await recordNotices(api.db, [{ mail: { id: id ?? '' }, kind, ...more }]);
     await eventually(async () => {
       await applyNotices(api.db);
-      return (await api.db('emailNotices')).length === 0;
+      return (await waitingNotices(api.db)).length === 0;
     });
   }
   const get = async (path: string) => {
@@ -98,16 +100,12 @@ describe('counts by template, recipient domain and link', () => {
   });
 
   it('counts at most 1,000 domains of a campaign separately', async () => {
-    await api.db.raw(
-      `insert into campaign_domains (campaign_id, domain, sent, delivered, opened, clicked, bounced, complained, failed)
-       select ?, 'd' || n || '.example', 5, 0, 0, 0, 0, 0, 0 from generate_series(1, 999) n`,
-      [campaignId],
-    );
+    await addCampaignDomains(api.db, campaignId, 999, 5);
     await send(['x@one.example', 'y@two.example', 'z@d1.example']);
     const { data } = await get(`/campaigns/${campaignId}/domains?limit=2000`);
     expect(data).to.have.lengthOf(1_000);
     await aggregateEventCounts(api.db);
-    const rows = await api.db('campaignDomains').where({ campaignId }).where('sent', '<>', 5).orderBy('domain');
+    const rows = (await storedCampaignDomains(api.db, campaignId)).filter(({ sent }) => Number(sent) !== 5);
     expect(rows.map(({ domain, sent }) => [domain, Number(sent)])).to.deep.equal([
       ['d1.example', 6],
       ['one.example', 1],
@@ -148,7 +146,7 @@ describe('counts by template, recipient domain and link', () => {
   it('keeps the counts of a deleted template without its name', async () => {
     await send(['ann@a.example']);
     const [{ templateId }] = await get('/analytics/by-template');
-    await api.db('campaigns').where({ id: campaignId }).update({ templateId: null });
+    await setCampaigns(api.db, { id: campaignId }, { templateId: null });
     expect(await project.server.delete(`/templates/${templateId}`)).to.have.status(204);
     expect((await get('/analytics/by-template'))[0]).to.deep.include({ templateId, name: null, sent: 1 });
   });

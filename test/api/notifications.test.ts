@@ -6,6 +6,8 @@ import { membersToMail } from '../../services/notifications/recipients.ts';
 import { SYSTEM_PROJECT_ID } from '../../services/system/project.ts';
 import { type Person, person, systemMails } from '../support/accounts.ts';
 import { type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
+import { completeCampaign, setCampaigns } from '../support/rows/campaigns.ts';
+import { countRows, emptyTables } from '../support/rows/tables.ts';
 
 const SETTINGS = '/users/@me/notification-settings';
 const MAIL = { systemFrom: 'system@everpost.example', baseUrl: 'https://everpost.example' };
@@ -30,7 +32,7 @@ describe('notifications', () => {
   });
   after(() => api.stop());
   beforeEach(async () => {
-    await api.db.raw('truncate notifications');
+    await emptyTables(api.db, 'notifications');
     project = await api.project();
     reader = await person(api, { project: project.id, role: 'VIEWER' });
     own = client(api.url, { cookie: reader.cookie });
@@ -44,8 +46,7 @@ describe('notifications', () => {
   /** Ends a campaign as the worker does: by its row. */
   const finish = async (name: string): Promise<string> => {
     const id = await campaign(name);
-    await api.db('campaigns').where({ id }).update({ status: 'SENDING' });
-    await api.db('campaigns').where({ id }).update({ status: 'SENT' });
+    await completeCampaign(api.db, id);
     return id;
   };
   const list = async (query = '', by = own) => {
@@ -53,8 +54,7 @@ describe('notifications', () => {
     expect(answer).to.have.status(200);
     return answer.body;
   };
-  const mails = async (): Promise<{ toEmail: string; variables: { systemMail: { subject: string } } }[]> =>
-    api.db('emailContents').where({ projectId: SYSTEM_PROJECT_ID, toEmail: reader.email });
+  const mails = () => systemMails(api.db, reader.email);
 
   it('lists what happened in the projects of the user, newest first, by cursor', async () => {
     const ids: string[] = [];
@@ -78,7 +78,7 @@ describe('notifications', () => {
     await finish('One');
     const stranger = await person(api);
     expect(await list('', client(api.url, { cookie: stranger.cookie }))).to.include({ total: 0, unread: 0 });
-    await api.db('memberships').where({ projectId: project.id, userId: reader.id }).delete();
+    expect(await project.owner.delete(`/projects/${project.id}/members/${reader.id}`)).to.have.status(204);
     expect((await list()).data).to.deep.equal([]);
     expect(await client(api.url, {}).get('/notifications')).to.have.status(401);
     expect((await project.server.get('/notifications')).status).to.be.oneOf([401, 403]);
@@ -121,7 +121,7 @@ describe('notifications', () => {
     });
     await finish('One');
     expect(await list()).to.include({ total: 0 });
-    expect(await api.db('notifications').where({ projectId: project.id })).to.have.lengthOf(1);
+    expect(await countRows(api.db, 'notifications', { projectId: project.id })).to.equal(1);
     expect((await own.patch(SETTINGS, { 'domain.lost': { app: 'no' } })).status).to.be.oneOf([400, 422]);
     expect((await own.patch(SETTINGS, { unknown: { app: false } })).body).to.have.all.keys(Object.keys(DEFAULTS));
   });
@@ -130,15 +130,13 @@ describe('notifications', () => {
     await own.patch(SETTINGS, { 'campaign.finished': { email: true }, 'campaign.paused': { email: false } });
     const id = await finish('Spring');
     const paused = await campaign('Autumn');
-    await api.db('campaigns').where({ id: paused }).update({ status: 'SENDING' });
-    await api.db('campaigns').where({ id: paused }).update({ paused: true, pausedBy: 'AUTO_PAUSE' });
+    await setCampaigns(api.db, { id: paused }, { status: 'SENDING' });
+    await setCampaigns(api.db, { id: paused }, { paused: true, pausedBy: 'AUTO_PAUSE' });
     await Promise.all([1, 2, 3].map(() => mailNotifications(api.db, MAIL)));
     await mailNotifications(api.db, MAIL);
     const written = await mails();
-    expect(written.map(({ variables }) => variables.systemMail.subject)).to.deep.equal([
-      'The campaign "Spring" has finished',
-    ]);
-    expect(JSON.stringify(written[0]?.variables)).to.contain(`/app/p/${project.id}/campaigns/${id}`);
+    expect(written.map(({ subject }) => subject)).to.deep.equal(['The campaign "Spring" has finished']);
+    expect(JSON.stringify(written[0])).to.contain(`/app/p/${project.id}/campaigns/${id}`);
     expect(await list()).to.include({ total: 2 });
   });
 
@@ -180,8 +178,7 @@ describe('notifications', () => {
   it('are rolled back with what happened', async () => {
     const id = await campaign('Never');
     const trx = await api.db.transaction();
-    await trx('campaigns').where({ id }).update({ status: 'SENDING' });
-    await trx('campaigns').where({ id }).update({ status: 'SENT' });
+    await completeCampaign(trx, id);
     await trx.rollback();
     expect(await list()).to.include({ total: 0 });
   });

@@ -3,6 +3,13 @@ import { newId } from '../../platform/ids.ts';
 import { productVersion } from '../../platform/version.ts';
 import { type Person, person } from '../support/accounts.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
+import { changeProject, readAudit } from '../support/reading.ts';
+import { promoteToOperator } from '../support/rows/accounts.ts';
+import { addMailRows, removeMails } from '../support/rows/mails.ts';
+import { addOutboxMessage, emptyOutbox, outboxMessages, parkOutboxMessage } from '../support/rows/outbox.ts';
+import { addProcess, runningProcesses } from '../support/rows/processes.ts';
+import { addActivityHour, idsOfProjects } from '../support/rows/projects.ts';
+import { queueWebhook } from '../support/rows/webhooks.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('operators', () => {
@@ -12,17 +19,13 @@ describe('operators', () => {
   before(async () => {
     api = await startTestApi();
     operator = await person(api);
-    await api.db('users').where({ id: operator.id }).update({ operator: true });
+    await promoteToOperator(api.db, operator.id);
   });
   after(() => api.stop());
 
   const park = async (projectId: string): Promise<string> => {
     const message = { queue: 'control', projectId, workflowId: `campaign/${newId()}`, action: 'signal', attempts: 10 };
-    const [row] = await api
-      .db('outbox')
-      .insert({ ...message, lastError: 'no such signal', parkedAt: new Date() })
-      .returning('id');
-    return String(row.id);
+    return parkOutboxMessage(api.db, message);
   };
 
   it('are shown as such by GET /users/@me', async () => {
@@ -33,20 +36,20 @@ describe('operators', () => {
   describe('GET /operator/overview', () => {
     it('shows queues, overdue mail, unknown outcomes, parked messages, endpoints, versions and Temporal', async () => {
       const project = await api.project();
-      await api.db('emails').del();
+      await removeMails(api.db);
       const mail = { contactId: newId(), projectId: project.id };
       const dueAt = new Date(Date.now() - 90_000);
-      await api.db('emails').insert([
+      await addMailRows(api.db, [
         { id: newId(), ...mail, dueAt },
         { id: newId(), ...mail, status: 'UNKNOWN' },
         { id: newId(), ...mail, status: 'SENT' },
       ]);
-      await api.db('outbox').del();
-      await api.db('outbox').insert({ queue: 'starts', projectId: project.id, workflowId: 'job/1', action: 'start' });
+      await emptyOutbox(api.db);
+      await addOutboxMessage(api.db, { queue: 'starts', projectId: project.id, workflowId: 'job/1', action: 'start' });
       const parked = await park(project.id);
       const queued = { projectId: project.id, eventId: newId(), eventCreatedAt: new Date(Date.now() - 60_000) };
-      await api.db('webhookQueue').insert(queued);
-      await eventually(async () => (await api.db('processes')).length > 0, { what: 'the first heartbeat' });
+      await queueWebhook(api.db, queued);
+      await eventually(async () => (await runningProcesses(api.db)).length > 0, { what: 'the first heartbeat' });
       const { status, body } = await operator.get('/operator/overview');
       expect(status).to.equal(200);
       const queues = Object.fromEntries(body.queues.map((queue: { name: string }) => [queue.name, queue]));
@@ -74,16 +77,17 @@ describe('operators', () => {
       const database = { db: api.db, url: api.databaseUrl, close: async () => {} };
       const env = { TEMPORAL_UI_URL: 'https://temporal.example/', TEMPORAL_NAMESPACE: 'shop mail' };
       const other = await startTestApi({ database, env, checkTemporal: async () => false });
-      await eventually(async () => (await api.db('processes')).length === 2, { what: 'the second heartbeat' });
+      await eventually(async () => (await runningProcesses(api.db)).length === 2, { what: 'the second heartbeat' });
       const lost = { id: newId(), kind: 'worker', version: '0.0.1', host: 'gone', pid: 1 };
-      await api.db('processes').insert({ ...lost, seenAt: new Date(Date.now() - 10 * 60_000) });
+      await addProcess(api.db, { ...lost, seenAt: new Date(Date.now() - 10 * 60_000) });
       const { body } = await other.get('/operator/overview', { cookie: operator.cookie });
       const uiUrl = 'https://temporal.example/namespaces/shop%20mail';
       expect(body.temporal).to.deep.equal({ status: 'degraded', uiUrl });
       expect(body.versions).to.deep.equal([{ kind: 'api', version: productVersion, processes: 2 }]);
       expect(body.processes.map(({ version }: { version: string }) => version)).to.include('0.0.1');
       await other.stop();
-      expect(await api.db('processes').where({ kind: 'api' })).to.have.length(1);
+      const { body: later } = await operator.get('/operator/overview');
+      expect(later.processes.filter(({ kind }: { kind: string }) => kind === 'api')).to.have.length(1);
     });
   });
 
@@ -92,11 +96,9 @@ describe('operators', () => {
       const project = await api.project();
       const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000);
       const counts = { sent: 200, delivered: 180, opened: 0, clicked: 0, bounced: 30, complained: 0 };
-      const workflows = { workflowsStarted: 0, workflowsCompleted: 0 };
-      await api.db('activityHours').insert([
-        { projectId: project.id, hour, ...counts, ...workflows },
-        { projectId: project.id, hour: new Date(hour.getTime() - 10 * 86_400_000), ...counts, ...workflows },
-      ]);
+
+      for (const at of [hour, new Date(hour.getTime() - 10 * 86_400_000)])
+        await addActivityHour(api.db, project.id, at, counts);
       const { status, body } = await operator.get('/operator/projects?limit=2');
       expect(status).to.equal(200);
       expect(body).to.have.all.keys('data', 'cursor', 'hasMore', 'total');
@@ -108,7 +110,7 @@ describe('operators', () => {
 
     it('pages without gaps, and leaves out the system project and deleted ones', async () => {
       const deleted = await api.project();
-      await api.db('projects').where({ id: deleted.id }).update({ deletedAt: new Date() });
+      expect(await deleted.owner.delete(`/users/@me/projects/${deleted.id}`)).to.have.status(204);
       for (let n = 0; n < 3; n++) await api.project();
       const seen: string[] = [];
       for (let cursor: string | null = ''; cursor !== null; ) {
@@ -117,7 +119,7 @@ describe('operators', () => {
         seen.push(...body.data.map(({ id }: { id: string }) => id));
         cursor = body.cursor;
       }
-      const expected = await api.db('projects').whereNull('deletedAt').whereNot({ publicKey: 'system' }).pluck('id');
+      const expected = await idsOfProjects(api.db);
       expect(seen.toSorted()).to.deep.equal(expected.sort());
       expect((await operator.get('/operator/projects')).body.total).to.equal(expected.length);
       expect(await operator.get('/operator/projects?cursor=forged')).to.be.envelope(400, 'BAD_REQUEST');
@@ -126,7 +128,7 @@ describe('operators', () => {
     it('finds a project by part of its name, by id and by the address of a member', async () => {
       const project = await api.project();
       const member = await person(api, { project: project.id, role: 'VIEWER' });
-      await api.db('projects').where({ id: project.id }).update({ name: 'Blue 100% Shop' });
+      await changeProject(project, { name: 'Blue 100% Shop' });
       for (const search of ['blue 100%', project.id, member.email.toUpperCase()]) {
         const { body } = await operator.get(`/operator/projects?search=${encodeURIComponent(search)}`);
         expect(
@@ -150,7 +152,7 @@ describe('operators', () => {
     const enabled = await operator.post(`${path}/enable`);
     expect(enabled.body).to.include({ disabled: false, disabledReason: null });
     expect(await project.server.post('/contacts', { email: 'a@b.co' })).to.have.status(201);
-    const acts = await api.db('auditLog').where({ projectId: project.id, actorId: operator.id }).orderBy('id');
+    const acts = (await readAudit(project)).filter(({ actor }) => actor.id === operator.id);
     expect(acts.map(({ action }) => action)).to.deep.equal(['project.disabled', 'project.enabled']);
     for (const act of ['disable', 'enable'])
       expect(await operator.post(`/operator/projects/${newId()}/${act}`, { reason: 'x' })).to.be.envelope(
@@ -163,9 +165,9 @@ describe('operators', () => {
     const project = await api.project();
     const id = await park(project.id);
     expect(await operator.post(`/operator/outbox/${id}/retry`)).to.have.status(200);
-    expect(await api.db('outbox').where({ id }).first()).to.include({ parkedAt: null, attempts: 0 });
-    const [act] = await api.db('auditLog').where({ projectId: project.id, action: 'outbox.retried' });
-    expect(act).to.include({ actorId: operator.id, targetId: id });
+    expect(await outboxMessages(api.db, { id }).first()).to.include({ parkedAt: null, attempts: 0 });
+    const [act] = await readAudit(project, 'outbox.retried');
+    expect([act.actor.id, act.target.id]).to.deep.equal([operator.id, id]);
     for (const other of [id, '999999999', 'x', '-1'])
       expect(await operator.post(`/operator/outbox/${other}/retry`), other).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
   });

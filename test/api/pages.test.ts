@@ -5,6 +5,9 @@ import { languages } from '../../platform/languages.ts';
 import { MailLinks } from '../../services/emails/links.ts';
 import { subscriptionTexts } from '../../web/subscription-texts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { changeProject, readContact, readEventsOfContact } from '../support/reading.ts';
+import { addMailRows, storedMails } from '../support/rows/mails.ts';
+import { blockProject, setProject, unblockProject } from '../support/rows/projects.ts';
 
 const KEY = 'a key of sixteen or more';
 const OLD_KEY = 'the key that was before it';
@@ -33,15 +36,15 @@ describe('subscription pages of a contact', () => {
     const email = `person${++people}@example.com`;
     const { body } = await project.server.post('/contacts', { email, subscribed, data });
     const emailId = newId();
-    await api.db('emails').insert({ id: emailId, projectId: project.id, contactId: body.id, status: 'SENT' });
+    await addMailRows(api.db, { id: emailId, projectId: project.id, contactId: body.id, status: 'SENT' });
     return { id: body.id, emailId, token: tokenFor(body.id, emailId) };
   }
   const tokenFor = (contactId: string, emailId = newId(), key = KEY) =>
     new MailLinks({ baseUrl: '', secretKeys: [key] }).contactLinks({ contactId, emailId }).manageUrl.split('/')[2] ??
     '';
-  const row = (id: string) => api.db('contacts').where({ id }).first();
+  const row = (id: string) => readContact(project, id);
   const events = (contactId: string) =>
-    api.db('events').where({ contactId }).orderBy('position').select('name', 'data');
+    readEventsOfContact(project, contactId).then((all) => all.map(({ name, data }) => ({ name, data })));
   const bare = async (path: string, init: RequestInit = {}): Promise<ApiAnswer> => {
     const response = await fetch(api.url + path, init);
     return { status: response.status, headers: response.headers, body: await response.text() };
@@ -83,7 +86,7 @@ describe('subscription pages of a contact', () => {
 
   it('mask the address and escape markup in the name of the project', async () => {
     const { token } = await person();
-    await api.db('projects').where({ id: project.id }).update({ name: '<b>Shop</b> & {sender} $&' });
+    await changeProject(project, { name: '<b>Shop</b> & {sender} $&' });
     const { body } = await bare(`/manage/${token}`);
     expect(body).to.contain('&lt;b&gt;Shop&lt;/b&gt; &amp; {sender} $&amp;').and.contain('pe…@example.com');
     expect(body).to.not.contain('person');
@@ -107,7 +110,7 @@ describe('subscription pages of a contact', () => {
           data: { reason: 'by the recipient', emailId, campaignId: null, workflowId: null },
         },
       ]);
-      const mail = await api.db('emails').where({ id: emailId }).first();
+      const mail = await storedMails(api.db, { id: emailId }).first();
       expect(mail.unsubscribedAt).to.be.instanceOf(Date);
     });
 
@@ -144,12 +147,12 @@ describe('subscription pages of a contact', () => {
 
   it('work while the project is disabled', async () => {
     const { id, token } = await person();
-    await api.db('projects').where({ id: project.id }).update({ disabled: true });
+    await blockProject(api.db, project.id);
     try {
       for (const page of pages) expect(await bare(`/${page}/${token}`)).to.have.status(200);
       expect(await bare(`/unsubscribe/${token}`, { method: 'POST' })).to.have.status(200);
     } finally {
-      await api.db('projects').where({ id: project.id }).update({ disabled: false });
+      await unblockProject(api.db, project.id);
     }
     expect((await row(id)).subscribed).to.equal(false);
   });
@@ -162,7 +165,7 @@ describe('subscription pages of a contact', () => {
 
   it('answer a 404 page to a deleted contact and to a forged token', async () => {
     const gone = await person();
-    await api.db('contacts').where({ id: gone.id }).del();
+    expect(await project.server.delete(`/contacts/${gone.id}`)).to.have.status(204);
     const { id, token } = await person();
     const bytes = Buffer.from(id.replaceAll('-', ''), 'hex');
     const tokens = {
@@ -208,9 +211,9 @@ describe('subscription pages of a contact', () => {
     const plain = await person();
     const other = await person({ data: { locale: 'xx' } });
     const odd = await person({ data: { locale: { de: true } } });
-    await api.db('projects').where({ id: project.id }).update({ language: 'fr' });
+    await changeProject(project, { language: 'fr' });
     for (const { token } of [plain, other, odd]) expect((await bare(`/manage/${token}`)).body).to.contain('lang="fr"');
-    await api.db('projects').where({ id: project.id }).update({ language: 'tlh' });
+    await setProject(api.db, project.id, { language: 'tlh' });
     expect((await bare(`/manage/${plain.token}`)).body).to.contain('lang="en"');
   });
 

@@ -9,6 +9,9 @@ import {
 } from '../../services/emails/previews.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { addContacts, startCampaign } from '../support/campaigns.ts';
+import { readContacts, readMails } from '../support/reading.ts';
+import { addMailRows, agePreviews, removeBodies, setAttemptLog } from '../support/rows/mails.ts';
+import { countRows, lockTable } from '../support/rows/tables.ts';
 
 const BASE_URL = 'http://app.test';
 const POLICY = "sandbox; default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; frame-ancestors 'self'";
@@ -94,7 +97,7 @@ describe('previews', () => {
 
     it('sends and stores nothing but the preview', async () => {
       await render({ subject: 's', body: '{{ email }}' });
-      expect(await db('emails').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await readMails(project)).to.deep.equal([]);
     });
   });
 
@@ -124,10 +127,10 @@ describe('previews', () => {
 
     it('ends after an hour', async () => {
       const path = pathOf((await render({ body: 'x' })).body.previewUrl);
-      await db.raw(`update previews set created_at = now() - interval '61 minutes'`);
+      await agePreviews(db, 61);
       expect(await project.server.get(path)).to.have.status(404);
       await deleteOldPreviews(db);
-      expect(await db('previews')).to.deep.equal([]);
+      expect(await countRows(db, 'previews')).to.equal(0);
     });
 
     it('keeps the newest 50 MB of a project', async () => {
@@ -204,9 +207,9 @@ describe('previews', () => {
       const own = await api.project();
       await addContacts(db, own, 1);
       const campaign = await startCampaign(db, own, { body: '<p>Hello {{ name }}</p><a href="https://x.co">x</a>' });
-      await db('emails').insert({
+      await addMailRows(db, {
         ...{ id: campaign.id, projectId: own.id, campaignId: campaign.id, sourceType: 'CAMPAIGN', status: 'SENT' },
-        contactId: (await db('contacts').where({ projectId: own.id }).first()).id,
+        contactId: (await readContacts(own))[0].id,
       });
       const { body } = await own.server.get(`/emails/${campaign.id}/content`);
       expect(body.html).to.include('Hello Name 0').and.include('/unsubscribe/preview').and.not.include('/t/');
@@ -217,7 +220,7 @@ describe('previews', () => {
     it('answers 410 once the content is dropped, and 404 to another project', async () => {
       const id = await send({ subject: 's', body: 'b' });
       expect(await stranger.server.get(`/emails/${id}/content`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
-      await db('emailBodies').where({ id }).del();
+      await removeBodies(db, { id });
       expect(await project.server.get(`/emails/${id}/content`)).to.be.envelope(410, 'RESOURCE_NOT_FOUND');
     });
   });
@@ -233,9 +236,7 @@ describe('previews', () => {
         { number: 1, startedAt, endedAt, relay: 'default', outcome: 'deferred', answer: '451 later' },
         { number: 2, startedAt, endedAt, relay: null, outcome: 'sent', answer: '250 ok' },
       ];
-      await db('emails')
-        .where({ id })
-        .update({ attemptLog: JSON.stringify(attemptLog) });
+      await setAttemptLog(db, id, attemptLog);
       const { body: mail } = await project.server.get(`/emails/${id}`);
       expect(mail.attemptLog).to.deep.equal(attemptLog);
     });
@@ -273,7 +274,7 @@ describe('previews', () => {
       const own = await api.project();
       await own.server.post('/contacts', { email: 'a@x.co', data: { plan: 'pro' } });
       const trx = await db.transaction();
-      await trx.raw('lock table contacts in access exclusive mode');
+      await lockTable(trx, 'contacts');
       const answer = await own.server
         .post('/segments/preview', { condition: condition('pro') })
         .finally(() => trx.rollback());

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { storedEvents } from '../support/rows/events.ts';
+import { whileHidden } from '../support/rows/tables.ts';
 
 const event = { email: 'ann@example.com', event: 'x' };
 const rate = ({ headers }: ApiAnswer) => ({
@@ -44,7 +46,7 @@ describe('RateLimit-*', () => {
       expect(answer.headers.get('retry-after')).to.match(/^\d+$/);
       expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 60);
     }
-    expect(await api.db('events').where({ project_id: project.id }).pluck('id')).to.have.length(2);
+    expect(await storedEvents(api.db, { projectId: project.id })).to.have.length(2);
   });
 
   it('count the calls of both keys for the public key, and not those of other projects', async () => {
@@ -144,11 +146,9 @@ describe('RateLimit-*', () => {
   it('depend on the database: a request fails when the grant fails', async () => {
     const api = await start(10);
     const project = await api.project();
-    await api.db.raw('alter table rate_windows rename to rate_windows_unavailable');
-    const answer = await project.browser.post('/v1/track', event);
-    await api.db.raw('alter table rate_windows_unavailable rename to rate_windows');
+    const answer = await whileHidden(api.db, 'rate_windows', () => project.browser.post('/v1/track', event));
     expect(answer).to.be.envelope(500, 'INTERNAL_SERVER_ERROR');
-    expect(await api.db('events').where({ project_id: project.id }).pluck('id')).to.have.length(0);
+    expect(await storedEvents(api.db, { projectId: project.id })).to.have.length(0);
     expect(await project.browser.post('/v1/track', event)).to.have.status(200);
   });
 

@@ -3,6 +3,8 @@ import { newId } from '../../platform/ids.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { insertWorkflow } from '../support/executions.ts';
+import { analyzeTables } from '../support/rows/tables.ts';
+import { addCompletedExecutions, addExecutions } from '../support/rows/workflows.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('lists over a project and a person', () => {
@@ -43,7 +45,7 @@ describe('lists over a project and a person', () => {
 
     async function add(contactId: string, status: string, step?: string): Promise<string> {
       const id = newId();
-      await api.db('executions').insert({
+      await addExecutions(api.db, {
         ...{ id, projectId: project.id, workflowId: workflow.id, version: 1, contactId, status },
         ...{ currentStepId: step ? workflow.steps[step] : null, afterPosition: 0, oncePerContact: false },
       });
@@ -102,12 +104,8 @@ describe('lists over a project and a person', () => {
     });
 
     it('reads a page from an index, however many executions there are', async () => {
-      await api.db.raw(
-        `insert into executions (id, project_id, workflow_id, version, contact_id, status, after_position, once_per_contact)
-         select uuidv7(), ?, ?, 1, gen_random_uuid(), 'COMPLETED', 0, false from generate_series(1, 5000)`,
-        [project.id, workflow.id],
-      );
-      await api.db.raw('analyze executions');
+      await addCompletedExecutions(api.db, project.id, workflow.id, 5000);
+      await analyzeTables(api.db, 'executions');
       const { rows } = await api.db.raw(
         `explain select id from executions where project_id = ? and status = 'FAILED' order by id desc limit 21`,
         [project.id],

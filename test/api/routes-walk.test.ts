@@ -7,6 +7,8 @@ import { type Person, person } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { fingerprint } from '../support/fingerprint.ts';
 import { createOneOfEachResource, type ProjectResources, pathWith } from '../support/one-of-each.ts';
+import { addMembership, expireScopedKey, promoteToOperator } from '../support/rows/accounts.ts';
+import { setProject } from '../support/rows/projects.ts';
 import { eventually } from '../support/waiting.ts';
 
 const accesses = [
@@ -297,10 +299,7 @@ describe('access to all routes', () => {
       const expired = (await project.owner.post(address, { name: 'expired', scopes })).body;
       const elsewhere = (await project.owner.post(address, { name: 'x', scopes, allowedIps: ['192.0.2.1'] })).body;
       expect((await project.owner.delete(`${address}/${revoked.id}`)).status).to.equal(204);
-      await api
-        .db('scopedKeys')
-        .where({ id: expired.id })
-        .update({ expiresAt: new Date(Date.now() - 1) });
+      await expireScopedKey(api.db, expired.id);
       for (const { key } of [revoked, expired, elsewhere])
         await walk(needingScope(), (operation) => call(operation, own, bearer(key)), is401);
     });
@@ -375,7 +374,7 @@ describe('access to all routes', () => {
     it('is rejected without the two-factor authentication that the project requires', async () => {
       const strict = await api.project();
       const things = await createOneOfEachResource(api, strict);
-      await api.db('projects').where({ id: strict.id }).update({ requireTwoFactor: true });
+      await setProject(api.db, strict.id, { requireTwoFactor: true });
       await walk(
         forMembers(),
         (operation) => call(operation, things, { cookie: strict.cookie, 'x-project-id': strict.id }),
@@ -388,7 +387,7 @@ describe('access to all routes', () => {
 
     it('is rejected while the invitation is pending', async () => {
       const guest: Person = await person(api);
-      await api.db('memberships').insert({ projectId: project.id, userId: guest.id, role: 'OWNER', status: 'PENDING' });
+      await addMembership(api.db, { projectId: project.id, userId: guest.id, role: 'OWNER', status: 'PENDING' });
       const chosen = guarded().filter(({ access }) => access === 'member' || access === 'memberOrKey');
       await walk(
         chosen,
@@ -463,7 +462,7 @@ describe('access to all routes', () => {
 
   it('accepts the declared callers', async () => {
     const operator = await person(api);
-    await api.db('users').where({ id: operator.id }).update({ operator: true });
+    await promoteToOperator(api.db, operator.id);
     const right: Record<Access, Record<string, string>> = {
       operator: { cookie: operator.cookie },
       publicKey: bearer(project.publicKey),

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { readContacts, readEvents } from '../support/reading.ts';
+import { storedMembers } from '../support/rows/contacts.ts';
 
 const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
 const isPro = tree({ field: 'data.plan', operator: 'equals', value: 'pro' });
@@ -259,7 +261,7 @@ describe('segments', () => {
       const answer = await project.server.post(`/segments/${id}/compute`);
       expect(answer).to.have.status(200);
       expect(answer.body).to.deep.equal({ added: 1, removed: 0, total: 1 });
-      const events = await api.db('events').where({ projectId: project.id });
+      const events = await readEvents(project);
       expect(events.map(({ name }) => name)).to.deep.equal(['segment.pro.entry']);
     });
 
@@ -275,8 +277,8 @@ describe('segments', () => {
       expect(answer).to.have.status(200);
       expect(answer.body).to.deep.equal({ memberCount: 1 });
       expect((await project.server.get(`/segments/${id}`)).body.memberCount).to.equal(1);
-      expect(await api.db('events').where({ projectId: project.id })).to.deep.equal([]);
-      expect(await api.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
+      expect(await readEvents(project)).to.deep.equal([]);
+      expect(await storedMembers(api.db, id)).to.deep.equal([]);
     });
   });
 
@@ -299,7 +301,7 @@ describe('segments', () => {
           404,
           'SEGMENT_NOT_FOUND',
         );
-    expect(await api.db('contacts').where({ projectId: other.id })).to.deep.equal([]);
+    expect(await readContacts(other)).to.deep.equal([]);
     expect((await project.server.get(`/segments/${id}`)).body).to.include({ name: 'List', memberCount: 0 });
   });
 

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { readMail } from '../support/reading.ts';
+import { storedAttachments, storedContent, storedContents } from '../support/rows/mails.ts';
+import { setDomainStatus } from '../support/rows/projects.ts';
+import { countRows } from '../support/rows/tables.ts';
 
 const file = (more: object = {}) => ({
   filename: 'a.txt',
@@ -36,12 +40,10 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     expect(answer).to.have.status(200);
     return answer.body.data.emails[0].email;
   };
-  const contentOf = async (more: object) => storedContent(await idOf(more));
-  const storedContent = async (emailId: string) =>
-    api.db('email_contents').join('email_bodies', 'email_bodies.id', 'body_id').where({ emailId }).first();
+  const contentOf = async (more: object) => storedContent(api.db, await idOf(more));
   const written = async () => {
     const [mails, contacts, files] = await Promise.all(
-      ['emails', 'contacts', 'email_attachments'].map((table) => api.db(table).count()),
+      ['emails', 'contacts', 'email_attachments'].map((table) => countRows(api.db, table)),
     );
     return { mails, contacts, files };
   };
@@ -50,8 +52,8 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     const data = { plan: 'pro', code: { value: 'X1', persistent: false }, email: 'forged@example.com', empty: '' };
     const { variables } = await contentOf({ to: 'vars@example.com', data });
     expect(variables).to.deep.equal({ plan: 'pro', code: 'X1' });
-    const contact = await api.db('contacts').where({ email: 'vars@example.com' }).first();
-    expect(contact.data).to.deep.equal({ plan: 'pro' });
+    const { body } = await project.server.get('/contacts?search=vars%40example.com');
+    expect(body.data[0].data).to.deep.equal({ plan: 'pro' });
     expect((await contentOf({})).variables).to.equal(null);
   });
 
@@ -134,9 +136,9 @@ describe('POST /v1/send with headers, attachments or a template', () => {
       const answer = await send({ to: ['a@example.com', 'b@example.com'], attachments });
       expect(answer).to.have.status(200);
       const ids = answer.body.data.emails.map(({ email }: { email: string }) => email);
-      const sets = await api.db('email_contents').whereIn('emailId', ids).select('attachmentSet');
+      const sets = await storedContents(api.db, {}).whereIn('emailId', ids).select('attachmentSet');
       expect(sets[0].attachmentSet).to.be.a('string').and.equal(sets[1].attachmentSet);
-      const files = await api.db('email_attachments').where({ setId: sets[0].attachmentSet }).orderBy('position');
+      const files = await storedAttachments(api.db, sets[0].attachmentSet);
       expect(files.map(({ content, setId, ...rest }) => ({ ...rest, content: String(content) }))).to.deep.equal([
         {
           position: 0,
@@ -222,11 +224,11 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     it('are removed with the last contact that received them', async () => {
       const answer = await send({ to: ['c@example.com', 'd@example.com'], attachments: [file()] });
       const [first, second] = answer.body.data.emails;
-      const { attachmentSet: setId } = await api.db('email_contents').where({ emailId: first.email }).first();
+      const [{ attachmentSet: setId }] = await storedContents(api.db, { emailId: first.email });
       expect(await project.server.delete(`/contacts/${first.contact.id}`)).to.have.status(204);
-      expect(await api.db('email_attachments').where({ setId })).to.have.length(1);
+      expect(await storedAttachments(api.db, setId)).to.have.length(1);
       expect(await project.server.delete(`/contacts/${second.contact.id}`)).to.have.status(204);
-      expect(await api.db('email_attachments').where({ setId })).to.deep.equal([]);
+      expect(await storedAttachments(api.db, setId)).to.deep.equal([]);
     });
   });
 
@@ -250,7 +252,7 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     it('provides subject, body, sender and reply address', async () => {
       const id = await template();
       const email = await idOf({ ...bare, template: id });
-      expect(await storedContent(email)).to.include({
+      expect(await storedContent(api.db, email)).to.include({
         subject: 'Hi {{ name }}',
         html: '<p>{{ name }}</p>',
         fromEmail: `team@${project.senderDomain}`,
@@ -258,7 +260,7 @@ describe('POST /v1/send with headers, attachments or a template', () => {
         replyTo: 'help@example.com',
         type: 'TRANSACTIONAL',
       });
-      expect(await api.db('emails').where({ id: email }).first()).to.include({ templateId: id });
+      expect(await readMail(project, email)).to.include({ templateId: id });
     });
 
     it('is overridden by fields of the request', async () => {
@@ -290,11 +292,11 @@ describe('POST /v1/send with headers, attachments or a template', () => {
 
     it('is rejected with 403 when the domain of its sender is no longer verified', async () => {
       const id = await template();
-      await api.db('domains').where({ projectId: project.id }).update({ status: 'PENDING' });
+      await setDomainStatus(api.db, project.id, 'PENDING');
       try {
         expect(await send({ ...bare, template: id })).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
       } finally {
-        await api.db('domains').where({ projectId: project.id }).update({ status: 'VERIFIED' });
+        await setDomainStatus(api.db, project.id, 'VERIFIED');
       }
     });
 

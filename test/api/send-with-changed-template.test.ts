@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { storedContent } from '../support/rows/mails.ts';
 
 describe('mail of a template that another API process changes', () => {
   let database: ConnectedDatabase;
@@ -34,11 +35,7 @@ describe('mail of a template that another API process changes', () => {
   const contentOf = async (id: string, more: object = {}) => {
     const answer = await send(id, more);
     expect(answer).to.have.status(200);
-    return database
-      .db('email_contents')
-      .join('email_bodies', 'email_bodies.id', 'body_id')
-      .where({ email_id: answer.body.data.emails[0].email })
-      .first('email_contents.subject', 'html', 'from_email');
+    return storedContent(database.db, answer.body.data.emails[0].email);
   };
 
   it('has the content of the template as it is when the mail is accepted', async () => {

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { readMail } from '../support/reading.ts';
+import { storedContent } from '../support/rows/mails.ts';
+import { countRows } from '../support/rows/tables.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -24,11 +27,7 @@ describe('POST /v1/send', () => {
   const contentOf = async (more: object) => {
     const answer = await send(more);
     expect(answer).to.have.status(200);
-    return api
-      .db('email_contents')
-      .join('email_bodies', 'email_bodies.id', 'body_id')
-      .where({ email_id: answer.body.data.emails[0].email })
-      .first();
+    return storedContent(api.db, answer.body.data.emails[0].email);
   };
 
   it('answers 200 with the contact and e-mail of the recipient', async () => {
@@ -45,8 +44,8 @@ describe('POST /v1/send', () => {
     expect(emails[0].contact.id).to.match(UUID);
     expect(emails[0].email).to.match(UUID);
     expect(new Date(timestamp).toISOString()).to.equal(timestamp);
-    const row = await api.db('emails').where({ id: emails[0].email }).first();
-    expect(row).to.include({ projectId: project.id, contactId: emails[0].contact.id, status: 'PENDING' });
+    const shown = await readMail(project, emails[0].email);
+    expect(shown).to.include({ contactId: emails[0].contact.id, to: 'ann@example.com', status: 'PENDING' });
   });
 
   it('accepts a recipient as text, as an object and as a list of either, in order', async () => {
@@ -151,11 +150,11 @@ describe('POST /v1/send', () => {
   });
 
   it('answers 403 INTERNAL_SERVER_ERROR with a suggestion to an unverified domain, and writes nothing', async () => {
-    const before = await api.db('emails').count();
+    const before = await countRows(api.db, 'emails');
     const answer = await send({ from: 'hello@unverified.example' });
     expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
     expect(answer.body.error.suggestion).to.contain('unverified.example');
-    expect(await api.db('emails').count()).to.deep.equal(before);
+    expect(await countRows(api.db, 'emails')).to.equal(before);
   });
 
   it('answers 403 to a domain of another project', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
+import { countRows } from '../support/rows/tables.ts';
 
 interface Shown {
   id: string;
@@ -54,8 +55,7 @@ describe('verified senders with two API processes', () => {
     const answers = await Promise.all(servers.map((server) => send(server, domain, headers)));
     return answers.map(({ status }) => status);
   };
-  const mails = async () =>
-    Number((await database.db('emails').where({ projectId: project.id }).count().first())?.count);
+  const mails = () => countRows(database.db, 'emails', { projectId: project.id });
 
   it('follow the last check, whichever process made it', async () => {
     const domain = await add();

@@ -4,12 +4,13 @@ import { createProjectWithClients } from '../support/api.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
 import { RawHttp } from '../support/raw-http.ts';
+import { lockTable, waitingForLocks } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 /** Locks the table that every track writes to; the result releases it. */
 async function lockTracking(db: Db): Promise<() => Promise<void>> {
   const trx = await db.transaction();
-  await trx.raw('lock table events in access exclusive mode');
+  await lockTable(trx, 'events');
   return async () => void (await trx.commit());
 }
 
@@ -45,7 +46,7 @@ describe('shutdown of an API process', function () {
     // Awaited later; it rejects earlier when the process is killed.
     answer.catch(() => {});
     await eventually(async () => {
-      const waiting = await database.db('pg_locks').where({ granted: false }).select('pid');
+      const waiting = await waitingForLocks(database.db);
       return waiting.length > 0;
     });
     return { answer, release };

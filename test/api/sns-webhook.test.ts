@@ -4,6 +4,8 @@ import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { returnToken } from '../../services/emails/return-token.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { makeCertificate } from '../support/certificate.ts';
+import { readEventsOfMail } from '../support/reading.ts';
+import { markSent } from '../support/rows/mails.ts';
 import { type SnsStandIn, startSns, TOPIC } from '../support/sns.ts';
 
 const SECRET_KEY = 'the secret key of these tests';
@@ -46,13 +48,12 @@ describe('POST /webhooks/sns', () => {
     const to = `user${made}@example.com`;
     const mail = { to, from: `a@${project.senderDomain}`, subject: 'Hi', body: 'Hi', subscribed: true };
     const [{ email: id, contact }] = (await project.server.post('/v1/send', mail)).body.data.emails;
-    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date(), providerMessageId });
+    await markSent(api.db, id, { providerMessageId });
     return { id, contactId: contact.id, ses: { messageId: providerMessageId, headers: [] as unknown[] } };
   };
   const statusOf = async (id: string) => (await project.server.get(`/emails/${id}`)).body.status;
   const subscribed = async (id: string) => (await project.server.get(`/contacts/${id}`)).body.subscribed;
-  const eventsOf = async (emailId: string) =>
-    (await api.db('events').where({ emailId }).orderBy('position')).map(({ name }) => name);
+  const eventsOf = async (emailId: string) => (await readEventsOfMail(project, emailId)).map(({ name }) => name);
 
   describe('a genuine notice', () => {
     it('of a delivery sets the mail to DELIVERED, with either signature version', async () => {
@@ -106,7 +107,7 @@ describe('POST /webhooks/sns', () => {
       expect(await statusOf(id)).to.equal('OPENED');
       await notify({ eventType: 'Click', mail: ses, click: { link: 'https://shop.example/' } });
       expect(await statusOf(id)).to.equal('CLICKED');
-      const [click] = await api.db('events').where({ emailId: id, name: 'email.click' });
+      const click = (await readEventsOfMail(project, id)).find(({ name }) => name === 'email.click');
       expect(click.data.link).to.equal('https://shop.example/');
     });
 

@@ -11,6 +11,7 @@ import { newId } from '../../platform/ids.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { createUser } from '../../services/users/create.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { blockProject } from '../support/rows/projects.ts';
 
 // The smallest routes that use each feature of a route declaration.
 const seen: string[] = [];
@@ -333,7 +334,7 @@ describe('stages of a route', () => {
   });
 
   it('accepts reads and rejects writes of a disabled project', async () => {
-    await api.db('projects').where({ id: project.id }).update({ disabled: true });
+    await blockProject(api.db, project.id);
     expect(await project.server.get('/things')).to.have.status(200);
     expect(await project.server.request('HEAD', '/things')).to.have.status(200);
     expect(await project.server.post('/things', { email: 'a@b.co' })).to.be.envelope(403, 'PROJECT_DISABLED');

@@ -5,6 +5,9 @@ import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { recordNotices } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { readEventsOfContact, readEventsOfMail } from '../support/reading.ts';
+import { markSent, waitingNotices } from '../support/rows/mails.ts';
+import { eraseSuppressedAddress, storedSuppressions } from '../support/rows/projects.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('the suppression list', () => {
@@ -28,14 +31,14 @@ describe('the suppression list', () => {
   /** A mail in the state after delivery. */
   const sent = async (to: string, by = project): Promise<string> => {
     const id = await send(to, by);
-    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date() });
+    await markSent(api.db, id);
     return id;
   };
   const applyNotice = async (id: string, kind: 'bounce' | 'complaint', bounceType?: 'Permanent' | 'Transient') => {
     await recordNotices(api.db, [{ mail: { id }, kind, bounceType }]);
     await eventually(async () => (await applyNotices(api.db)) >= 0 && !(await waiting(id)));
   };
-  const waiting = async (id: string) => (await api.db('emailNotices').where({ emailId: id })).length > 0;
+  const waiting = async (id: string) => (await waitingNotices(api.db, { emailId: id })).length > 0;
   const listed = async (query = '') => (await project.server.get(`/suppressions${query}`)).body;
   const contact = async (email: string) =>
     (await project.server.get(`/contacts?search=${encodeURIComponent(email)}`)).body.data[0];
@@ -57,7 +60,7 @@ describe('the suppression list', () => {
     expect(first).to.include({ total: 3, hasMore: true });
     expect((await listed(`?search=example&limit=2&cursor=${first.cursor}`)).data).to.have.length(1);
     expect(await project.server.get(`/suppressions?search=other&cursor=${first.cursor}`)).to.have.status(400);
-    await api.db('suppressions').where({ email: 'bob@one.example' }).update({ email: null });
+    await eraseSuppressedAddress(api.db, 'bob@one.example');
     expect(await found('?search=bob%40one.example')).to.deep.equal([null]);
     expect(await project.server.get('/suppressions?reason=OTHER')).to.have.status(400);
   });
@@ -127,7 +130,7 @@ describe('the suppression list', () => {
     const theirs = await send('gone@x.example', other);
     expect((await other.server.get(`/emails/${theirs}`)).body).to.include({ status: 'PENDING' });
   });
-  const eventsOf = (emailId: string) => api.db('events').where({ emailId });
+  const eventsOf = (emailId: string) => readEventsOfMail(project, emailId);
 
   it('keeps only a hash after the contact is deleted, and unsubscribes the address when it returns', async () => {
     await applyNotice(await sent('back@x.example'), 'complaint');
@@ -136,7 +139,7 @@ describe('the suppression list', () => {
     const { data } = await listed();
     expect(data).to.have.length(1);
     expect(data[0]).to.include({ email: null, reason: 'COMPLAINT' });
-    const rows = await api.db('suppressions').where({ projectId: project.id });
+    const rows = await storedSuppressions(api.db, { projectId: project.id });
     expect(JSON.stringify(rows)).to.not.contain('back@x.example');
 
     const again = await project.server.post('/contacts', { email: 'back@x.example', subscribed: true });
@@ -171,7 +174,7 @@ describe('the suppression list', () => {
     await project.server.delete(`/contacts/${id}`);
     const moved = await project.server.patch(`/contacts/${created.body.id}`, { email: 'old@x.example' });
     expect(moved.body).to.include({ email: 'old@x.example', subscribed: false });
-    const events = await api.db('events').where({ contactId: created.body.id });
+    const events = await readEventsOfContact(project, created.body.id);
     expect(events.map(({ name, data }) => [name, data.reason])).to.deep.equal([['contact.unsubscribed', 'suppressed']]);
   });
 

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { readMails } from '../support/reading.ts';
+import { storedContents } from '../support/rows/mails.ts';
+import { countRows } from '../support/rows/tables.ts';
 
 describe('versions of templates', () => {
   let api: TestApi;
@@ -83,7 +86,7 @@ describe('versions of templates', () => {
     const { body: copy } = await project.server.post(`/templates/${id}/duplicate`);
     expect((await project.server.get(`/templates/${copy.id}/versions`)).body.total).to.equal(1);
     await project.server.delete(`/templates/${copy.id}`);
-    expect(await api.db('templateVersions').where({ templateId: copy.id })).to.deep.equal([]);
+    expect(await countRows(api.db, 'template_versions', { templateId: copy.id })).to.equal(0);
   });
 
   describe('POST /templates/:id/test', () => {
@@ -92,7 +95,7 @@ describe('versions of templates', () => {
     it('sends a marked mail that is not tracked', async () => {
       await project.server.patch(`/templates/${id}`, { from: `a@${project.senderDomain}` });
       expect(await test({ email: 'me@x.co' })).to.have.status(200);
-      const mail = await api.db('emailContents').where({ toEmail: 'me@x.co' }).first();
+      const [mail] = await storedContents(api.db, { toEmail: 'me@x.co' });
       expect(mail).to.include({
         subject: '[TEST] First',
         untracked: true,
@@ -102,8 +105,8 @@ describe('versions of templates', () => {
 
     it('sends from a verified domain when the template has no sender', async () => {
       expect((await test({ email: 'you@x.co' })).body).to.deep.equal({ success: true });
-      const mail = await api.db('emailContents').where({ toEmail: 'you@x.co' }).first();
-      expect(mail.fromEmail).to.equal(`no-reply@${project.senderDomain}`);
+      const [mail] = await readMails(project, '?email=you%40x.co');
+      expect(mail.from).to.equal(`no-reply@${project.senderDomain}`);
     });
 
     it('answers 404 to another project and 422 to no address', async () => {

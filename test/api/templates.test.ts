@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { blockProject, setDomainStatus } from '../support/rows/projects.ts';
+import { setVersions } from '../support/rows/workflows.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const FIELDS = [
@@ -27,7 +29,7 @@ describe('templates', () => {
     return answer.body;
   };
   const get = async (id: string) => (await project.server.get(`/templates/${id}`)).body;
-  const stored = () => api.db('templates').where({ projectId: project.id });
+  const stored = async () => (await project.server.get('/templates?pageSize=100')).body.data;
 
   describe('POST /templates', () => {
     it('answers 201 with the template', async () => {
@@ -124,14 +126,14 @@ describe('templates', () => {
       it('from a domain of another project', async () => unverified(`a@${(await api.project()).senderDomain}`));
 
       it('from a pending domain', async () => {
-        await api.db('domains').where({ projectId: project.id }).update({ status: 'PENDING' });
+        await setDomainStatus(api.db, project.id, 'PENDING');
         await unverified(`a@${project.senderDomain}`);
       });
 
       it('from a subdomain of a verified one', () => unverified(`a@sub.${project.senderDomain}`));
 
       it('when the project is disabled', async () => {
-        await api.db('projects').where({ id: project.id }).update({ disabled: true });
+        await blockProject(api.db, project.id);
         const answer = await project.server.post('/templates', minimal);
         expect(answer).to.be.envelope(403, 'PROJECT_DISABLED');
         expect(await stored()).to.deep.equal([]);
@@ -272,10 +274,11 @@ describe('templates', () => {
       const other = await api.project();
       const { body: workflow } = await other.server.post('/workflows', { name: 'Foreign', eventName: 'signup' });
       const step = { id: newId(), type: 'SEND_EMAIL', name: 'Send', config: { templateId: id } };
-      await api
-        .db('workflow_versions')
-        .where({ workflowId: workflow.id })
-        .update({ templateIds: [id], graph: JSON.stringify({ steps: [step], transitions: [] }) });
+      await setVersions(
+        api.db,
+        { workflowId: workflow.id },
+        { templateIds: [id], graph: JSON.stringify({ steps: [step], transitions: [] }) },
+      );
       expect((await project.server.get(`/templates/${id}/usage`)).body).to.deep.equal({
         ...{ campaigns: [], workflowSteps: [], canDelete: true },
       });
@@ -309,10 +312,10 @@ describe('templates', () => {
       it(`${what} with the id of another project, and nothing changes there`, async () => {
         const other = await api.project();
         const { id } = (await other.server.post('/templates', minimal)).body;
-        const before = await api.db('templates');
+        const before = (await other.server.get('/templates')).body;
         const answer = await project.server.request(method, `/templates/${id}${path}`, body);
         expect(answer).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
-        expect(await api.db('templates')).to.deep.equal(before);
+        expect((await other.server.get('/templates')).body).to.deep.equal(before);
       });
 
       it(`${what} with an invalid id`, async () => {

@@ -8,6 +8,9 @@ import { MailLinks } from '../../services/emails/links.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { mailById } from '../support/ledger.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
+import { readEventsOfMail } from '../support/reading.ts';
+import { addMailRows, waitingNotices } from '../support/rows/mails.ts';
+import { emptyTables, lockTable, whileHidden } from '../support/rows/tables.ts';
 
 const KEY = 'a key of sixteen or more';
 const OLD_KEY = 'the key that was before it';
@@ -35,18 +38,19 @@ describe('tracking', () => {
     links = linksBy(KEY, project.id);
   });
   after(() => api.stop());
-  beforeEach(() => api.db.raw('truncate email_notices, events'));
+  beforeEach(() => emptyTables(api.db, 'email_notices', 'events'));
 
   /** A mail that the relay accepted. */
   async function mail(): Promise<Email> {
     const id = newId();
     const sent = { status: 'SENT', sentAt: new Date() };
-    await api.db('emails').insert({ id, projectId: project.id, contactId: newId(), ...sent });
+    await addMailRows(api.db, { id, projectId: project.id, contactId: newId(), ...sent });
     return mailById(api.db, id);
   }
   const go = (path: string, init: RequestInit = {}, url = api.url) =>
     fetch(url + path, { redirect: 'manual', ...init });
-  const notices = () => api.db('email_notices').orderBy('id').select('emailId', 'kind', 'link');
+  const notices = async () =>
+    (await waitingNotices(api.db)).map(({ emailId, kind, link }) => ({ emailId, kind, link }));
 
   describe('GET /t/o/:token', () => {
     it('returns an image with no-store and records an open', async () => {
@@ -91,7 +95,7 @@ describe('tracking', () => {
       for (const { status } of responses) expect(status).to.equal(200);
       expect(await notices()).to.have.length(200);
       await applyNotices(api.db);
-      const events = await api.db('events').where({ emailId: id }).orderBy('position');
+      const events = await readEventsOfMail(project, id);
       expect(events.map(({ name }) => name).every((name) => name === 'email.open')).to.equal(true);
       expect(events.map(({ data }) => data.isFirst).filter(Boolean)).to.have.length(1);
     });
@@ -115,7 +119,7 @@ describe('tracking', () => {
       await applyNotices(api.db);
       const after = await mailById(api.db, id);
       expect(after).to.include({ status: 'CLICKED', openedAt: null });
-      const events = await api.db('events').where({ emailId: id }).orderBy('position');
+      const events = await readEventsOfMail(project, id);
       expect(events.map(({ name, data }) => [name, data.isFirst])).to.deep.equal([
         ['email.click', true],
         ['email.click', false],
@@ -178,20 +182,17 @@ describe('tracking', () => {
 
     it('redirects when recording the click fails', async () => {
       const { id } = await mail();
-      await api.db.raw('alter table email_notices rename to email_notices_unavailable');
-      try {
+      await whileHidden(api.db, 'email_notices', async () => {
         expect((await go(links.clickUrl(id, 'https://a.example/'))).status).to.equal(302);
         expect((await go(links.openUrl(id))).status).to.equal(200);
-      } finally {
-        await api.db.raw('alter table email_notices_unavailable rename to email_notices');
-      }
+      });
       expect(api.logs.some(({ msg }) => msg === 'open or click could not be recorded')).to.equal(true);
     });
 
     it('redirects without waiting for the click to be recorded', async () => {
       const { id } = await mail();
       await api.db.transaction(async (trx) => {
-        await trx.raw('lock table email_notices in access exclusive mode');
+        await lockTable(trx, 'email_notices');
         const all = await Promise.all(Array.from({ length: 20 }, () => go(links.clickUrl(id, 'https://a.example/'))));
         for (const { status } of all) expect(status).to.equal(302);
       });

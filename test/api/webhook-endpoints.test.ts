@@ -4,6 +4,17 @@ import { newId } from '../../platform/ids.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { outboxMessages } from '../support/rows/outbox.ts';
+import { countRows } from '../support/rows/tables.ts';
+import {
+  moveWebhooksBack,
+  openListeners,
+  queuedWebhookRows,
+  setEndpoints,
+  storedDeliveries,
+  storedEndpoints,
+  storedWebhookEvents,
+} from '../support/rows/webhooks.ts';
 import { eventually } from '../support/waiting.ts';
 import { driveWebhooks, relayWebhooks } from '../support/webhooks.ts';
 
@@ -57,15 +68,14 @@ describe('webhook endpoints', () => {
 
     it('stores secret and headers sealed', async () => {
       await create({ headers: { 'X-Token': 'very-private' } });
-      const rows = await api.db('webhookEndpoints').where({ projectId: project.id });
+      const rows = await storedEndpoints(api.db, { projectId: project.id });
       expect(JSON.stringify(rows)).to.not.match(/whsec_|very-private/);
     });
 
     it('starts one Temporal workflow for the endpoint', async () => {
       const { id } = await create();
-      expect(await api.db('outbox').where({ projectId: project.id }).pluck('workflow_id')).to.deep.equal([
-        `webhookEndpoint/${project.id}/${id}/1`,
-      ]);
+      const messages = await outboxMessages(api.db, { projectId: project.id });
+      expect(messages.map(({ workflowId }) => workflowId)).to.deep.equal([`webhookEndpoint/${project.id}/${id}/1`]);
     });
 
     it('rejects a private address and another scheme with 400', async () => {
@@ -178,11 +188,11 @@ describe('webhook endpoints', () => {
         ['GET', `/webhook-deliveries/${newId()}`],
         ['GET', '/webhook-endpoints/no-id'],
       ];
-      const before = await api.db('webhookEndpoints').where({ id }).first();
+      const before = (await project.server.get(`/webhook-endpoints/${id}`)).body;
       for (const [method, path, body] of calls)
         expect((await server.request(method, path, body)).status, `${method} ${path}`).to.equal(404);
-      expect(await api.db('webhookEndpoints').where({ id }).first()).to.deep.equal(before);
-      expect(await api.db('webhookDeliveries').where({ endpointId: id })).to.have.length(1);
+      expect((await project.server.get(`/webhook-endpoints/${id}`)).body).to.deep.equal(before);
+      expect((await project.server.get(`/webhook-endpoints/${id}/deliveries`)).body.data).to.have.length(1);
     });
   });
 
@@ -227,7 +237,7 @@ describe('webhook endpoints', () => {
       expect(bodyOf(await project.server.patch(`/webhook-endpoints/${id}`, { enabled: false }))).to.include({
         ...{ enabled: false, disabledReason: null },
       });
-      await api.db('webhookEndpoints').where({ id }).update({ disabledReason: 'failing', failingSince: new Date() });
+      await setEndpoints(api.db, { id }, { disabledReason: 'failing', failingSince: new Date() });
       expect(bodyOf(await project.server.patch(`/webhook-endpoints/${id}`, { enabled: true }))).to.include({
         ...{ enabled: true, disabledReason: null, failingSince: null },
       });
@@ -245,7 +255,7 @@ describe('webhook endpoints', () => {
       expect(bodyOf(await project.server.get(path))).to.include({ status: 'DISCARDED', nextAttemptAt: null });
       expect((await project.server.post(`${path}/replay`)).status).to.equal(409);
       await project.browser.post('/v1/track', { email: 'bob@example.com', event: 'bought' });
-      expect(await api.db('webhookQueue').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await queuedWebhookRows(api.db, project.id)).to.deep.equal([]);
     });
   });
 
@@ -304,9 +314,8 @@ describe('webhook endpoints', () => {
       const { id } = await create({ types: ['event.*'] });
       await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'old' });
       await relayWebhooks(api.db);
-      const ago = "now() - interval '31 days'";
-      await api.db.raw(`update webhook_events set created_at = ${ago} where project_id = ?`, [project.id]);
-      await api.db.raw(`update webhook_deliveries set created_at = ${ago} where project_id = ?`, [project.id]);
+
+      await moveWebhooksBack(api.db, project.id, 31);
       const { data } = bodyOf(await project.server.get(`/webhook-endpoints/${id}/deliveries?status=DISCARDED`)) as {
         data: Json[];
       };
@@ -363,7 +372,7 @@ describe('webhook endpoints', () => {
     it('streams deliveries with headers and signature, and stores none', async () => {
       const stream = await listen('?types=event.*');
       expect(stream.response.headers.get('content-type')).to.match(/^text\/event-stream/);
-      await eventually(async () => (await api.db('webhookListeners').where({ projectId: project.id })).length === 1);
+      await eventually(async () => (await openListeners(api.db, project.id)).length === 1);
       await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'heard', data: { a: 1 } });
       await relayWebhooks(api.db);
       const message = await stream.read();
@@ -373,11 +382,11 @@ describe('webhook endpoints', () => {
       expect(new Webhook(secret).verify(message.body as string, message.headers as never)).to.deep.include({
         type: 'event.heard',
       });
-      expect(await api.db('webhookEvents').where({ projectId: project.id })).to.deep.equal([]);
-      expect(await api.db('webhookDeliveries').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await storedWebhookEvents(api.db, { projectId: project.id })).to.deep.equal([]);
+      expect(await storedDeliveries(api.db, { projectId: project.id })).to.deep.equal([]);
       stream.close();
-      await eventually(async () => (await api.db('wantedWebhookTypes').where({ projectId: project.id })).length === 0);
-      expect(await api.db('webhookListenerMessages').where({ projectId: project.id })).to.deep.equal([]);
+      await eventually(async () => (await countRows(api.db, 'wanted_webhook_types', { projectId: project.id })) === 0);
+      expect(await countRows(api.db, 'webhook_listener_messages', { projectId: project.id })).to.equal(0);
     });
 
     it('rejects unknown types with 400, and a sixth stream with 429', async () => {
@@ -386,7 +395,7 @@ describe('webhook endpoints', () => {
       for (let n = 0; n < 5; n++) streams.push(await listen());
       expect((await project.server.get('/webhook-endpoints/listen')).status).to.equal(429);
       for (const stream of streams) stream.close();
-      await eventually(async () => (await api.db('webhookListeners').where({ projectId: project.id })).length === 0);
+      await eventually(async () => (await openListeners(api.db, project.id)).length === 0);
     });
   });
 });

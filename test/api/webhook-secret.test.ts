@@ -4,6 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { createUser } from '../../services/users/create.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { storedWebhookSecrets } from '../support/rows/webhooks.ts';
 
 describe('the webhook secret of a project', () => {
   let api: TestApi;
@@ -39,7 +40,7 @@ describe('the webhook secret of a project', () => {
 
   it('is sealed in the database', async () => {
     const { secret } = (await project.server.get(path())).body;
-    const row = await api.db('webhookSecrets').where({ projectId: project.id }).first();
+    const [row] = await storedWebhookSecrets(api.db, project.id);
     expect(row.sealed).to.match(/^v1\./).and.not.include(secret.slice(6));
   });
 
@@ -50,7 +51,7 @@ describe('the webhook secret of a project', () => {
         expect(await caller.get(path(id))).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
         expect(await caller.post(`${path(id)}/rotate`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
       }
-    expect(await api.db('webhookSecrets').where({ projectId: other.id })).to.have.length(0);
+    expect(await storedWebhookSecrets(api.db, other.id)).to.have.length(0);
   });
 
   it('is readable by admins and owners, with 403 for a member and 401 for the public key', async () => {

@@ -2,6 +2,13 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { continueMoves } from '../../services/workflows/drafts/moves.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import {
+  addMove,
+  addPublishedVersions,
+  storedDraft,
+  storedExecutions,
+  storedMoves,
+} from '../support/rows/workflows.ts';
 import { insertWaiting } from '../support/waiting-executions.ts';
 import { type Built, build, enable, makeTemplate } from '../support/workflow-building.ts';
 
@@ -156,10 +163,9 @@ describe('drafts of a workflow', () => {
       const graph = lineOf(step('WEBHOOK', { url: 'https://hooks.example/', headers }));
       const { body } = await put({ graph, expectedRevision: 0 });
       expect(body.graph.steps[0].config.headers).to.deep.equal(headers);
-      const { rows } = await api.db.raw('select graph::text as graph from workflow_drafts where workflow_id = ?', [
-        built.id,
-      ]);
-      expect(rows[0].graph).to.not.include('secret-token');
+      expect(JSON.stringify(await storedDraft(api.db, built.id)))
+        .to.include('x-token')
+        .and.not.include('secret-token');
     });
   });
 
@@ -251,11 +257,10 @@ describe('drafts of a workflow', () => {
 
   describe('moving executions', () => {
     const versionsOf = async () => {
-      const { rows } = await api.db.raw(
-        'select version, count(*)::integer as count from executions where workflow_id = ? group by version order by 1',
-        [built.id],
-      );
-      return rows.map(({ version, count }: { version: number; count: number }) => [version, count]);
+      const counts = new Map<number, number>();
+      for (const { version } of await storedExecutions(api.db, { workflowId: built.id }))
+        counts.set(version, (counts.get(version) ?? 0) + 1);
+      return [...counts].sort(([a], [b]) => a - b);
     };
 
     it('previews and moves those whose step is still there with the same type', async () => {
@@ -316,10 +321,10 @@ describe('drafts of a workflow', () => {
       await insertWaiting(api.db, { ...own, version, stepId: built.steps.wait, count: 2_500 });
       const { graph } = await draft();
       await publishGraph(graph, { migrate: 'NONE' });
-      await api.db('workflowMoves').insert({ ...own, version: version + 1 });
+      await addMove(api.db, { ...own, version: version + 1 });
       expect(await continueMoves(api.db)).to.equal(1);
       expect(await versionsOf()).to.deep.equal([[version + 1, 2_500]]);
-      expect(await api.db('workflowMoves').where(own).first()).to.include({ moved: 2_500 });
+      expect((await storedMoves(api.db, own))[0]).to.include({ moved: 2_500 });
       expect(await continueMoves(api.db)).to.equal(0);
     });
 
@@ -369,13 +374,7 @@ describe('drafts of a workflow', () => {
     });
 
     it('keeps the last 200 published', async () => {
-      await api.db.raw(
-        `insert into workflow_versions (workflow_id, version, graph, published_at)
-         select id, n, '{"steps": [], "transitions": []}', now() from workflows, generate_series(1000, 1204) as n
-         where id = ?`,
-        [built.id],
-      );
-      await api.db('workflows').where({ id: built.id }).update({ version: 1204 });
+      await addPublishedVersions(api.db, built.id, { from: 1000, to: 1204 });
       await publishGraph(lineOf(step()));
       const { body } = await project.server.get(path('/versions?limit=1'));
       expect(body.total).to.equal(200);

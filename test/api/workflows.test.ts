@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { deleteUnusedVersions } from '../../services/workflows/versions.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { addExecutions, setExecutions, storedVersions, storedWorkflows } from '../support/rows/workflows.ts';
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
 
 const FIELDS = [
@@ -36,7 +37,7 @@ describe('workflows', () => {
 
   /** An active execution, inserted without Temporal. */
   const activeExecution = (workflowId: string, status = 'WAITING', version = 2) =>
-    api.db('executions').insert({
+    addExecutions(api.db, {
       ...{
         id: newId(),
         projectId: project.id,
@@ -83,7 +84,7 @@ describe('workflows', () => {
       expect(await post({ name: 'x' })).to.have.validationError('eventName', 'required');
       expect(await post({ name: 'x', triggerConfig: {} })).to.have.validationError('eventName', 'required');
       expect(await post({ name: 'x', eventName: 5 })).to.have.validationError('eventName', 'invalid_type');
-      expect(await api.db('workflows').where({ projectId: project.id })).to.have.length(0);
+      expect((await project.server.get('/workflows')).body.data).to.have.length(0);
     });
   });
 
@@ -300,7 +301,7 @@ describe('workflows', () => {
       const { id, steps } = await build(project, leave);
       await enable(project, id);
       const versions = async () => {
-        const row = await api.db('workflows').where({ id }).first('version', 'validVersion');
+        const row = await storedWorkflows(api.db, { id }).first('version', 'validVersion');
         return [row.version, row.validVersion];
       };
       expect(await versions()).to.deep.equal([2, 2]);
@@ -315,8 +316,7 @@ describe('workflows', () => {
   });
 
   describe('versions', () => {
-    const stored = async (id: string) =>
-      (await api.db('workflow_versions').where({ workflowId: id }).orderBy('version')).map(({ version }) => version);
+    const stored = async (id: string) => (await storedVersions(api.db, id)).map(({ version }) => version);
 
     it('are removed when neither an active nor a failed execution is on them', async () => {
       const { id } = await build(project, leave);
@@ -326,7 +326,7 @@ describe('workflows', () => {
       await project.server.post(`/workflows/${id}/steps`, { type: 'EXIT' });
       await project.server.post(`/workflows/${id}/steps`, { type: 'EXIT' });
       expect(await stored(id)).to.deep.equal([2, 3, 5]);
-      await api.db('executions').where({ workflowId: id, version: 3 }).update({ status: 'CANCELLED' });
+      await setExecutions(api.db, { workflowId: id, version: 3 }, { status: 'CANCELLED' });
       await project.server.post(`/workflows/${id}/steps`, { type: 'EXIT' });
       expect(await stored(id)).to.deep.equal([2, 6]);
     });
@@ -338,7 +338,7 @@ describe('workflows', () => {
         await project.server.patch(`/workflows/${id}/steps/${(await get(id)).steps[0].id}`, { name: `Leave ${n}` });
       await deleteUnusedVersions(api.db);
       expect(await stored(id)).to.deep.equal([2, 4]);
-      await api.db('executions').where({ workflowId: id }).update({ status: 'COMPLETED' });
+      await setExecutions(api.db, { workflowId: id }, { status: 'COMPLETED' });
       await deleteUnusedVersions(api.db);
       expect(await stored(id)).to.deep.equal([4]);
     });

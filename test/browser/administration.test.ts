@@ -7,6 +7,9 @@ import { createSession } from '../../services/sessions/sessions.ts';
 import { type Person, person } from '../support/accounts.ts';
 import { type ApiProject, createProjectWithClients } from '../support/api.ts';
 import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
+import { promoteToOperator, setSessions, storedAudit } from '../support/rows/accounts.ts';
+import { parkOutboxMessage } from '../support/rows/outbox.ts';
+import { setProject, storedProject } from '../support/rows/projects.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { type StripeStandIn, startStripe } from '../support/stripe.ts';
 import { eventually } from '../support/waiting.ts';
@@ -169,10 +172,7 @@ describe('administration in the web application', function () {
   it('turns on two-factor authentication, and manages members and the project', async () => {
     const { database, project } = running();
     const owner = await member('OWNER');
-    await database
-      .db('sessions')
-      .where({ userId: owner.id })
-      .update({ provenAt: new Date(Date.now() - 3_600_000) });
+    await setSessions(database.db, owner.id, { provenAt: new Date(Date.now() - 3_600_000) });
     await createSession(database.db, owner.id, { userAgent: 'curl/8.5.0' });
     const page = await open('/security', { cookie: owner.cookie, expected: /403 \(Forbidden\)/ });
     await page.getByRole('button', { name: 'End the session of curl' }).click();
@@ -195,7 +195,7 @@ describe('administration in the web application', function () {
     await goTo(page, 'Members');
     await page.getByRole('switch', { name: 'Require two-factor authentication' }).click();
     await page.getByText('Members need two-factor authentication from now on.').waitFor();
-    expect(await database.db('projects').where({ id: project.id }).first()).to.include({ requireTwoFactor: true });
+    expect(await storedProject(database.db, project.id)).to.include({ requireTwoFactor: true });
     await page.getByRole('button', { name: 'Invite' }).click();
     await dialog.getByLabel('E-mail').fill('new@guest.example');
     await dialog.getByLabel('Role').selectOption('Viewer');
@@ -237,13 +237,10 @@ describe('administration in the web application', function () {
   it('lets an operator retry a parked message, and disable and enable a project', async () => {
     const { database, project } = running();
     const { id: otherId } = await createProjectWithClients(database.db, running().api.url);
-    await database.db('users').where({ id: project.userId }).update({ operator: true });
-    await database.db('projects').where({ id: project.id }).update({ requireTwoFactor: false });
+    await promoteToOperator(database.db, project.userId);
+    await setProject(database.db, project.id, { requireTwoFactor: false });
     const message = { queue: 'control', projectId: otherId, workflowId: `campaign/${newId()}`, action: 'signal' };
-    const [parked] = await database
-      .db('outbox')
-      .insert({ ...message, attempts: 10, lastError: 'no such signal', parkedAt: new Date() })
-      .returning('id');
+    const parked = await parkOutboxMessage(database.db, { ...message, attempts: 10 });
     const page = await open('/operator', { cookie: project.cookie });
     await page
       .getByRole('table', { name: 'Queues' })
@@ -251,15 +248,15 @@ describe('administration in the web application', function () {
       .waitFor();
     const link = await page.getByRole('link', { name: message.workflowId }).getAttribute('href');
     expect(link).to.match(/^http:\/\/temporal\.example\/namespaces\/.+\/workflows\/campaign%2F/);
-    await page.getByRole('button', { name: `Retry message ${parked.id}` }).click();
-    await page.getByText(`Message ${parked.id} is retried.`).waitFor();
-    const acts = await database.db('auditLog').where({ projectId: otherId, action: 'outbox.retried' });
+    await page.getByRole('button', { name: `Retry message ${parked}` }).click();
+    await page.getByText(`Message ${parked} is retried.`).waitFor();
+    const acts = await storedAudit(database.db, { projectId: otherId, action: 'outbox.retried' });
     expect(acts).to.have.length(1);
 
     await page.getByLabel('Search by name, ID or address of a member').fill(otherId);
     await page.waitForURL(`**/operator?search=${otherId}`);
     const row = page.getByRole('table', { name: 'Projects' }).getByRole('row', { name: otherId });
-    const isDisabled = async () => (await database.db('projects').where({ id: otherId }).first()).disabled;
+    const isDisabled = async () => (await storedProject(database.db, otherId)).disabled;
     await row.getByRole('button', { name: 'Disable' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('spam');
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();

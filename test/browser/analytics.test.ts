@@ -8,6 +8,8 @@ import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { axeFindings, type Visit, visit, webAppEnv } from '../support/browser.ts';
+import { completeCampaign, setCampaigns } from '../support/rows/campaigns.ts';
+import { addMailRows, addUnpublishedResult, setMails, waitingNotices } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
 const DAY = 86_400_000;
@@ -43,7 +45,7 @@ describe('the pages of analytics and activity', function () {
     const { id: templateId } = (await project.server.post('/templates', template)).body;
     const draft = { name: 'Spring', subject: 'Spring', body: `<a href="${LINK}">New</a>`, from, audienceType: 'ALL' };
     campaignId = (await project.server.post('/campaigns', { ...draft, templateId })).body.data.id;
-    await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENT', startedAt: new Date() });
+    await setCampaigns(api.db, { id: campaignId }, { status: 'SENT', startedAt: new Date() });
     const mails: string[] = [];
     for (let n = 0; n < 8; n++) mails.push(await sent(n));
     await publishResults(api.db);
@@ -68,16 +70,16 @@ describe('the pages of analytics and activity', function () {
     const email = `p${n}@${n % 3 ? 'a' : 'b'}.example`;
     const { body: contact } = await project.server.post('/contacts', { email });
     const campaign = n < 5 ? { campaignId, sourceType: 'CAMPAIGN' } : {};
-    await api.db('emails').insert({ id, projectId: project.id, contactId: contact.id, toEmail: email, ...campaign });
+    await addMailRows(api.db, { id, projectId: project.id, contactId: contact.id, toEmail: email, ...campaign });
     const sentAt = new Date(Date.now() - (n === 6 ? 35 * DAY : 3_600_000));
-    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt });
-    await api.db('unpublishedEmailResults').insert({ emailId: id, contactId: contact.id });
+    await setMails(api.db, { id }, { status: 'SENT', sentAt });
+    await addUnpublishedResult(api.db, id, contact.id);
     return id;
   }
   const applyUntilEmpty = () =>
     eventually(async () => {
       await applyNotices(api.db);
-      return (await api.db('emailNotices')).length === 0;
+      return (await waitingNotices(api.db)).length === 0;
     });
   const open = async (path: string, width = 1280): Promise<Page> => {
     opened = await visit({ url: api.url, cookie: project.cookie, width });
@@ -303,8 +305,7 @@ describe('the pages of analytics and activity', function () {
   });
 
   it('shows how many notifications are unread at the bell, and lists them with their settings', async () => {
-    await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENDING' });
-    await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENT' });
+    await completeCampaign(api.db, campaignId);
     const page = await open('');
     await page.getByRole('link', { name: 'Notifications, 2 unread' }).click();
     await page.getByRole('link', { name: 'The campaign Spring has finished' }).first().waitFor();

@@ -7,6 +7,7 @@ import { person } from '../support/accounts.ts';
 import { createProjectWithClients } from '../support/api.ts';
 import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { storedProject } from '../support/rows/projects.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -148,7 +149,7 @@ describe('the pages for developers', function () {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The policy is saved.').waitFor();
     const { database } = running();
-    expect(await database.db('projects').where({ id }).first('publicKeyOrigins', 'publicKeyEvents')).to.deep.equal({
+    expect(await storedProject(database.db, id)).to.deep.include({
       publicKeyOrigins: ['https://shop.example'],
       publicKeyEvents: ['signup', 'order'],
     });

@@ -12,6 +12,23 @@ import { createUser } from '../../services/users/create.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { startDns } from '../support/dns.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
+import {
+  setUser,
+  storedAudit,
+  storedMemberships,
+  storedRecoveryCodes,
+  userByEmail,
+  userById,
+} from '../support/rows/accounts.ts';
+import { addMailRows, removeMails } from '../support/rows/mails.ts';
+import {
+  addOutboxMessage,
+  emptyOutbox,
+  outboxMessages,
+  parkedMessages,
+  parkOutboxMessage,
+} from '../support/rows/outbox.ts';
+import { storedProject } from '../support/rows/projects.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace } from '../support/temporal-work.ts';
 
@@ -89,14 +106,14 @@ describe('npx everpost', function () {
     const user = await spawned(['user', 'create', '--email', 'Op@Example.com', '--json'], env);
     expect(user.status, user.out).to.equal(0);
     expect(user.json).to.deep.include({ ok: true });
-    const row = await database.db('users').where({ email: 'op@example.com' }).first();
+    const row = await userByEmail(database.db, 'op@example.com');
     expect(row).to.include({ id: user.json.user.id, emailVerified: true });
     expect(await verifyPassword(row.passwordHash, user.json.user.password)).to.equal(true);
 
     const made = await everpost(['project', 'create', '--name', 'Shop', '--owner', 'op@example.com', '--json'], env);
     const { id, secretKey } = made.json.project;
     expect(await findByKey(database.db, secretKey)).to.include({ projectId: id });
-    expect(await database.db('memberships').where({ projectId: id }).first()).to.include({
+    expect(await storedMemberships(database.db, { projectId: id }).first()).to.include({
       userId: row.id,
       role: 'OWNER',
     });
@@ -107,10 +124,10 @@ describe('npx everpost', function () {
 
     const disabled = await everpost(['project', 'disable', id, '--reason', 'spam', '--json'], env);
     expect(disabled.json).to.deep.include({ ok: true, changed: true });
-    expect(await database.db('projects').where({ id }).first()).to.include({ disabled: true, disabledReason: 'spam' });
+    expect(await storedProject(database.db, id)).to.include({ disabled: true, disabledReason: 'spam' });
     const enabled = await everpost(['project', 'enable', id], env);
     expect(enabled.out).to.contain('enabled');
-    expect(await database.db('projects').where({ id }).first()).to.include({ disabled: false });
+    expect(await storedProject(database.db, id)).to.include({ disabled: false });
   });
 
   it('prints one line or JSON and exits with 1 when a command fails', async () => {
@@ -152,7 +169,7 @@ describe('npx everpost', function () {
   });
 
   describe('user', () => {
-    const operator = async (email: string) => (await database.db('users').where({ email }).first()).operator;
+    const operator = async (email: string) => (await userByEmail(database.db, email)).operator;
 
     it('makes an operator, once, with an entry in the audit log', async () => {
       const { id } = await createUser(database.db, { email: 'chief@example.com', password: 'correct horse' });
@@ -161,7 +178,7 @@ describe('npx everpost', function () {
       expect(await operator('chief@example.com')).to.equal(true);
       const again = await everpost(['user', 'make-operator', 'chief@example.com'], env);
       expect(again.out).to.equal('chief@example.com was an operator before');
-      const acts = await database.db('auditLog').where({ userId: id });
+      const acts = await storedAudit(database.db, { userId: id });
       expect(acts.map(({ action, actorType }) => [action, actorType])).to.deep.equal([
         ['user.operator_made', 'SYSTEM'],
       ]);
@@ -171,12 +188,12 @@ describe('npx everpost', function () {
       const { id } = await createUser(database.db, { email: 'lost@example.com', password: 'correct horse' });
       const idle = await everpost(['user', 'reset-2fa', 'lost@example.com'], env);
       expect(idle.out).to.equal('lost@example.com had no two-factor authentication');
-      await database.db('users').where({ id }).update({ totpSecret: 'sealed', totpEnabledAt: new Date() });
+      await setUser(database.db, id, { totpSecret: 'sealed', totpEnabledAt: new Date() });
       await database.db('userRecoveryCodes').insert({ userId: id, codeHash: Buffer.from('x') });
       const reset = await everpost(['user', 'reset-2fa', 'lost@example.com', '--json'], env);
       expect(reset.json).to.deep.include({ ok: true, changed: true });
-      expect(await database.db('users').where({ id }).first()).to.include({ totpSecret: null, totpEnabledAt: null });
-      expect(await database.db('userRecoveryCodes').where({ userId: id })).to.have.length(0);
+      expect(await userById(database.db, id)).to.include({ totpSecret: null, totpEnabledAt: null });
+      expect(await storedRecoveryCodes(database.db, id)).to.have.length(0);
     });
 
     it('exits with 1 for an unknown user', async () => {
@@ -204,10 +221,10 @@ describe('npx everpost', function () {
   });
 
   it('shows the depth and age of all queues', async () => {
-    await database.db('outbox').del();
+    await emptyOutbox(database.db);
     const createdAt = new Date(Date.now() - 60_000);
     const message = { queue: 'control', projectId: newId(), workflowId: 'campaign/1', action: 'signal', createdAt };
-    await database.db('outbox').insert(message);
+    await addOutboxMessage(database.db, message);
     const { json, out } = await everpost(['queues', '--json'], env);
     const byName = Object.fromEntries(json.queues.map((queue: { name: string }) => [queue.name, queue]));
     expect(byName['outbox/control'].depth, out).to.equal(1);
@@ -222,18 +239,19 @@ describe('npx everpost', function () {
   describe('outbox', () => {
     const park = async (workflowId: string, lastError: string, projectId = newId()): Promise<string> => {
       const message = { queue: 'control', projectId, workflowId, action: 'signal', attempts: 10 };
-      const [row] = await database
-        .db('outbox')
-        .insert({ ...message, lastError, parkedAt: new Date('2026-01-02T03:04:05Z') })
-        .returning('id');
-      return String(row.id);
+      return parkOutboxMessage(database.db, { ...message, lastError, parkedAt: new Date('2026-01-02T03:04:05Z') });
     };
     const audited = (projectId: string) =>
-      database.db('auditLog').where({ projectId }).select('action', 'actorType', 'targetId', 'changes');
-    beforeEach(() => database.db('outbox').del());
+      storedAudit(database.db, { projectId }).select('action', 'actorType', 'targetId', 'changes');
+    beforeEach(() => emptyOutbox(database.db));
 
     it('lists parked messages with their last error', async () => {
-      await database.db('outbox').insert({ queue: 'starts', projectId: newId(), workflowId: 'job/1', action: 'start' });
+      await addOutboxMessage(database.db, {
+        queue: 'starts',
+        projectId: newId(),
+        workflowId: 'job/1',
+        action: 'start',
+      });
       const id = await park('campaign/1', 'no such signal');
       const listed = await everpost(['outbox', 'parked', '--json'], env);
       expect(listed.status, listed.out).to.equal(0);
@@ -264,7 +282,7 @@ describe('npx everpost', function () {
       const [first, second] = [await park('campaign/1', 'broken', projectId), await park('campaign/2', 'broken')];
       const retried = await everpost(['outbox', 'retry', first, '--json'], env);
       expect(retried.json, retried.out).to.deep.equal({ ok: true, retried: 1 });
-      expect(await database.db('outbox').where({ id: first }).first()).to.include({ parkedAt: null, attempts: 0 });
+      expect(await outboxMessages(database.db, { id: first }).first()).to.include({ parkedAt: null, attempts: 0 });
       expect((await everpost(['outbox', 'parked', '--json'], env)).json.messages[0].id).to.equal(second);
       expect(await audited(projectId)).to.deep.equal([
         { action: 'outbox.retried', actorType: 'SYSTEM', targetId: first, changes: {} },
@@ -275,7 +293,7 @@ describe('npx everpost', function () {
       const projectId = newId();
       for (const id of [projectId, projectId, newId()]) await park('campaign/1', 'broken', id);
       expect((await everpost(['outbox', 'retry', '--all'], env)).out).to.equal('3 messages are retried now');
-      expect(await database.db('outbox').whereNotNull('parkedAt')).to.deep.equal([]);
+      expect(await parkedMessages(database.db)).to.deep.equal([]);
       const changes = { messages: { from: null, to: 2 } };
       expect(await audited(projectId)).to.deep.equal([
         { action: 'outbox.retried', actorType: 'SYSTEM', targetId: null, changes },
@@ -295,7 +313,7 @@ describe('npx everpost', function () {
         expect(status, out).to.equal(1);
         expect(json.error).to.match(message);
       }
-      expect(await database.db('outbox').whereNotNull('parkedAt')).to.have.length(1);
+      expect(await parkedMessages(database.db)).to.have.length(1);
     });
   });
 
@@ -306,15 +324,13 @@ describe('npx everpost', function () {
         ...{ id: newId(), contactId: newId(), projectId, reason, blockedDomain },
         createdAt: new Date(Date.UTC(2026, 0, day)),
       });
-      await database
-        .db('emails')
-        .insert([
-          mail(unverified, 'domain not verified', 'b.example', 3),
-          mail(unverified, 'domain not verified', 'a.example', 2),
-          mail(disabled, 'project disabled', '', 1),
-          mail(disabled, '451 try later', null, 1),
-          { ...mail(disabled, 'project disabled', 'a.example', 1), status: 'SENT' },
-        ]);
+      await addMailRows(database.db, [
+        mail(unverified, 'domain not verified', 'b.example', 3),
+        mail(unverified, 'domain not verified', 'a.example', 2),
+        mail(disabled, 'project disabled', '', 1),
+        mail(disabled, '451 try later', null, 1),
+        { ...mail(disabled, 'project disabled', 'a.example', 1), status: 'SENT' },
+      ]);
       const { json, out } = await everpost(['mail', 'blocked', '--json'], env);
       expect(json, out).to.deep.equal({
         ok: true,
@@ -336,7 +352,7 @@ describe('npx everpost', function () {
     });
 
     it('says so when no mail is blocked', async () => {
-      await database.db('emails').del();
+      await removeMails(database.db);
       expect((await everpost(['mail', 'blocked'], env)).out).to.equal('No mail is blocked.');
     });
   });

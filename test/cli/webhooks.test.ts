@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { storedDeliveries } from '../support/rows/webhooks.ts';
 import { eventually } from '../support/waiting.ts';
 import { driveWebhooks, relayWebhooks } from '../support/webhooks.ts';
 
@@ -58,7 +59,7 @@ describe('npx everpost webhooks', function () {
       type: 'event.heard',
     });
     await eventually(() => out().includes('"result":200'));
-    expect(await api.db('webhookDeliveries').where({ projectId: project.id })).to.deep.equal([]);
+    expect(await storedDeliveries(api.db, { projectId: project.id })).to.deep.equal([]);
     child.kill('SIGINT');
     await exited;
   });

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { cookieOf } from '../support/accounts.ts';
 import { client } from '../support/api.ts';
+import { addContactSeries, storedContacts } from '../support/rows/contacts.ts';
+import { storedErasures, storedProject } from '../support/rows/projects.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -62,20 +64,16 @@ describe('account and project lifecycle', function () {
     const login = await client(stack.api.url).post('/auth/login', { email, password: 'battery staple' });
     const ann = client(stack.api.url, { cookie: cookieOf(login) });
     const { id, secretKey } = (await ann.post('/users/@me/projects', { name: 'Shop' })).body;
-    await db.raw(
-      `insert into contacts (id, project_id, email, subscribed)
-       select gen_random_uuid(), ?, 'c' || n || '@example.com', true from generate_series(1, 5000) n`,
-      [id],
-    );
+    await addContactSeries(db, id, 5000);
     expect(await ann.delete(`/users/@me/projects/${id}`)).to.have.status(204);
     const server = client(stack.api.url, { authorization: `Bearer ${secretKey}` });
     expect(await server.get('/contacts')).to.be.envelope(401, 'INVALID_API_KEY');
-    await eventually(async () => (await db('projects').where({ id })).length === 0, {
+    await eventually(async () => (await storedProject(db, id)) === undefined, {
       what: 'the end of the project',
       timeoutMs: 60_000,
     });
-    expect(await db('contacts').where({ projectId: id })).to.have.length(0);
-    const { id: erasureId } = await db('projectErasures').where({ projectId: id }).first();
+    expect(await storedContacts(db, { projectId: id })).to.have.length(0);
+    const { id: erasureId } = await storedErasures(db, { projectId: id }).first();
     const run = await eventually(async () => {
       const found = await temporal.client.workflow.getHandle(`erasure/${id}/${erasureId}`).describe();
       return found.status.name === 'COMPLETED' && found;

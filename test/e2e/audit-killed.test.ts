@@ -4,6 +4,8 @@ import { type ApiProject, createProjectWithClients } from '../support/api.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { createOneOfEachResource, type ProjectResources } from '../support/one-of-each.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
+import { storedAudit } from '../support/rows/accounts.ts';
+import { connectionsOf, lockTable } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('killing the API between an act and its audit row', function () {
@@ -24,13 +26,7 @@ describe('killing the API between an act and its audit row', function () {
   });
   after(() => database.close());
 
-  const connections = async (): Promise<number> => {
-    const { rows } = await database.db.raw(
-      `select count(*)::integer as count from pg_stat_activity
-       where datname = current_database() and application_name = 'everpost-api'`,
-    );
-    return rows[0].count;
-  };
+  const connections = async (): Promise<number> => (await connectionsOf(database.db, 'everpost-api')).length;
   /** Everything that the acts below change. */
   const state = async () => {
     const tables = ['templates', 'segments', 'campaigns', 'workflows', 'domains', 'memberships', 'scopedKeys', 'jobs'];
@@ -68,7 +64,7 @@ describe('killing the API between an act and its audit row', function () {
     }
     const before = await state();
     lock = await database.db.transaction();
-    await lock.raw('lock table audit_log in share mode');
+    await lockTable(lock, 'audit_log', 'share');
     const answers = prepared.map((act) => act().catch(() => 'no answer'));
     const waiting = async (trx: Knex): Promise<number> => {
       const { rows } = await trx.raw(
@@ -108,7 +104,7 @@ describe('killing the API between an act and its audit row', function () {
     let rows = 0;
     for (const [table, action] of Object.entries(made)) {
       const ids = await database.db(table).where({ projectId: project.id }).orderBy('id').pluck('id');
-      const audited = await database.db('auditLog').where({ projectId: project.id, action }).select('targetId');
+      const audited = await storedAudit(database.db, { projectId: project.id, action }).select('targetId');
       expect(audited.map(({ targetId }) => targetId).sort(), table).to.deep.equal(ids);
       rows += ids.length;
     }

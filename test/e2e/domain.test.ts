@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import { authenticate } from 'mailauth';
 import { freePort } from '../../dev/ports.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
+import { readEventsOfContact } from '../support/reading.ts';
 import { bounceReport } from '../support/reports.ts';
+import { emailOfUser } from '../support/rows/accounts.ts';
+import { storedDomains } from '../support/rows/projects.ts';
 import { submitMail } from '../support/smtp-client.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
@@ -42,7 +45,7 @@ describe('a sender domain', () => {
     const { server, smtp, database, project } = stack;
     const added: DomainBody = (await server.post('/domains', { domain: 'shop.example' })).body;
     const list = async (): Promise<DomainBody[]> => (await server.get('/domains/project/current')).body;
-    const failedChecks = async () => (await database.db('domains').where({ id: added.id }).first())?.failedChecks;
+    const failedChecks = async () => (await storedDomains(database.db, { id: added.id }).first())?.failedChecks;
     await eventually(async () => (await failedChecks()) > 1, { timeoutMs: 60_000, what: 'checks by the clock' });
 
     const dkim = added.records.find(({ purpose }) => purpose === 'DKIM');
@@ -52,7 +55,7 @@ describe('a sender domain', () => {
     // The API asks the running Temporal workflow.
     expect((await server.get(`/domains/${added.id}/verify`)).body.verified).to.equal(true);
 
-    const owner = (await database.db('users').where({ id: project.userId }).first()).email;
+    const owner = await emailOfUser(database.db, project.userId);
     const [notification] = await smtp.received(1, { to: owner, timeoutMs: 60_000 });
     expect((await notification?.parsed())?.subject).to.equal('shop.example is verified');
 
@@ -103,7 +106,7 @@ describe('a sender domain', () => {
     );
     expect(body.reason).to.contain('no such user');
     expect((await server.get(`/contacts/${contact.id}`)).body).to.include({ subscribed: false });
-    const events = await stack.database.db('events').where({ contactId: contact.id }).orderBy('position');
+    const events = await readEventsOfContact({ server }, contact.id);
     expect(events.map(({ name }) => name)).to.include.members(['email.sent', 'email.bounce', 'contact.unsubscribed']);
     const ended = events.find(({ name }) => name === 'contact.unsubscribed');
     expect(ended.data).to.include({ reason: 'bounce', emailId });

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { type ImportResult, Job } from '../../db/models/job.ts';
+import { storedContacts } from '../support/rows/contacts.ts';
+import { replaceFirstChunk, storedJobInput } from '../support/rows/jobs.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -40,7 +42,7 @@ describe('killing the worker during an import', function () {
     await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the import' });
     const result = (await job()).result as ImportResult;
     expect(result).to.deep.equal({ totalRows: ROWS, created: ROWS, updated: 0, unchanged: 0, failed: 0, errors: [] });
-    const contacts = await stack.database.db('contacts').where({ projectId: stack.project.id }).orderBy('email');
+    const contacts = await storedContacts(stack.database.db, { projectId: stack.project.id });
     expect(contacts.map(({ email, data }) => `${email},${data.n}`)).to.deep.equal(file.trimEnd().split('\n').slice(1));
     await worker.kill();
   });
@@ -55,23 +57,20 @@ describe('killing the worker during an import', function () {
     expect(status).to.equal(202);
     const { db } = stack.database;
     const job = () => Job.query(db).findById(body.jobId).throwIfNotFound();
-    const position = async () =>
-      Number((await db('jobInputs').where({ jobId: body.jobId }).first('position'))?.position ?? 0);
+    const position = async () => Number((await storedJobInput(db, body.jobId))?.position ?? 0);
 
     let worker = await stack.startWorker();
     await eventually(async () => (await position()) > 1024 * 1024, { ...TIMEOUT, what: 'the second part' });
     await worker.kill();
     expect(await job()).to.include({ status: 'RUNNING' });
     // What is processed is not needed again: only the header is left of the first part.
-    await db('jobChunks')
-      .where({ jobId: body.jobId, number: 0 })
-      .update({ content: Buffer.from('email,note\n') });
+    await replaceFirstChunk(db, body.jobId, 'email,note\n');
 
     worker = await stack.startWorker();
     await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the import' });
     const result = (await job()).result as ImportResult;
     expect(result).to.deep.include({ totalRows: rows, created: rows, updated: 0, unchanged: 0, failed: 0 });
-    const contacts = await db('contacts').where({ projectId: stack.project.id }).whereLike('email', 'big%');
+    const contacts = await storedContacts(db, { projectId: stack.project.id }).whereLike('email', 'big%');
     expect(contacts).to.have.lengthOf(rows);
     for (const { email, data } of contacts)
       expect(data.note).to.equal(`${email.slice(3, email.indexOf('@'))},\r\n${padding}`);

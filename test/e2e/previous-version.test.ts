@@ -9,6 +9,8 @@ import {
 } from '../support/connected-database.ts';
 import { compilePrevious, previousCommit } from '../support/previous-version.ts';
 import { type Env, type ServiceProcess, startApi, startWorker } from '../support/processes.ts';
+import { setMails } from '../support/rows/mails.ts';
+import { countRows } from '../support/rows/tables.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { type OwnNamespace, ownNamespace } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
@@ -94,12 +96,12 @@ describe('API and worker of the version before the newest migration, on the new 
     try {
       const { id } = await send(`${newId()}@example.com`);
       await eventually(async () => (await server().get(`/emails/${id}`)).body.status === 'SENT', WAIT);
-      await database.db('emails').where({ id }).update({ openedAt: new Date(), humanOpenedAt: new Date() });
+      await setMails(database.db, { id }, { openedAt: new Date(), humanOpenedAt: new Date() });
       const figures = async () => {
         const { data } = (await server(beside.url).get('/analytics/timeseries')).body;
         return data.reduce((total: number, { humanOpened }: { humanOpened: number }) => total + humanOpened, 0);
       };
-      await eventually(async () => (await database.db('activityDeltas')).length === 0, {
+      await eventually(async () => (await countRows(database.db, 'activity_deltas')) === 0, {
         what: 'the worker of the previous version to aggregate',
         ...WAIT,
       });

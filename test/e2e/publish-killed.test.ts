@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { trackEvent } from '../../services/events/track.ts';
 import { continueMoves } from '../../services/workflows/drafts/moves.ts';
+import { storedExecutions, storedMoves } from '../support/rows/workflows.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { insertWaiting } from '../support/waiting-executions.ts';
@@ -60,14 +61,14 @@ describe('killing the API while executions move to a published version', functio
 
     // Locks an execution in the middle, so that the API dies between two sets.
     const lock = await db.transaction();
-    const middle = await db('executions').where({ workflowId: id }).orderBy('id').offset(5_500).first('id');
+    const middle = await storedExecutions(db, { workflowId: id }).offset(5_500).first('id');
     await lock('executions').where({ id: middle.id }).forUpdate();
     const body = { expectedRevision: saved.body.revision, migrate: 'POSSIBLE' };
     const publishing = server.post(`/workflows/${id}/publish`, body).then(
       ({ status }) => status,
       () => 'died',
     );
-    const move = () => db('workflowMoves').where({ workflowId: id }).first();
+    const move = () => storedMoves(db, { workflowId: id }).first();
     await eventually(async () => (await move())?.moved === 5_000, { timeoutMs: 60_000, what: 'five sets' });
     await api.kill();
     expect(await publishing).to.equal('died');
@@ -78,13 +79,13 @@ describe('killing the API while executions move to a published version', functio
     await eventually(async () => (await move()).finishedAt !== null, { ...TIMEOUT, what: 'the end of the move' });
     const people = [...first, ...last];
     expect(await move()).to.include({ moved: COUNT + people.length });
-    const executions = await db('executions').where({ workflowId: id }).select('version', 'status');
+    const executions = await storedExecutions(db, { workflowId: id }).select('version', 'status');
     expect(executions).to.have.length(COUNT + people.length);
     expect(executions.every((one) => one.version === version + 1 && one.status === 'WAITING')).to.equal(true);
     expect(await continueMoves(db)).to.equal(0);
 
     for (const email of people) await trackEvent(db, project.access, { email, event: 'bought' });
-    const ended = () => db('executions').where({ workflowId: id, status: 'EXITED' });
+    const ended = () => storedExecutions(db, { workflowId: id, status: 'EXITED' });
     await eventually(async () => (await ended()).length === people.length, { ...TIMEOUT, what: 'four exits' });
     expect((await ended()).map(({ exitReason }) => exitReason)).to.deep.equal(people.map(() => 'new'));
   });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type ApiProject, type Client, client, createProjectWithClients } from '../support/api.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
+import { countRows } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 interface Load {
@@ -82,7 +83,7 @@ describe('revoking keys under load in two API processes', function () {
         expect(statuses((startedAt) => startedAt <= end)).to.include(200);
       }
     }
-    const [row] = await database.db('emails').where({ projectId: project.id }).count({ count: '*' });
-    expect(Number(row?.count), 'mails of accepted requests').to.equal(accepted);
+    const stored = await countRows(database.db, 'emails', { projectId: project.id });
+    expect(stored, 'mails of accepted requests').to.equal(accepted);
   });
 });

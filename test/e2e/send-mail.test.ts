@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { mailById } from '../support/ledger.ts';
 import type { ServiceProcess } from '../support/processes.ts';
+import { outgoingMails, runningSenders } from '../support/rows/mails.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -87,8 +88,8 @@ describe('sending one mail end to end', function () {
     const exit = await worker.stop();
     expect(exit, worker.logs()).to.deep.equal({ code: 0, signal: null });
     const db = stack.database.db;
-    expect(await db('outgoing_mails'), 'no mail is left leased or in flight').to.deep.equal([]);
-    expect(await db('senders')).to.deep.equal([]);
+    expect(await outgoingMails(db), 'no mail is left leased or in flight').to.deep.equal([]);
+    expect(await runningSenders(db)).to.deep.equal([]);
     expect(stack.smtp.mails.length, 'it did not wait for all of them').to.be.below(before + 80);
     worker = await stack.startWorker();
     const mails = await Promise.all(ids.map(finished));

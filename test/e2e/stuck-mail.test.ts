@@ -5,6 +5,7 @@ import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { addContacts, recipientTo, standing, startCampaign } from '../support/campaigns.ts';
 import { poisonousComposer } from '../support/composer.ts';
 import { mailById } from '../support/ledger.ts';
+import { setContacts } from '../support/rows/contacts.ts';
 import { testSender } from '../support/sending.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { silent, temporalSettings } from '../support/temporal-work.ts';
@@ -84,10 +85,11 @@ describe('a mail that stops every process that composes it', function () {
   it('ends FAILED in a campaign, and the other recipients get their mail once', async () => {
     const { database, project, smtp } = stack;
     await addContacts(database.db, project, 30);
-    await database
-      .db('contacts')
-      .where({ projectId: project.id, email: 'p7@example.com' })
-      .update({ data: JSON.stringify({ name: 'KILL' }) });
+    await setContacts(
+      database.db,
+      { projectId: project.id, email: 'p7@example.com' },
+      { data: JSON.stringify({ name: 'KILL' }) },
+    );
     const before = smtp.mails.length;
     const { id } = await startCampaign(database.db, project);
     await eventually(async () => (await standing(database.db, project, id)).sent === 29, {

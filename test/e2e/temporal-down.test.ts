@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { mailById } from '../support/ledger.ts';
 import { type ServiceProcess, spawnWorker } from '../support/processes.ts';
+import { outgoingMails, storedMails } from '../support/rows/mails.ts';
+import { outboxMessages } from '../support/rows/outbox.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { type OwnDevServer, ownDevServer } from '../support/temporal.ts';
 import { eventually } from '../support/waiting.ts';
@@ -40,7 +42,7 @@ describe('while Temporal is down', function () {
     sent.push(id);
     return id;
   };
-  const sentRows = () => stack.database.db('emails').where({ status: 'SENT' });
+  const sentRows = () => storedMails(stack.database.db, { status: 'SENT' });
 
   it('goes on sending with the running sender, for longer than Temporal waits for its heartbeat', async () => {
     const until = Date.now() + HEARTBEAT_TIMEOUT_MS + 10_000;
@@ -64,7 +66,7 @@ describe('while Temporal is down', function () {
     const next = await spawnWorker(stack.env);
     await Promise.all(Array.from({ length: 30 }, send));
     const { db } = stack.database;
-    const failedMessage = () => db('outbox').whereNotNull('lastError').first();
+    const failedMessage = () => outboxMessages(db).whereNotNull('lastError').first();
     const waiting = await eventually(failedMessage, { ...TIMEOUT, what: 'a failed call to Temporal' });
     expect(waiting).to.include({ attempts: 0, parkedAt: null, queue: 'control' });
     expect(stack.smtp.mails).to.have.length(sent.length - 30);
@@ -75,6 +77,6 @@ describe('while Temporal is down', function () {
     for (const row of await sentRows()) expect(row).to.include({ attempts: 1, unknownOutcomes: 0 });
     const messageIds = stack.smtp.mails.map(({ messageId }) => messageId);
     expect(messageIds, 'none twice').to.have.members(sent.map((id) => `<${id}@${stack.project.senderDomain}>`));
-    await eventually(async () => (await db('outbox')).length + (await db('outgoing_mails')).length === 0);
+    await eventually(async () => (await outboxMessages(db)).length + (await outgoingMails(db)).length === 0);
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { addContactSeries } from '../support/rows/contacts.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -33,12 +34,10 @@ describe('killing a worker that updates a tracked segment', function () {
     const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
     const condition = { logic: 'AND', groups: [{ filters: [filter] }] };
     const { body } = await stack.server.post('/segments', { name: 'Pro', trackMembership: true, condition });
-    await stack.database.db.raw(
-      `insert into contacts (id, project_id, email, subscribed, data)
-       select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', true, '{"plan": "pro"}'
-       from generate_series(1, ?) n`,
-      [stack.project.id, CONTACTS],
-    );
+    await addContactSeries(stack.database.db, stack.project.id, CONTACTS, {
+      prefix: 'user',
+      data: `'{"plan": "pro"}'`,
+    });
     const victim = await stack.startWorker();
     await eventually(async () => (await count('events')) > 0, { ...TIMEOUT, what: 'the first entries' });
     await victim.kill();

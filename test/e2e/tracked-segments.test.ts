@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { readEventNames } from '../support/reading.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -19,10 +20,7 @@ describe('a tracked segment with a running worker', function () {
     await temporal?.close();
   });
 
-  const eventNames = async () => {
-    const events = await stack.database.db('events').where({ projectId: stack.project.id }).orderBy('id');
-    return events.map(({ name }) => name as string);
-  };
+  const eventNames = () => readEventNames(stack);
 
   it('records entries and exits without an API call', async () => {
     const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };

@@ -4,6 +4,7 @@ import { addContacts, startCampaign } from '../support/campaigns.ts';
 import { makeProject, type TestProject } from '../support/connected-database.ts';
 import { mailById } from '../support/ledger.ts';
 import type { ServiceProcess } from '../support/processes.ts';
+import { storedMails } from '../support/rows/mails.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
@@ -57,7 +58,7 @@ describe('two SMTP relays', function () {
     return id;
   };
   const rows = (campaignId: string) =>
-    stack.database.db('emails').where({ campaignId }).select('id', 'status', 'attempts', 'attemptLog');
+    storedMails(stack.database.db, { campaignId }).select('id', 'status', 'attempts', 'attemptLog');
   const endOf = async (campaignId: string) => {
     await eventually(async () => (await rows(campaignId)).every(({ status }) => status !== 'PENDING'), {
       ...TIMEOUT,

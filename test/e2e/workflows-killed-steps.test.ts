@@ -3,6 +3,11 @@ import type { Knex } from 'knex';
 import { client } from '../support/api.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
+import { storedContacts } from '../support/rows/contacts.ts';
+import { queuedEvents, storedEvents } from '../support/rows/events.ts';
+import { storedMails } from '../support/rows/mails.ts';
+import { breakConnection } from '../support/rows/tables.ts';
+import { storedExecutions, storedVisits } from '../support/rows/workflows.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
@@ -189,8 +194,7 @@ describe('executions', function () {
     const blocked = await allBlocked(killPoints.length);
     for (const victim of workers) expect(await victim.kill()).to.deep.equal({ code: null, signal: 'SIGKILL' });
     const lostKeys = new Set(killPoints.filter(({ isCommitted }) => !isCommitted).map(({ key }) => key));
-    for (const { key, pid } of blocked)
-      if (lostKeys.has(key)) await database.db.raw('select pg_terminate_backend(?)', [pid]);
+    for (const { key, pid } of blocked) if (lostKeys.has(key)) await breakConnection(database.db, pid);
     const areLost = async () => (await waiting()).every(({ key }) => !lostKeys.has(key));
     await eventually(areLost, { what: 'the rollback of the lost commits' });
     await release();
@@ -199,7 +203,7 @@ describe('executions', function () {
     const atKill = await readStates(id);
     for (const { email, visit, status, isCommitted } of killPoints) {
       const { id: executionId = '' } = atKill.get(email) ?? {};
-      const record = await database.db('execution_steps').where({ executionId, visit, status }).first();
+      const record = await storedVisits(database.db, { executionId, visit, status }).first();
       expect(record !== undefined, `${email} when the workers are dead`).to.equal(isCommitted);
     }
     // A repeated change would overwrite this one.
@@ -226,15 +230,15 @@ describe('executions', function () {
       const { id: executionId = '', ...state } = end.get(email) ?? {};
       const context = { source: email, thing: `tea for ${email}` };
       expect(state, email).to.deep.equal({ email, status: 'EXITED', visit: 7, exit_reason: 'done', context });
-      const steps = await database.db('execution_steps').where({ executionId }).orderBy('visit');
+      const steps = await storedVisits(database.db, { executionId });
       const expected = STEPS.map((name, n) => ({ name, visit: n + 1, status: 'COMPLETED', attempt: 1 }));
       const recorded = steps.map(({ name, visit, status, attempt }) => ({ name, visit, status, attempt }));
       expect(recorded, email).to.deep.equal(expected);
-      const contact = await database.db('contacts').where({ email }).first();
+      const contact = await storedContacts(database.db, { email }).first();
       expect(contact.data, email).to.include({ greeted: isChanged(killPoint) ? 'since' : 'yes' });
       const unsubscribed = { contactId: contact.id, name: 'contact.unsubscribed' };
-      expect(await database.db('events').where(unsubscribed), email).to.have.length(1);
-      expect(await database.db('emails').where({ executionId }), email).to.have.length(1);
+      expect(await storedEvents(database.db, unsubscribed), email).to.have.length(1);
+      expect(await storedMails(database.db, { executionId }), email).to.have.length(1);
       expect(smtp.mailsTo(email), email).to.have.length(1);
       // Only a call whose outcome was lost is repeated, with the same id.
       const calls = receiver.requests.filter(({ body }) => body === email).map(({ headers }) => headers['webhook-id']);
@@ -285,8 +289,8 @@ describe('executions', function () {
     await burst('after@example.com');
     expect(answered).to.include('after@example.com');
     const isQuiet = async () =>
-      (await database.db('event_queue')).length === 0 &&
-      (await database.db('executions').where({ workflowId: id }).whereNot({ status: 'EXITED' })).length === 0;
+      (await queuedEvents(database.db)).length === 0 &&
+      (await storedExecutions(database.db, { workflowId: id }).whereNot({ status: 'EXITED' })).length === 0;
     await eventually(isQuiet, { ...TIMEOUT, what: 'the end of all executions' });
     const counts = await rows<{ email: string; events: number; executions: number }>(
       `select c.email,

@@ -4,6 +4,8 @@ import { createTemporal, type Temporal } from '../../temporal/connection.ts';
 import { client } from '../support/api.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import type { ServiceProcess } from '../support/processes.ts';
+import { storedMails } from '../support/rows/mails.ts';
+import { setExecutions, storedExecutions } from '../support/rows/workflows.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { type OwnDevServer, ownDevServer } from '../support/temporal.ts';
 import { temporalSettings } from '../support/temporal-work.ts';
@@ -39,7 +41,7 @@ describe('executions while processes are killed', function () {
     await worker.kill();
     worker = await stack.startWorker();
   };
-  const executions = (workflowId: string) => stack.database.db('executions').where({ workflowId });
+  const executions = (workflowId: string) => storedExecutions(stack.database.db, { workflowId });
   const reached = (workflowId: string, test: (row: Execution) => boolean, what: string) =>
     eventually(
       async () => {
@@ -113,13 +115,13 @@ describe('executions while processes are killed', function () {
     expect(rows).to.deep.equal(
       ['change', 'first', 'rest', 'call', 'wait', 'second', 'out'].map((name) => ({ name, ...each })),
     );
-    const mails = await database.db('emails').where({ workflowId: id });
+    const mails = await storedMails(database.db, { workflowId: id });
     expect(mails).to.have.length(2 * CONTACTS - 1);
     // A call during which a worker died may be repeated, with the same id.
     const calls = receiver.requests.map(({ headers }) => headers['webhook-id']);
     expect(new Set(calls).size).to.equal(CONTACTS);
     await eventually(
-      async () => (await database.db('emails').where({ workflowId: id, status: 'SENT' })).length === mails.length,
+      async () => (await storedMails(database.db, { workflowId: id, status: 'SENT' })).length === mails.length,
       TIMEOUT,
     );
     const query = 'WorkflowType = "execution" AND ExecutionStatus = "Running"';
@@ -148,10 +150,7 @@ describe('executions while processes are killed', function () {
     const ids = await eventually(async () => ((await open()).length === CONTACTS ? open() : undefined), TIMEOUT);
     for (const workflowId of ids) await temporal.client.workflow.getHandle(workflowId).terminate('by hand');
     await eventually(async () => (await open()).length === 0, TIMEOUT);
-    await database
-      .db('executions')
-      .where({ workflowId: id })
-      .update({ updatedAt: new Date(Date.now() - 600_000) });
+    await setExecutions(database.db, { workflowId: id }, { updatedAt: new Date(Date.now() - 600_000) });
 
     await temporal.client.schedule.getHandle('reconciler').trigger();
     await reached(id, ({ generation }) => generation === 2, 'a new generation of all');

@@ -47,6 +47,9 @@ import { startHttpReceiver } from '../support/http-receiver.ts';
 import { addMails } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
+import { storedContacts } from '../support/rows/contacts.ts';
+import { storedMails } from '../support/rows/mails.ts';
+import { storedErasures } from '../support/rows/projects.ts';
 import { testSender } from '../support/sending.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownDevServer } from '../support/temporal.ts';
@@ -102,10 +105,10 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
         await handle.signal(signalNames.refresh);
       };
       await signalAfter(sendCampaign(db, project.access, id, undefined));
-      await eventually(() => db('emails').where({ campaignId: id, status: 'SENT' }).first('id'));
+      await eventually(() => storedMails(db, { campaignId: id, status: 'SENT' }).first('id'));
       await signalAfter(pauseCampaign(db, project.access, id));
       await signalAfter(resumeCampaign(db, project.access, id));
-      const isSent = async () => (await db('emails').where({ campaignId: id, status: 'SENT' })).length === 6;
+      const isSent = async () => (await storedMails(db, { campaignId: id, status: 'SENT' })).length === 6;
       await signalAfter(eventually(isSent));
     };
     const { generation } = campaign;
@@ -127,7 +130,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   async erasure(db, project) {
     await addMails(db, 3, { project: project.id });
     await deleteProject(db, project.id);
-    const { id } = await db('projectErasures').first('id');
+    const { id } = await storedErasures(db, {}).first('id');
     return { workflowId: workflowIds.erasure(project.id, id), args: [{ erasureId: id }], resourceId: id };
   },
   /** Sleeps, is woken by an event, times out, calls a webhook twice, and completes. */
@@ -176,7 +179,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     });
     const id = await driver.start(workflow, 'ann@example.com');
     const trx = await db.transaction();
-    await trx('contacts').forUpdate();
+    await storedContacts(trx, {}).forUpdate();
     const meanwhile = async (handle: WorkflowHandle) => {
       const isLeftToAnActivity = async () =>
         (await handle.fetchHistory()).events?.some((event) => event.activityTaskScheduledEventAttributes);

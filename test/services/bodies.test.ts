@@ -16,6 +16,7 @@ import {
   makeProject,
   type TestProject,
 } from '../support/connected-database.ts';
+import { addMailRows, storedBodies, storedContents } from '../support/rows/mails.ts';
 
 const MB = 1024 * 1024;
 
@@ -43,7 +44,7 @@ describe('stored bodies', () => {
     return emails.map(({ email, contact }) => ({ id: email, contactId: contact.id }));
   };
   const bodies = async (): Promise<{ id: string; html: string; shared: boolean }[]> =>
-    db('email_bodies').where({ projectId: project.id }).orderBy('id').select('id', 'html', 'shared');
+    storedBodies(db, { projectId: project.id }).select('id', 'html', 'shared');
   const template = async (body = '<p>{{ name }}</p>'): Promise<string> => {
     const id = newId();
     const columns = { name: 'T', subject: 'Hi', body, type: 'TRANSACTIONAL' };
@@ -71,7 +72,7 @@ describe('stored bodies', () => {
   it('stay while a recipient has them, and go with the last one', async () => {
     const [first, second] = await accept({ to: [{ email: 'a@example.com' }, { email: 'b@example.com' }] });
     await deleteContact(db, project.access, first?.contactId ?? '');
-    const contents = await db('email_contents').where({ projectId: project.id }).select('emailId');
+    const contents = await storedContents(db, { projectId: project.id }).select('emailId');
     expect(contents).to.deep.equal([{ emailId: second?.id }]);
     expect(await bodies()).to.have.length(1);
     await deleteContact(db, project.access, second?.contactId ?? '');
@@ -108,7 +109,7 @@ describe('stored bodies', () => {
     const [mail] = await accept({ template: id });
     await deleteContact(db, project.access, mail?.contactId ?? '');
     expect(await bodies()).to.have.length(1);
-    expect(await db('email_contents').where({ projectId: project.id })).to.deep.equal([]);
+    expect(await storedContents(db, { projectId: project.id })).to.deep.equal([]);
   });
 
   it('of a template are the request’s own where it replaces the text or has headers', async () => {
@@ -122,7 +123,7 @@ describe('stored bodies', () => {
   it('of system mail are stored once a month', async () => {
     const mail = { from: 'team@everpost.localhost', subject: 'S', paragraphs: ['x'] };
     for (const to of ['s1@example.com', 's2@example.com']) await sendSystemMail(db, { ...mail, to });
-    const stored = await db('email_bodies').where({ projectId: SYSTEM_PROJECT_ID });
+    const stored = await storedBodies(db, { projectId: SYSTEM_PROJECT_ID });
     expect(stored.map(({ headers }) => headers)).to.deep.equal([{ 'Auto-Submitted': 'auto-generated' }]);
   });
 
@@ -134,7 +135,7 @@ describe('stored bodies', () => {
     const add = async (at: string, status: string, bodyId?: string): Promise<string> => {
       const id = await idAt(at);
       const row = { projectId: project.id, createdAt: at };
-      await db('emails').insert({ ...row, id, contactId: newId(), status });
+      await addMailRows(db, { ...row, id, contactId: newId(), status });
       const content = { toEmail: 'a@example.com', fromEmail: 'b@example.com', subject: 'S' };
       await db('email_contents').insert({ ...row, emailId: id, bodyId: bodyId ?? id, ...content });
       if (!bodyId) await db('email_bodies').insert({ ...row, id, html: 'x' });

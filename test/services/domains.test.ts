@@ -25,6 +25,7 @@ import {
   type TestProject,
 } from '../support/connected-database.ts';
 import { addMail, mailById } from '../support/ledger.ts';
+import { setMails } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
 const [OLD, NEW] = ['the key that everything was sealed with', 'the key that takes its place'];
@@ -186,7 +187,7 @@ describe('domain services', () => {
       blockedDomain: domain.domain,
       dueAt: new Date(Date.now() + 86_400_000),
     };
-    await database.db('emails').where({ id }).update(blocked);
+    await setMails(database.db, { id }, blocked);
     await releaseBlockedMail(database.db, domain);
     expect((await mailById(database.db, id)).reason).to.equal('domain not verified');
     await Domain.query(database.db).findById(domain.id).patch({ status: 'VERIFIED' });

@@ -8,6 +8,9 @@ import {
   makeProject,
   type TestProject,
 } from '../support/connected-database.ts';
+import { storedEvents } from '../support/rows/events.ts';
+import { ageIdempotencyKeys, setProject } from '../support/rows/projects.ts';
+import { breakConnection, countRows, ownConnection } from '../support/rows/tables.ts';
 
 describe('an Idempotency-Key', () => {
   let database: ConnectedDatabase;
@@ -26,7 +29,7 @@ describe('an Idempotency-Key', () => {
       const result = await trackEvent(db, by.access, { email: 'ann@example.com', event: 'e' });
       return { result, statusCode: 200, response: { event: result.eventId } };
     });
-  const eventCount = async (by = project) => (await database.db('events').where({ projectId: by.id })).length;
+  const eventCount = async (by = project) => (await storedEvents(database.db, { projectId: by.id })).length;
   const refusal = (work: Promise<unknown>): Promise<ApiError> =>
     work.then(
       () => expect.fail('it was accepted'),
@@ -77,9 +80,9 @@ describe('an Idempotency-Key', () => {
   });
 
   it('stays unused when the request is refused', async () => {
-    await database.db('projects').where({ id: project.id }).update({ disabled: true });
+    await setProject(database.db, project.id, { disabled: true });
     expect((await refusal(track('again'))).status).to.equal(403);
-    await database.db('projects').where({ id: project.id }).update({ disabled: false });
+    await setProject(database.db, project.id, { disabled: false });
     await track('again');
     expect(await eventCount()).to.equal(1);
   });
@@ -89,8 +92,8 @@ describe('an Idempotency-Key', () => {
     const death = once(database.db, keyed, async (trx) => {
       const result = await trackEvent(trx, project.access, { email: 'ann@example.com', event: 'e' });
       // Simulates a killed process: Postgres loses its connection.
-      const { rows } = await trx.raw('select pg_backend_pid() as pid');
-      await database.db.raw('select pg_terminate_backend(?)', [rows[0].pid]);
+      const pid = await ownConnection(trx);
+      await breakConnection(database.db, pid);
       return { result, statusCode: 200, response: {} };
     });
     await refusal(death);
@@ -108,12 +111,12 @@ describe('an Idempotency-Key', () => {
 
   it('expires after its lifetime and is deleted', async () => {
     await track('old');
-    await database.db('idempotencyKeys').update({ createdAt: database.db.raw("now() - interval '25 hours'") });
+    await ageIdempotencyKeys(database.db, 25);
     await track('old');
     expect(await eventCount()).to.equal(2);
-    await database.db('idempotencyKeys').update({ createdAt: database.db.raw("now() - interval '25 hours'") });
+    await ageIdempotencyKeys(database.db, 25);
     expect(await sweepKeys(database.db, 24)).to.be.greaterThan(0);
-    expect(await database.db('idempotencyKeys')).to.deep.equal([]);
+    expect(await countRows(database.db, 'idempotency_keys')).to.equal(0);
   });
 
   for (const key of ['', 'x'.repeat(256), 'ü', 'a\tb'])

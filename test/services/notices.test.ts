@@ -13,6 +13,11 @@ import {
   type TestProject,
 } from '../support/connected-database.ts';
 import { addUnpublishedResults, mailById } from '../support/ledger.ts';
+import { contactById, setContacts } from '../support/rows/contacts.ts';
+import { removeEvents, storedEvents } from '../support/rows/events.ts';
+import { markSent, setMails, setNotices, waitingNotices } from '../support/rows/mails.ts';
+import { emptyTables } from '../support/rows/tables.ts';
+import { addExecutions } from '../support/rows/workflows.ts';
 import { putInFlight } from '../support/sending.ts';
 
 describe('notices of mail', () => {
@@ -26,7 +31,15 @@ describe('notices of mail', () => {
   });
   after(() => database.close());
   beforeEach(() =>
-    database.db.raw('truncate emails, email_bodies, email_contents, email_notices, unpublished_email_results, events'),
+    emptyTables(
+      database.db,
+      'emails',
+      'email_bodies',
+      'email_contents',
+      'email_notices',
+      'unpublished_email_results',
+      'events',
+    ),
   );
 
   /** A mail with status SENT whose result is published. */
@@ -34,7 +47,7 @@ describe('notices of mail', () => {
     const mail = await acceptMail({ status: 'SENT', sentAt: new Date(), ...state });
     await addUnpublishedResults(database.db);
     await publishResults(database.db);
-    await database.db('events').where({ emailId: mail.id }).del();
+    await removeEvents(database.db, { emailId: mail.id });
     return mail;
   };
   const acceptMail = async (state: Partial<Email> = {}): Promise<Email> => {
@@ -46,7 +59,7 @@ describe('notices of mail', () => {
       subscribed: true,
     });
     const id = emails[0]?.email ?? '';
-    if (Object.keys(state).length > 0) await database.db('emails').where({ id }).update(state);
+    if (Object.keys(state).length > 0) await setMails(database.db, { id }, state);
     return mailById(database.db, id);
   };
   const apply = async (mail: Email, ...notices: Omit<Notice, 'mail'>[]): Promise<void> => {
@@ -57,9 +70,9 @@ describe('notices of mail', () => {
     await applyNotices(database.db);
   };
   const events = (mail: Email): Promise<{ name: string; data: Record<string, unknown> }[]> =>
-    database.db('events').where({ contactId: mail.contactId }).orderBy('position').select('name', 'data');
+    storedEvents(database.db, { contactId: mail.contactId }).select('name', 'data');
   const names = async (mail: Email) => (await events(mail)).map(({ name }) => name);
-  const waiting = () => database.db('email_notices');
+  const waiting = () => waitingNotices(database.db);
 
   const steps: [Notice['kind'], EmailStatus, keyof Email][] = [
     ['delivery', 'DELIVERED', 'deliveredAt'],
@@ -134,7 +147,7 @@ describe('notices of mail', () => {
   it('record events of workflow mail one level deeper than its execution', async () => {
     const executionId = newId();
     const ids = { id: executionId, projectId: project.id, workflowId: newId(), contactId: newId() };
-    await database.db('executions').insert({ ...ids, version: 1, afterPosition: 0, depth: 3, oncePerContact: false });
+    await addExecutions(database.db, { ...ids, version: 1, afterPosition: 0, depth: 3, oncePerContact: false });
     const mail = await acceptMail({
       status: 'SENT',
       sentAt: new Date(),
@@ -145,7 +158,7 @@ describe('notices of mail', () => {
     await addUnpublishedResults(database.db);
     await publishResults(database.db);
     await apply(mail, { kind: 'open' });
-    const recorded = await database.db('events').where({ contactId: mail.contactId }).orderBy('position');
+    const recorded = await storedEvents(database.db, { contactId: mail.contactId });
     expect(recorded.map(({ name, depth, data }) => [name, depth, data.workflowId])).to.deep.equal([
       ['email.sent', 4, ids.workflowId],
       ['email.open', 4, ids.workflowId],
@@ -181,10 +194,10 @@ describe('notices of mail', () => {
     await putInFlight(database.db, mail.id);
     await apply(mail, { kind: 'open' });
     expect(await mailById(database.db, mail.id)).to.include({ status: 'PENDING', openedAt: null });
-    await database.db('emails').where({ id: mail.id }).update({ status: 'SENT', sentAt: new Date() });
+    await markSent(database.db, mail.id);
     await addUnpublishedResults(database.db);
     const applyNow = async () => {
-      await database.db('email_notices').update({ dueAt: new Date(0) });
+      await setNotices(database.db, { dueAt: new Date(0) });
       await applyNotices(database.db);
     };
     await applyNow();
@@ -200,7 +213,7 @@ describe('notices of mail', () => {
     await apply(mail, { kind: 'delivery' });
     expect(await mailById(database.db, mail.id)).to.include({ status: 'SENT', reason: null });
     await publishResults(database.db);
-    await database.db('email_notices').update({ dueAt: new Date(0) });
+    await setNotices(database.db, { dueAt: new Date(0) });
     await applyNotices(database.db);
     expect(await names(mail)).to.deep.equal(['email.sent', 'email.delivery']);
     expect(await mailById(database.db, mail.id)).to.include({ status: 'DELIVERED' });
@@ -218,13 +231,12 @@ describe('notices of mail', () => {
     await recordNotices(database.db, [{ mail: { id: newId() }, kind: 'open' }]);
     await applyNotices(database.db);
     expect(await waiting()).to.have.length(1);
-    await database.db('email_notices').update({ dueAt: new Date(0), createdAt: new Date(Date.now() - 3_600_000) });
+    await setNotices(database.db, { dueAt: new Date(0), createdAt: new Date(Date.now() - 3_600_000) });
     expect(await applyNotices(database.db)).to.equal(1);
     expect(await waiting()).to.deep.equal([]);
   });
 
-  const isSubscribed = async ({ contactId }: Email) =>
-    (await database.db('contacts').where({ id: contactId }).first()).subscribed;
+  const isSubscribed = async ({ contactId }: Email) => (await contactById(database.db, contactId)).subscribed;
 
   it('of hard bounces unsubscribe the contact once', async () => {
     const mail = await sentMail();
@@ -270,10 +282,7 @@ describe('notices of mail', () => {
 
   it('of a bounce of a former address keep the contact subscribed', async () => {
     const mail = await sentMail();
-    await database
-      .db('contacts')
-      .where({ id: mail.contactId })
-      .update({ email: `moved${mail.id}@example.com` });
+    await setContacts(database.db, { id: mail.contactId }, { email: `moved${mail.id}@example.com` });
     await apply(mail, { kind: 'bounce', bounceType: 'Permanent' });
     expect(await isSubscribed(mail)).to.equal(true);
     expect(await names(mail)).to.deep.equal(['email.bounce']);
@@ -290,7 +299,7 @@ describe('notices of mail', () => {
 
   it('are applied once each when 8 workers run', async () => {
     const mails = await Promise.all(Array.from({ length: 20 }, () => acceptMail()));
-    await database.db('emails').update({ status: 'SENT', sentAt: new Date() });
+    await setMails(database.db, {}, { status: 'SENT', sentAt: new Date() });
     await recordNotices(
       database.db,
       mails.flatMap(({ id }) => steps.map(([kind]) => ({ mail: { id }, kind }))),

@@ -7,6 +7,7 @@ import { outboxDepth } from '../../services/outbox/depth.ts';
 import { MAX_ATTEMPTS, resolveOutboxMessages, unparkOutboxMessages } from '../../services/outbox/resolve.ts';
 import { type OutboxMessage, writeOutboxMessage } from '../../services/outbox/write.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { emptyOutbox, outboxMessages, setOutbox } from '../support/rows/outbox.ts';
 
 const nothing = { done: [], failed: [], unreachable: [] };
 
@@ -19,7 +20,7 @@ describe('the outbox', () => {
     db = database.db;
   });
   after(() => database.close());
-  beforeEach(() => db('outbox').del());
+  beforeEach(() => emptyOutbox(db));
 
   const start = (projectId: string, workflowId: string, queue: OutboxQueue = 'starts') =>
     writeOutboxMessage(db, {
@@ -32,8 +33,8 @@ describe('the outbox', () => {
     } satisfies OutboxMessage);
   const claimed = async (queue: OutboxQueue = 'starts', limit = 100) =>
     (await claimOutboxMessages(db, queue, limit)).map(({ workflowId }) => workflowId);
-  const makeDue = () => db('outbox').update({ dueAt: db.fn.now() });
-  const rows = () => db('outbox').orderBy('id');
+  const makeDue = () => setOutbox(db, { dueAt: db.fn.now() });
+  const rows = () => outboxMessages(db);
 
   it('returns a message as it was written', async () => {
     const project = newId();
@@ -154,7 +155,7 @@ describe('the outbox', () => {
   it('does not claim later messages of a Temporal workflow with a parked one', async () => {
     const project = newId();
     await start(project, 'poison');
-    await db('outbox').update({ parkedAt: db.fn.now() });
+    await setOutbox(db, { parkedAt: db.fn.now() });
     await writeOutboxMessage(db, { queue: 'starts', projectId: project, workflowId: 'poison', action: 'cancel' });
     await start(project, 'healthy');
     expect(await claimed()).to.deep.equal(['healthy']);
@@ -191,7 +192,7 @@ describe('the outbox', () => {
   it('resets the attempts of an unparked message', async () => {
     await start(newId(), 'a');
     await start(newId(), 'b');
-    await db('outbox').update({ parkedAt: db.fn.now(), attempts: MAX_ATTEMPTS });
+    await setOutbox(db, { parkedAt: db.fn.now(), attempts: MAX_ATTEMPTS });
     const [a, b] = await rows();
     expect(await unparkOutboxMessages(db, [a.id])).to.equal(1);
     expect(await claimed()).to.deep.equal(['a']);
@@ -219,7 +220,7 @@ describe('the outbox', () => {
       failed: [{ id: named('failed'), error: 'bad' }],
       unreachable: [{ id: named('unreachable'), error: 'unavailable' }],
     });
-    const left = await db('outbox').orderBy('id').select('workflowId', 'attempts', 'lastError');
+    const left = await outboxMessages(db).select('workflowId', 'attempts', 'lastError');
     expect(left).to.deep.equal([
       { workflowId: 'failed', attempts: 1, lastError: 'bad' },
       { workflowId: 'unreachable', attempts: 0, lastError: 'unavailable' },

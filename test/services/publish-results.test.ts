@@ -12,6 +12,10 @@ import {
   type TestProject,
 } from '../support/connected-database.ts';
 import { addUnpublishedResults } from '../support/ledger.ts';
+import { setContacts, storedContacts } from '../support/rows/contacts.ts';
+import { storedEvents } from '../support/rows/events.ts';
+import { setMails } from '../support/rows/mails.ts';
+import { emptyTables } from '../support/rows/tables.ts';
 
 describe('publishing results', () => {
   let database: ConnectedDatabase;
@@ -22,7 +26,7 @@ describe('publishing results', () => {
   });
   after(() => database.close());
   beforeEach(async () => {
-    await database.db.raw('truncate emails, email_bodies, email_contents, events');
+    await emptyTables(database.db, 'emails', 'email_bodies', 'email_contents', 'events');
     project = await makeProject(database.db);
   });
 
@@ -36,10 +40,10 @@ describe('publishing results', () => {
     return emails;
   };
   const setState = async (id: string, state: Partial<Email>) => {
-    await database.db('emails').where({ id }).update(state);
+    await setMails(database.db, { id }, state);
     await addUnpublishedResults(database.db);
   };
-  const events = () => database.db('events').orderBy('id');
+  const events = () => storedEvents(database.db, {});
 
   it('records email.sent and email.failed with the mail’s data, and nothing for unfinished mail', async () => {
     const [sent, failed, pending, unknown] = await accept(
@@ -98,7 +102,7 @@ describe('publishing results', () => {
 
   it('records each result once when 12 workers run', async () => {
     const emails = await accept(...Array.from({ length: 120 }, (_, n) => `c${n}@example.com`));
-    await database.db('emails').update({ status: 'SENT', sentAt: new Date() });
+    await setMails(database.db, {}, { status: 'SENT', sentAt: new Date() });
     await addUnpublishedResults(database.db);
     const counts = await Promise.all(Array.from({ length: 12 }, () => publishResults(database.db, 20)));
     while ((await publishResults(database.db, 20)) > 0);
@@ -111,9 +115,9 @@ describe('publishing results', () => {
     await setState(first?.email ?? '', { status: 'SENT', sentAt: new Date() });
     let publishing: Promise<number> | undefined;
     await inTransaction(database.db, async (trx) => {
-      await trx('contacts').where({ id: first?.contact.id }).forUpdate();
+      await storedContacts(trx, { id: first?.contact.id }).forUpdate();
       publishing = publishResults(database.db);
-      await trx('contacts').where({ id: first?.contact.id }).update({ data: '{"a":1}' });
+      await setContacts(trx, { id: first?.contact.id }, { data: '{"a":1}' });
       expect(await events()).to.deep.equal([]);
     });
     expect(await publishing).to.equal(1);

@@ -5,6 +5,7 @@ import { Listener } from '../../db/listener.ts';
 import { newId } from '../../platform/ids.ts';
 import { RateLimiter, type RateStore, rateStore } from '../../services/access/rate-limiter.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { breakConnectionsOf } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 interface Process {
@@ -205,10 +206,7 @@ describe('rate limit over several processes', () => {
     const { limiter } = await startProcess(1000);
     const project = newId();
     await limiter.take(project, 'public');
-    await database.db.raw(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'everpost-listener' and datname = current_database()`,
-    );
+    await breakConnectionsOf(database.db, 'everpost-listener');
     await eventually(async () => (await granted(project)) === 1, { what: 'the tokens to come back' });
   });
 

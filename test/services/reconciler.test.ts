@@ -10,6 +10,11 @@ import {
   type TestProject,
 } from '../support/connected-database.ts';
 import { ExecutionDriver, insertWorkflow } from '../support/executions.ts';
+import { setJobs } from '../support/rows/jobs.ts';
+import { emptyOutbox, outboxMessages } from '../support/rows/outbox.ts';
+import { countRows } from '../support/rows/tables.ts';
+import { setEndpoints } from '../support/rows/webhooks.ts';
+import { setExecutions } from '../support/rows/workflows.ts';
 
 const LONG_AGO = new Date(Date.now() - 3_600_000);
 
@@ -52,8 +57,8 @@ describe('the reconciler', () => {
     });
     execution = await driver.start(workflow, 'ann@example.com');
     await driver.advance(execution);
-    await database.db('outbox').del();
-    await database.db('executions').update({ updatedAt: LONG_AGO });
+    await emptyOutbox(database.db);
+    await setExecutions(database.db, {}, { updatedAt: LONG_AGO });
   });
   afterEach(() => database?.close());
 
@@ -63,13 +68,13 @@ describe('the reconciler', () => {
     startedAt,
   });
   const idOf = (generation: number) => `execution/${project.id}/${execution}/${generation}`;
-  const intents = () => database.db('outbox').select('action', 'workflowId').orderBy('id');
+  const intents = () => outboxMessages(database.db).select('action', 'workflowId');
 
   it('changes nothing for open workflows', async () => {
     const side = new Listed([run(idOf(1), 'execution')]);
     expect(await reconcileTemporal(database.db, side)).to.deep.equal({ open: 1, revived: 0, ended: 0 });
     expect(await intents()).to.deep.equal([]);
-    expect(await database.db('openRuns')).to.deep.equal([]);
+    expect(await countRows(database.db, 'open_runs')).to.equal(0);
   });
 
   it('restarts a lost execution under a new generation', async () => {
@@ -83,12 +88,12 @@ describe('the reconciler', () => {
 
   it('restarts neither what `isOpen` finds nor a row that has just changed', async () => {
     expect(await reconcileTemporal(database.db, new Listed([], [idOf(1)]))).to.include({ revived: 0 });
-    await database.db('executions').update({ updatedAt: new Date() });
+    await setExecutions(database.db, {}, { updatedAt: new Date() });
     expect(await reconcileTemporal(database.db, new Listed())).to.include({ revived: 0 });
   });
 
   it('ends workflows without a row, except those that have just started', async () => {
-    await database.db('executions').update({ generation: 3 });
+    await setExecutions(database.db, {}, { generation: 3 });
     const side = new Listed([
       run(idOf(3), 'execution'),
       run(idOf(2), 'execution'),
@@ -107,10 +112,10 @@ describe('the reconciler', () => {
       steps: { out: ['EXIT'] },
       workflow: { triggerType: 'SCHEDULE', triggerConfig: JSON.stringify({ cron: '0 8 * * *' }), updatedAt: LONG_AGO },
     });
-    await db('jobs').update({ createdAt: LONG_AGO, admittedAt: LONG_AGO });
-    await db('outbox').del();
+    await setJobs(db, {}, { createdAt: LONG_AGO, admittedAt: LONG_AGO });
+    await emptyOutbox(db);
     expect(await reconcileTemporal(db, new Listed([run(idOf(1), 'execution')]))).to.include({ revived: 2 });
-    const rows = await db('outbox').orderBy('id');
+    const rows = await outboxMessages(db);
     expect(rows.map(({ action, workflowId }) => [action, workflowId])).to.deep.equal([
       ['start', `job/${project.id}/${jobId}`],
       ['schedule', `cron/${project.id}/${id}`],
@@ -122,8 +127,8 @@ describe('the reconciler', () => {
     const { db } = database;
     const input = { url: 'https://hooks.example', types: ['*'] };
     const { endpoint } = await createEndpoint(db, project.access, input, readSettings({}));
-    await db('webhookEndpoints').update({ loopStartedAt: LONG_AGO });
-    await db('outbox').del();
+    await setEndpoints(db, {}, { loopStartedAt: LONG_AGO });
+    await emptyOutbox(db);
     const gone = `webhookEndpoint/${project.id}/${execution}/1`;
     const side = new Listed([run(idOf(1), 'execution'), run(gone, 'webhookEndpoint')]);
     expect(await reconcileTemporal(db, side)).to.include({ revived: 1, ended: 1 });

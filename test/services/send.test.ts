@@ -7,6 +7,8 @@ import {
   makeProject,
   type TestProject,
 } from '../support/connected-database.ts';
+import { storedContacts } from '../support/rows/contacts.ts';
+import { storedContents, storedMails } from '../support/rows/mails.ts';
 
 describe('accepting mail', () => {
   let database: ConnectedDatabase;
@@ -28,13 +30,13 @@ describe('accepting mail', () => {
     const project = await makeProject(database.db);
     const { access, id } = project;
     const { emails } = await sendEmails(database.db, access, mail(project, { reply: 'help@example.com' }));
-    const [row] = await database.db('emails').where({ projectId: id });
+    const [row] = await storedMails(database.db, { projectId: id });
     expect(emails).to.deep.equal([{ contact: { id: row.contactId, email: 'ann@example.com' }, email: row.id }]);
     expect(row).to.include({ status: 'PENDING', sourceType: 'TRANSACTIONAL', attempts: 0 });
     expect(row.dueAt.getTime()).to.be.at.most(Date.now() + 1000);
-    const [content] = await database.db('emailContents').where({ emailId: row.id });
+    const [content] = await storedContents(database.db, { emailId: row.id });
     expect(content).to.include({ toEmail: 'ann@example.com', subject: 'Hello', replyTo: 'help@example.com' });
-    expect((await database.db('contacts').where({ projectId: id }))[0]).to.include({ subscribed: false });
+    expect((await storedContacts(database.db, { projectId: id }))[0]).to.include({ subscribed: false });
   });
 
   it('writes one row per recipient and one contact per address', async () => {
@@ -44,7 +46,7 @@ describe('accepting mail', () => {
     const { emails } = await sendEmails(database.db, access, mail(project, { to }));
     expect(emails.map(({ contact }) => contact.email)).to.deep.equal(to.map(({ email }) => email));
     expect(new Set(emails.map(({ email }) => email))).to.have.property('size', 3);
-    const contacts = await database.db('contacts').where({ projectId: id }).orderBy('email');
+    const contacts = await storedContacts(database.db, { projectId: id });
     expect(contacts.map(({ email, data }) => ({ email, data }))).to.deep.equal([
       { email: 'a@example.com', data: { name: 'Ann' } },
       { email: 'b@example.com', data: {} },
@@ -56,7 +58,7 @@ describe('accepting mail', () => {
     const { access, id } = project;
     for (const name of ['Ann', 'Other'])
       await sendEmails(database.db, access, mail(project, { to: [{ email: 'a@example.com', name }] }));
-    expect((await database.db('contacts').where({ projectId: id }))[0].data).to.deep.equal({ name: 'Ann' });
+    expect((await storedContacts(database.db, { projectId: id }))[0].data).to.deep.equal({ name: 'Ann' });
   });
 
   it('rejects an unverified sender domain with 403 and writes nothing', async () => {
@@ -65,8 +67,8 @@ describe('accepting mail', () => {
     const refused = await sendEmails(database.db, access, mail(other)).catch((error) => error);
     expect(refused).to.be.instanceOf(ApiError).and.include({ status: 403, code: 'INTERNAL_SERVER_ERROR' });
     expect(refused.extras.suggestion).to.include(other.senderDomain);
-    expect(await database.db('contacts').where({ projectId: id })).to.deep.equal([]);
-    expect(await database.db('emails').where({ projectId: id })).to.deep.equal([]);
+    expect(await storedContacts(database.db, { projectId: id })).to.deep.equal([]);
+    expect(await storedMails(database.db, { projectId: id })).to.deep.equal([]);
   });
 
   it('accepts 30 concurrent requests to the same new contacts without deadlocks', async () => {
@@ -76,7 +78,7 @@ describe('accepting mail', () => {
     const requests = Array.from({ length: 30 }, (_, n) => mail(project, { to: n % 2 ? to : [...to].reverse() }));
     const answers = await Promise.all(requests.map((request) => sendEmails(database.db, access, request)));
     expect(answers.flatMap(({ emails }) => emails)).to.have.lengthOf(300);
-    expect(await database.db('emails').where({ projectId: id })).to.have.lengthOf(300);
-    expect(await database.db('contacts').where({ projectId: id })).to.have.lengthOf(10);
+    expect(await storedMails(database.db, { projectId: id })).to.have.lengthOf(300);
+    expect(await storedContacts(database.db, { projectId: id })).to.have.lengthOf(10);
   });
 });

@@ -14,6 +14,8 @@ import {
   makeProject,
   type TestProject,
 } from '../support/connected-database.ts';
+import { storedMails } from '../support/rows/mails.ts';
+import { setDomains } from '../support/rows/projects.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('the rule for sender domains', () => {
@@ -58,7 +60,7 @@ describe('the rule for sender domains', () => {
   };
   const domain = (name = project.senderDomain) => Domain.query(database.db).findOne({ domain: name }).throwIfNotFound();
   const setStatus = (status: Domain['status'], db: Db = database.db) =>
-    db('domains').where({ domain: project.senderDomain }).update({ status });
+    setDomains(db, { domain: project.senderDomain }, { status });
   const rowCounts = async () => {
     const tables = ['emails', 'emailContents', 'contacts'];
     const counts = tables.map((table) => database.db(table).where({ projectId: project.id }).count().first());
@@ -148,7 +150,7 @@ describe('the rule for sender domains', () => {
       const late = outcomes.filter(({ begunAfter }) => begunAfter);
       expect(late).to.have.length(20);
       expect(late.filter(({ accepted }) => accepted)).to.deep.equal([]);
-      const mails = await database.db('emails').where({ projectId: project.id });
+      const mails = await storedMails(database.db, { projectId: project.id });
       expect(mails).to.have.length(2 + outcomes.filter(({ accepted }) => accepted).length);
       expect(mails.filter(({ createdAt }) => createdAt > rows[0].now)).to.deep.equal([]);
     });

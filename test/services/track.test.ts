@@ -3,6 +3,9 @@ import { ApiError } from '../../platform/errors.ts';
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
+import { storedContacts } from '../support/rows/contacts.ts';
+import { storedEvents } from '../support/rows/events.ts';
+import { setProject } from '../support/rows/projects.ts';
 
 describe('tracking an event', () => {
   let database: ConnectedDatabase;
@@ -12,8 +15,8 @@ describe('tracking an event', () => {
   });
   after(() => database.close());
 
-  const eventsOf = (projectId: string) => database.db('events').where({ projectId }).orderBy('id');
-  const contactsOf = (projectId: string) => database.db('contacts').where({ projectId });
+  const eventsOf = (projectId: string) => storedEvents(database.db, { projectId });
+  const contactsOf = (projectId: string) => storedContacts(database.db, { projectId });
 
   it('creates a subscribed contact and records the event without a subscription event', async () => {
     const { access, id } = await makeProject(database.db);
@@ -110,7 +113,7 @@ describe('tracking an event', () => {
 
   it('rejects a project that was disabled meanwhile with 403 and writes nothing', async () => {
     const { access, id } = await makeProject(database.db);
-    await database.db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });
+    await setProject(database.db, id, { disabled: true, disabledReason: 'too many bounces' });
     const refused = await trackEvent(database.db, access, { email: 'a@example.com', event: 'e' }).catch(
       (error) => error,
     );

@@ -9,6 +9,8 @@ import {
   makeProject,
   type TestProject,
 } from '../support/connected-database.ts';
+import { systemMailsWith } from '../support/rows/mails.ts';
+import { outboxMessages } from '../support/rows/outbox.ts';
 
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
@@ -38,10 +40,7 @@ describe('domains that were never verified', () => {
   const run = () => removeUnverifiedDomains(database.db, settings);
   const exists = async ({ id }: Domain) => (await Domain.query(database.db).findById(id)) !== undefined;
   const warnings = async ({ domain }: Domain) =>
-    database
-      .db('emailContents')
-      .whereRaw('variables::text like ?', [`%${domain} will be removed%`])
-      .pluck('toEmail');
+    systemMailsWith(database.db, `${domain} will be removed`).pluck('toEmail');
   const pass = ({ id }: Domain, days: number) =>
     database.db.raw(
       `update domains set created_at = created_at - make_interval(hours => :hours),
@@ -61,10 +60,7 @@ describe('domains that were never verified', () => {
     await pass(domain, 1.5);
     expect(await run()).to.deep.equal({ warned: 0, removed: 1 });
     expect(await exists(domain)).to.equal(false);
-    const actions = await database
-      .db('outbox')
-      .where({ workflowId: `domain/${project.id}/${domain.id}/1` })
-      .orderBy('id');
+    const actions = await outboxMessages(database.db, { workflowId: `domain/${project.id}/${domain.id}/1` });
     expect(actions.map(({ action }) => action)).to.deep.equal(['start', 'cancel']);
     expect(await warnings(domain)).to.have.length(1);
   });

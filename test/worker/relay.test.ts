@@ -10,6 +10,7 @@ import { taskQueues } from '../../temporal/task-queues.ts';
 import { Relay } from '../../worker/relay.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { emptyOutbox, outboxMessages } from '../support/rows/outbox.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings, testBundle } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -34,7 +35,7 @@ describe('the relay', () => {
     await temporal.close();
     await database.close();
   });
-  beforeEach(() => db('outbox').del());
+  beforeEach(() => emptyOutbox(db));
   const stopRelays = async () => void (await Promise.all(ends.splice(0).map((end) => end())));
   afterEach(stopRelays);
 
@@ -66,7 +67,7 @@ describe('the relay', () => {
     inTransaction(db, async (trx) => {
       for (const message of messages) await writeOutboxMessage(trx, message);
     });
-  const emptied = () => eventually(async () => (await db('outbox')).length === 0, { what: 'an empty outbox' });
+  const emptied = () => eventually(async () => (await outboxMessages(db)).length === 0, { what: 'an empty outbox' });
   const id = () => `probe/${project}/${newId()}`;
 
   it('starts, signals and cancels one workflow in the order of writing across queues', async () => {
@@ -116,7 +117,7 @@ describe('the relay', () => {
     await write(start(poison, 'x'.repeat(3_000_000)), start(healthy));
     await startRelay();
     const [row] = await eventually(async () => {
-      const rows = await db('outbox');
+      const rows = await outboxMessages(db);
       return rows.length === 1 && rows[0].attempts > 0 && rows;
     });
     expect(row).to.deep.include({ workflowId: poison, parkedAt: null });
@@ -129,7 +130,7 @@ describe('the relay', () => {
     await write(start(workflowId), signal(workflowId, 'end'));
     const unavailable = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`, temporal.namespace));
     await startRelay(unavailable);
-    const failedRow = () => db('outbox').whereNotNull('lastError').first();
+    const failedRow = () => outboxMessages(db).whereNotNull('lastError').first();
     const row = await eventually(failedRow, { timeoutMs: 25_000, what: 'an attempt to send it' });
     expect(row).to.include({ workflowId, attempts: 0, parkedAt: null });
     await stopRelays();

@@ -7,6 +7,7 @@ import { listenForReturnedMail, type ReturnedMailListener } from '../../worker/r
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { addMail, mailById } from '../support/ledger.ts';
 import { bounceReport, complaintReport } from '../support/reports.ts';
+import { setMails } from '../support/rows/mails.ts';
 import { submitMail } from '../support/smtp-client.ts';
 import { silent } from '../support/temporal-work.ts';
 
@@ -29,7 +30,7 @@ describe('the listener for returned mail', () => {
 
   const sent = async () => {
     const id = await addMail(database.db, { project, status: 'SENT' });
-    await database.db('emails').where({ id }).update({ sentAt: new Date() });
+    await setMails(database.db, { id }, { sentAt: new Date() });
     return { id, path: returnPath(returnToken(keys, id), 'bounce.shop.example') };
   };
   const stateOf = async (id: string) => {

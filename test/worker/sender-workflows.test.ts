@@ -13,6 +13,7 @@ import { workflowBundle } from '../../worker/bundle.ts';
 import { Relay } from '../../worker/relay.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { outboxMessages } from '../support/rows/outbox.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -92,7 +93,7 @@ describe('the sender workflows of an installation', () => {
     const { workflow } = temporal.client;
     const { runId } = await workflow.getHandle('sender/2').describe();
     await start(1, 2);
-    await eventually(async () => (await database.db('outbox')).length === 0);
+    await eventually(async () => (await outboxMessages(database.db)).length === 0);
     expect((await workflow.getHandle('sender/2').describe()).runId).to.equal(runId);
     expect(await reconcile()).to.deep.equal({ open: 2, revived: 0, ended: 0 });
 

@@ -22,6 +22,9 @@ import {
   makeProject,
   type TestProject,
 } from '../support/connected-database.ts';
+import { setCampaigns } from '../support/rows/campaigns.ts';
+import { outboxMessages } from '../support/rows/outbox.ts';
+import { setProject } from '../support/rows/projects.ts';
 import { eventually } from '../support/waiting.ts';
 
 const DAY = 86_400_000;
@@ -94,7 +97,7 @@ describe('the campaign workflow', () => {
   };
   /** Messages that the relay would send to the Temporal workflow. */
   const signalsTo = (run: WorkflowHandle) =>
-    database.db('outbox').where({ workflowId: run.workflowId, action: 'signal' });
+    outboxMessages(database.db, { workflowId: run.workflowId, action: 'signal' });
   const sentCompletely = async (id: string, run: WorkflowHandle) => {
     await sendMails(id);
     await run.result();
@@ -201,14 +204,14 @@ describe('the campaign workflow', () => {
 
   it('continues by itself when it is no longer blocked', async () => {
     const campaign = await startCampaign(database.db, project);
-    await database.db('projects').where({ id: project.id }).update({ disabled: true });
+    await setProject(database.db, project.id, { disabled: true });
     const run = await start(campaign);
     await sendMails(campaign.id);
     expect(await found(campaign.id)).to.include({ pausedBy: 'BLOCKED', pauseReason: 'project disabled' });
     await env.sleep(120_000);
     expect(await found(campaign.id)).to.include({ paused: true });
     expect(smtp.mails).to.deep.equal([]);
-    await database.db('projects').where({ id: project.id }).update({ disabled: false });
+    await setProject(database.db, project.id, { disabled: false });
     await env.sleep(120_000);
     await eventually(async () => !(await found(campaign.id)).paused, { what: 'the campaign resumed' });
     await sentCompletely(campaign.id, run);
@@ -217,7 +220,7 @@ describe('the campaign workflow', () => {
 
   it('ends without changes when a run with a later generation exists', async () => {
     const campaign = await startCampaign(database.db, project);
-    await database.db('campaigns').where({ id: campaign.id }).update({ generation: 2 });
+    await setCampaigns(database.db, { id: campaign.id }, { generation: 2 });
     const run = await start(campaign);
     expect(await run.result()).to.equal('nothing is left to do');
     expect(await statusOf(campaign.id)).to.equal('SENDING');

@@ -22,6 +22,7 @@ import {
   makeProject,
   type TestProject,
 } from '../support/connected-database.ts';
+import { systemMailsWith } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('the domain workflow', () => {
@@ -132,9 +133,7 @@ describe('the domain workflow', () => {
     expect(await state(domain)).to.equal('VERIFIED');
     await env.sleep('1 hour');
     expect(await state(domain)).to.equal('PENDING');
-    const mails = await database
-      .db('emailContents')
-      .whereRaw('variables::text like ?', [`%${domain.domain} is no longer verified%`]);
+    const mails = await systemMailsWith(database.db, `${domain.domain} is no longer verified`);
     expect(mails).to.have.length(1);
     await run.terminate();
   });

@@ -14,6 +14,7 @@ import {
 } from '../support/connected-database.ts';
 import { type CreatedWorkflow, ExecutionDriver, insertWorkflow, type WorkflowSketch } from '../support/executions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { hideTable } from '../support/rows/tables.ts';
 import { startTimeSkippingExecutions, type TimeSkippingExecutions } from '../support/time-skipping-executions.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -98,12 +99,12 @@ describe('the execution workflow', () => {
 
   it('retries a step in an activity when the local activity fails', async () => {
     const { db } = database;
-    await db.raw('alter table execution_steps rename to elsewhere');
+    const restore = await hideTable(db, 'execution_steps');
     const { id, result } = await begin({ steps: { out: ['EXIT'] } });
     const activities = async () =>
       (await skipped.handle(id).fetchHistory()).events?.filter((event) => event.activityTaskScheduledEventAttributes);
     await eventually(async () => (await activities())?.length === 1, { what: 'an activity' });
-    await db.raw('alter table elsewhere rename to execution_steps');
+    await restore();
     expect(await result()).to.equal('EXITED');
     expect(await activities()).to.have.length(1);
     expect(await driver.visits(id)).to.deep.equal(['out: COMPLETED']);

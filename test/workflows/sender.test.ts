@@ -14,6 +14,8 @@ import { type TestSender, testSender } from '../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { timeSkipping } from '../support/temporal.ts';
 import '../support/temporal-work.ts';
+import { outgoingMails, runningSenders } from '../support/rows/mails.ts';
+import { hideTable } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('the sender workflow', () => {
@@ -124,7 +126,7 @@ describe('the sender workflow', () => {
 
   it('retries the activity until the database works again', async () => {
     await mailWorker();
-    await database.db.raw('alter table senders rename to hidden_senders');
+    const restore = await hideTable(database.db, 'senders');
     const run = await start();
     const id = await addMail(database.db, { project });
     try {
@@ -132,7 +134,7 @@ describe('the sender workflow', () => {
       await eventually(async () => ((await activity())?.attempt ?? 0) >= 3, { what: 'a third attempt' });
       expect((await activity())?.lastFailure?.message).to.match(/senders/);
     } finally {
-      await database.db.raw('alter table hidden_senders rename to senders');
+      await restore();
     }
     await isSent(id);
   });
@@ -201,12 +203,12 @@ describe('the sender workflow', () => {
     });
     smtp.behave();
     // Its activity learns of the cancellation when it sends a heartbeat.
-    await eventually(async () => (await database.db('senders')).length === 0, {
+    await eventually(async () => (await runningSenders(database.db)).length === 0, {
       timeoutMs: 40_000,
       what: 'the end of the activity',
     });
     expect(await mailById(database.db, id)).to.include({ status: 'SENT', attempts: 1, unknownOutcomes: 0 });
     expect(smtp.mailsTo('slow@example.com')).to.have.length(1);
-    expect(await database.db('outgoing_mails')).to.deep.equal([]);
+    expect(await outgoingMails(database.db)).to.deep.equal([]);
   });
 });

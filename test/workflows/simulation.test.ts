@@ -18,6 +18,7 @@ import {
 import { ExecutionDriver } from '../support/executions.ts';
 import { graphs, insertReferences, type ScriptedEventAfter, scripts } from '../support/random-graphs.ts';
 import { testRenderer } from '../support/renderer.ts';
+import { addVersion, addWorkflowRow, storedExecutions } from '../support/rows/workflows.ts';
 import { startTimeSkippingExecutions, type TimeSkippingExecutions } from '../support/time-skipping-executions.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -92,16 +93,15 @@ describe('a simulation, compared with executions on a time-skipping server', () 
   async function begin(graph: Graph, email: string): Promise<string> {
     const { db } = database;
     const id = newId();
-    await db('workflows').insert({ id, projectId: project.id, name: 'Any', enabled: true, validVersion: 1 });
-    await db('workflowVersions').insert({ workflowId: id, version: 1, graph: JSON.stringify(graph) });
+    await addWorkflowRow(db, { id, projectId: project.id, name: 'Any', enabled: true, validVersion: 1 });
+    await addVersion(db, { workflowId: id, version: 1, graph: JSON.stringify(graph) });
     return (await startExecution(db, project.access, id, { email })).id;
   }
 
   const settled = (executionIds: string[]) =>
     eventually(
       async () => {
-        const busy = await database
-          .db('executions')
+        const busy = await storedExecutions(database.db, {})
           .whereIn('id', executionIds)
           .where({ status: 'RUNNING' })
           .first('id');

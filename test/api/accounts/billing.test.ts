@@ -13,6 +13,11 @@ import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { person, systemMails } from '../../support/accounts.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../../support/api.ts';
 import { addUnpublishedResults } from '../../support/ledger.ts';
+import { readCampaign, readMail, readMails } from '../../support/reading.ts';
+import { billingDeltas, billingOf, releaseReports, setBilling, unsentReports } from '../../support/rows/billing.ts';
+import { setCampaigns } from '../../support/rows/campaigns.ts';
+import { addMailRows, addSentMails, markFailed, setMails } from '../../support/rows/mails.ts';
+import { sendingBlockReason, storedProject } from '../../support/rows/projects.ts';
 import { type StripeStandIn, startStripe, stripeSignature } from '../../support/stripe.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -60,18 +65,10 @@ describe('billing', () => {
       body: 'b',
     });
   const sent = async (count: number, sourceType = 'TRANSACTIONAL', projectId = project.id) => {
-    const { rows } = await api.db.raw(
-      `insert into emails (id, project_id, contact_id, source_type, priority, status, sent_at)
-       select uuidv7(), ?, uuidv7(), ?, 0, 'SENT', now() from generate_series(1, ?::integer) returning id`,
-      [projectId, sourceType, count],
-    );
-    await recordUsage(
-      api.db,
-      rows.map(({ id }: { id: string }) => id),
-    );
+    await recordUsage(api.db, await addSentMails(api.db, projectId, count, sourceType));
   };
   const used = async () => (await project.owner.get(`${path}/billing-consumption`)).body;
-  const account = () => api.db('projectBilling').where({ projectId: project.id }).first();
+  const account = () => billingOf(api.db, project.id);
   const notify = (type: string, object: object, created = Math.floor(Date.now() / 1000)) => {
     const body = JSON.stringify({ id: 'evt_1', object: 'event', type, created, data: { object } });
     return api.post('/webhooks/incoming/stripe', body, { 'stripe-signature': stripeSignature(body, WEBHOOK_SECRET) });
@@ -96,7 +93,7 @@ describe('billing', () => {
 
     it('rejects a project with a subscription with 409', async () => {
       await project.owner.post(`${path}/checkout`);
-      await api.db('projectBilling').where({ projectId: project.id }).update({ subscriptionStatus: 'active' });
+      await setBilling(api.db, { projectId: project.id }, { subscriptionStatus: 'active' });
       expect(await project.owner.post(`${path}/checkout`)).to.be.envelope(409, 'CONFLICT');
     });
 
@@ -154,7 +151,7 @@ describe('billing', () => {
       const answers = await Promise.all(Array.from({ length: 12 }, () => send(1)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(5);
       expect(answers.filter(({ status }) => status === 402)).to.have.length(7);
-      expect(await api.db('emails').where({ projectId: project.id })).to.have.length(5);
+      expect(await readMails(project)).to.have.length(5);
     });
 
     it('does not count rejected mail', async () => {
@@ -176,7 +173,7 @@ describe('billing', () => {
       expect(await send(1, server)).to.have.status(402);
     });
 
-    const fail = (where: object) => api.db('emails').where(where).update({ status: 'FAILED' });
+    const fail = (where: object) => markFailed(api.db, where);
     const campaign = async () => {
       const content = { name: 'c', subject: 's', body: 'b', from: `x@${project.senderDomain}`, audienceType: 'ALL' };
       return (await project.server.post('/campaigns', content)).body.data.id as string;
@@ -190,19 +187,19 @@ describe('billing', () => {
       expect((await used()).transactional).to.include({ used: 2, remaining: 0 });
       await fail({ id });
       expect(await project.server.post(`/emails/${id}/resend`)).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
-      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'FAILED' });
+      expect(await readMail(project, id)).to.include({ status: 'FAILED' });
     });
 
     it('rejects the resend of a campaign mail at the cap with 402', async () => {
       const [campaignId, id] = [await campaign(), newId()];
-      await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENT' });
+      await setCampaigns(api.db, { id: campaignId }, { status: 'SENT' });
       const mail = { id, projectId: project.id, contactId: newId(), campaignId, sourceType: 'CAMPAIGN' };
-      await api.db('emails').insert({ ...mail, status: 'FAILED' });
+      await addMailRows(api.db, { ...mail, status: 'FAILED' });
       await sent(2, 'CAMPAIGN');
       await put({ campaigns: 2 });
       expect(await project.server.post(`/emails/${id}/resend`)).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
-      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'FAILED' });
-      expect(await api.db('campaigns').where({ id: campaignId }).first()).to.include({ status: 'SENT' });
+      expect(await readMail(project, id)).to.include({ status: 'FAILED' });
+      expect(await readCampaign(project, campaignId)).to.include({ status: 'SENT' });
       await put({ campaigns: 3 });
       expect(await project.server.post(`/emails/${id}/resend`)).to.have.status(200);
     });
@@ -219,10 +216,7 @@ describe('billing', () => {
       await put({ transactional: 1 });
       expect(await send(1)).to.have.status(200);
       expect(await send(1)).to.have.status(402);
-      await api
-        .db('projectBilling')
-        .where({ projectId: project.id })
-        .update({ reservedPeriod: new Date(0) });
+      await setBilling(api.db, { projectId: project.id }, { reservedPeriod: new Date(0) });
       expect(await send(1)).to.have.status(200);
     });
 
@@ -230,8 +224,7 @@ describe('billing', () => {
       await sent(2, 'WORKFLOW');
       await sent(1, 'CAMPAIGN');
       await put({ workflows: 2, campaigns: 2 });
-      const blockReason = async (source: string) =>
-        (await api.db.raw("select sending_block_reason(?, '', ?) as reason", [project.id, source])).rows[0].reason;
+      const blockReason = (source: string) => sendingBlockReason(api.db, project.id, source);
       expect(await blockReason('WORKFLOW')).to.equal('billing cap reached');
       expect(await blockReason('CAMPAIGN')).to.equal(null);
       expect(await blockReason('TRANSACTIONAL')).to.equal(null);
@@ -281,12 +274,12 @@ describe('billing', () => {
   describe('usage', () => {
     it('counts each sent mail once and no system mail', async () => {
       await send(2);
-      await api.db('emails').where({ projectId: project.id }).update({ status: 'SENT', sentAt: new Date() });
+      await setMails(api.db, { projectId: project.id }, { status: 'SENT', sentAt: new Date() });
       await addUnpublishedResults(api.db);
       while ((await publishResults(api.db, 1, { billing: true })) > 0);
       await sent(1, 'TRANSACTIONAL', SYSTEM_PROJECT_ID);
       expect(await used()).to.deep.include({ transactional: { used: 2, limit: null, remaining: null }, total: 2 });
-      expect(await api.db('billingDeltas').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
+      expect(await billingDeltas(api.db, SYSTEM_PROJECT_ID)).to.have.length(0);
     });
 
     it('reports all usage once to the meter of the price', async () => {
@@ -308,11 +301,11 @@ describe('billing', () => {
       await sent(4);
       stripe.fault = 'lost answer';
       await tend();
-      expect(await api.db('billingReports').where({ customerId, reportedAt: null })).to.have.length(1);
+      expect(await unsentReports(api.db, customerId)).to.have.length(1);
       stripe.fault = undefined;
-      await api.db('billingReports').update({ claimedUntil: new Date(0) });
+      await releaseReports(api.db);
       await Promise.all([tend(), tend(), tend()]);
-      expect(await api.db('billingReports').where({ customerId, reportedAt: null })).to.have.length(0);
+      expect(await unsentReports(api.db, customerId)).to.have.length(0);
       const events = stripe.meterEvents.filter(({ customer }) => customer === customerId);
       expect(events.map(({ value }) => value)).to.deep.equal([4]);
     }).timeout(30_000);
@@ -320,7 +313,7 @@ describe('billing', () => {
     it('reports usage of a deleted project, then cancels its subscription and deletes its rows', async () => {
       await project.owner.post(`${path}/checkout`);
       const { customerId } = await account();
-      await api.db('projectBilling').where({ customerId }).update({ subscriptionId: 'sub_gone' });
+      await setBilling(api.db, { customerId }, { subscriptionId: 'sub_gone' });
       await sent(2);
       await deleteProject(api.db, project.id);
       await tend();
@@ -408,7 +401,7 @@ describe('billing', () => {
     await project.owner.put(`${path}/billing-limits`, { transactional: 0, campaigns: 0, workflows: 0 });
     expect(await send(1)).to.have.status(402);
     await maintainBilling({ db: api.db, stripe: undefined, settings: readSettings({}), log });
-    const row = await api.db('projects').where({ id: project.id }).first();
+    const row = await storedProject(api.db, project.id);
     expect(row).to.deep.include({ billingCapped: false, cappedSources: [] });
     expect(await send(1)).to.have.status(200);
     await requireCampaignBelowCap(api.db, project.id, 5);

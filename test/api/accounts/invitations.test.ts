@@ -2,6 +2,16 @@ import { expect } from 'chai';
 import type { Role } from '../../../db/models/membership.ts';
 import { cookieOf, type Person, person, systemMails, tokenTo } from '../../support/accounts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { changeProject, readMembers } from '../../support/reading.ts';
+import {
+  ageAttempts,
+  clearAttempts,
+  linkIdentity,
+  removePassword,
+  setAttempts,
+  storedUsers,
+} from '../../support/rows/accounts.ts';
+import { setProject } from '../../support/rows/projects.ts';
 
 let addresses = 0;
 const newAddress = () => `guest${++addresses}@invitations.example`;
@@ -16,7 +26,7 @@ describe('invitations', () => {
   });
   after(() => api.stop());
   beforeEach(async () => {
-    await api.db('authAttempts').del();
+    await clearAttempts(api.db);
     project = await api.project();
     path = `/projects/${project.id}/members`;
   });
@@ -27,8 +37,12 @@ describe('invitations', () => {
   };
   const admin = (emailVerified = true): Promise<Person> =>
     person(api, { project: project.id, role: 'ADMIN' }, { emailVerified });
-  const later = (minutes: number) =>
-    api.db.raw('update auth_attempts set opened_at = opened_at - make_interval(mins => ?)', [minutes]);
+  const memberId = async (email: string): Promise<string> => {
+    const member = (await readMembers(project)).find((one) => one.email === email);
+    if (!member) throw new Error(`${email} is no member`);
+    return member.userId;
+  };
+  const later = (minutes: number) => ageAttempts(api.db, minutes);
 
   describe('accepting with an existing account', () => {
     it('rejects with 401 without a session and keeps the token valid', async () => {
@@ -53,8 +67,8 @@ describe('invitations', () => {
 
     it('rejects with 401 for an account with only an OAuth identity', async () => {
       const guest = await person(api);
-      await api.db('users').where({ id: guest.id }).update({ passwordHash: null });
-      await api.db('userIdentities').insert({ provider: 'google', subject: guest.id, userId: guest.id });
+      await removePassword(api.db, guest.id);
+      await linkIdentity(api.db, guest.id, { provider: 'google', subject: guest.id });
       const token = await invite(guest.email);
       const answer = await api.post('/auth/accept-invitation', { token, password: 'long enough' });
       expect(answer).to.be.envelope(401, 'UNAUTHORIZED');
@@ -75,7 +89,7 @@ describe('invitations', () => {
 
   it('sets the first password of an account without one, verified or not', async () => {
     const guest = await person(api);
-    await api.db('users').where({ id: guest.id }).update({ passwordHash: null });
+    await removePassword(api.db, guest.id);
     const token = await invite(guest.email);
     expect(await api.post('/auth/accept-invitation', { token })).to.have.validationError('password', 'required');
     expect(await api.post('/auth/accept-invitation', { token, password: 'long enough' })).to.have.status(200);
@@ -114,14 +128,14 @@ describe('invitations', () => {
   it('never leaves an active member with an unused token when accepting and withdrawing run concurrently', async () => {
     const email = newAddress();
     const token = await invite(email);
-    const { id } = await api.db('users').where({ email }).first();
+    const id = await memberId(email);
     const [accepted, withdrawn] = await Promise.all([
       api.post('/auth/accept-invitation', { token, password: 'long enough' }),
       project.owner.delete(`${path}/${id}`),
     ]);
     expect(withdrawn).to.have.status(204);
     expect(accepted.status).to.be.oneOf([200, 400]);
-    expect(await api.db('memberships').where({ projectId: project.id, userId: id })).to.have.length(0);
+    expect((await readMembers(project)).filter(({ userId }) => userId === id)).to.have.length(0);
   });
 
   describe('limits', () => {
@@ -133,7 +147,7 @@ describe('invitations', () => {
       const answer = await inviter.post(path, { email, role: 'MEMBER' });
       expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
       expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 86_400);
-      expect(await api.db('users').where({ email }), 'nothing is written').to.have.length(0);
+      expect(await storedUsers(api.db, { email }), 'nothing is written').to.have.length(0);
       const verified = await admin();
       expect(await verified.post(path, { email, role: 'MEMBER' }), 'others may').to.have.status(201);
       await later(24 * 60 + 1);
@@ -164,10 +178,7 @@ describe('invitations', () => {
       it(`rejects more than ${max} a day for one ${what} with 429`, async () => {
         const inviter = await admin();
         await inviter.post(path, { email: newAddress(), role: 'MEMBER' });
-        await api
-          .db('authAttempts')
-          .where({ count: 1, windowMinutes: 1_440 })
-          .update({ count: max - 1 });
+        await setAttempts(api.db, max - 1, { count: 1, windowMinutes: 1_440 });
         const [other, elsewhere] = [await admin(), await api.project()];
         const ask = {
           inviter: () => inviter.post(path, { email: newAddress(), role: 'MEMBER' }),
@@ -198,7 +209,7 @@ describe('invitations', () => {
       const email = newAddress();
       await Promise.all([1, 2, 3, 4].map(() => project.owner.post(path, { email, role: 'MEMBER' })));
       expect(await systemMails(api.db, email)).to.have.length(1);
-      const { id } = await api.db('users').where({ email }).first();
+      const id = await memberId(email);
       expect(await project.owner.delete(`${path}/${id}`)).to.have.status(204);
       expect(await project.owner.post(path, { email, role: 'MEMBER' })).to.have.status(201);
       expect(await systemMails(api.db, email)).to.have.length(1);
@@ -222,7 +233,7 @@ describe('invitations', () => {
     const shown = async (email: string) => JSON.stringify(await systemMails(api.db, email));
 
     it('shows project and inviter when the inviter is verified', async () => {
-      await api.db('projects').where({ id: project.id }).update({ name: 'Flower Shop' });
+      await changeProject(project, { name: 'Flower Shop' });
       const [inviter, email] = [await admin(), newAddress()];
       await inviter.post(path, { email, role: 'ADMIN' });
       const [mail] = await systemMails(api.db, email);
@@ -233,7 +244,7 @@ describe('invitations', () => {
     });
 
     it('shows neither when the inviter is not verified', async () => {
-      await api.db('projects').where({ id: project.id }).update({ name: 'Flower Shop' });
+      await changeProject(project, { name: 'Flower Shop' });
       const [inviter, email] = [await admin(false), newAddress()];
       await inviter.post(path, { email, role: 'ADMIN' });
       expect(await shown(email))
@@ -250,7 +261,7 @@ describe('invitations', () => {
         'a\r\nBcc: x@evil.example',
         'evil。example',
       ]) {
-        await api.db('projects').where({ id: project.id }).update({ name });
+        await setProject(api.db, project.id, { name });
         const email = newAddress();
         await inviter.post(path, { email, role: 'MEMBER' });
         const [mail] = await systemMails(api.db, email);

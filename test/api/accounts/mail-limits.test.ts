@@ -4,6 +4,7 @@ import { sweepAccounts } from '../../../services/users/attempts.ts';
 import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { cookieOf, person, systemMails } from '../../support/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
+import { ageAttempts, clearAttempts, setAttempts, storedUsers } from '../../support/rows/accounts.ts';
 
 let addresses = 0;
 const newAddress = () => `new${++addresses}@limits.example`;
@@ -22,7 +23,7 @@ describe('sign-ups and mail to strangers', () => {
     await second.stop();
     await api.stop();
   });
-  beforeEach(() => api.db('authAttempts').del());
+  beforeEach(() => clearAttempts(api.db));
 
   const password = 'correct horse';
   const signUp = (ip: string, at = api, email = newAddress()) =>
@@ -35,10 +36,10 @@ describe('sign-ups and mail to strangers', () => {
       const answer = await signUp('192.0.2.1', second, email);
       expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
       expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 3_600);
-      expect(await api.db('users').where({ email })).to.have.length(0);
+      expect(await storedUsers(api.db, { email })).to.have.length(0);
       expect(await systemMails(api.db, email)).to.have.length(0);
       expect(await signUp('192.0.2.2'), 'another IP').to.have.status(201);
-      await api.db.raw(`update auth_attempts set opened_at = now() - interval '61 minutes'`);
+      await ageAttempts(api.db, 61);
       expect(await signUp('192.0.2.1')).to.have.status(201);
     });
 
@@ -64,7 +65,7 @@ describe('sign-ups and mail to strangers', () => {
 
     it('keeps its count when expired counters are swept', async () => {
       for (let n = 0; n < 3; n++) await signUp('192.0.2.5');
-      await api.db.raw(`update auth_attempts set opened_at = now() - interval '30 minutes'`);
+      await ageAttempts(api.db, 30);
       await sweepAccounts(api.db);
       expect(await signUp('192.0.2.5')).to.have.status(429);
     });
@@ -87,7 +88,7 @@ describe('sign-ups and mail to strangers', () => {
         { 'x-forwarded-for': `2001:db8:9:9::${n.toString(16)}` },
       );
     await guess(1);
-    await api.db('authAttempts').update({ count: 49 });
+    await setAttempts(api.db, 49);
     expect(await guess(2)).to.have.status(401);
     expect(await guess(3)).to.have.status(429);
   });
@@ -117,7 +118,7 @@ describe('sign-ups and mail to strangers', () => {
     for (let n = 0; n < 24; n++) {
       expect(await api.post('/auth/request-password-reset', { email })).to.have.status(200);
       await sendRequestedMails(api.db, readSettings({ BASE_URL: 'http://app.test' }));
-      await api.db.raw(`update auth_attempts set opened_at = now() - interval '16 minutes' where window_minutes = 15`);
+      await ageAttempts(api.db, 16, { windowMinutes: 15 });
     }
     expect(await systemMails(api.db, email)).to.have.length(20);
   });

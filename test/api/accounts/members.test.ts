@@ -3,6 +3,8 @@ import type { Role } from '../../../db/models/membership.ts';
 import { newId } from '../../../platform/ids.ts';
 import { cookieOf, type Person, person, systemMails, tokenTo } from '../../support/accounts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { readMembers } from '../../support/reading.ts';
+import { ageAttempts, expireTokens, storedMemberships, userByEmail } from '../../support/rows/accounts.ts';
 
 let addresses = 0;
 const newAddress = () => `guest${++addresses}@members.example`;
@@ -23,7 +25,7 @@ describe('members', () => {
 
   const joined = (role: Role): Promise<Person> => person(api, { project: project.id, role });
   const roleOf = async (userId: string) =>
-    (await api.db('memberships').where({ projectId: project.id, userId }).first())?.role;
+    (await readMembers(project)).find((member) => member.userId === userId)?.role;
 
   describe('POST /projects/:id/members', () => {
     it('answers 201 with a pending member, creates a user without password and mails a link', async () => {
@@ -32,7 +34,7 @@ describe('members', () => {
       expect(answer).to.have.status(201);
       expect(answer.body).to.have.all.keys('userId', 'email', 'role', 'status', 'createdAt');
       expect(answer.body).to.include({ email, role: 'ADMIN', status: 'PENDING' });
-      expect(await api.db('users').where({ email }).first()).to.include({ passwordHash: null, emailVerified: false });
+      expect(await userByEmail(api.db, email)).to.include({ passwordHash: null, emailVerified: false });
       const [mail] = await systemMails(api.db, email);
       expect(mail?.link?.url).to.match(/^http:\/\/app\.test\/invitations\/\w{48}$/);
       expect((await project.owner.get(path)).body).to.have.length(2);
@@ -54,7 +56,7 @@ describe('members', () => {
       const old = await tokenTo(api.db, email);
       expect((await project.owner.post(path, { email, role: 'ADMIN' })).body).to.include({ role: 'ADMIN' });
       expect(await systemMails(api.db, email), 'within the hour').to.have.length(1);
-      await api.db.raw(`update auth_attempts set opened_at = now() - interval '61 minutes'`);
+      await ageAttempts(api.db, 61);
       await project.owner.post(path, { email, role: 'ADMIN' });
       expect(await systemMails(api.db, email)).to.have.length(2);
       const answer = await api.post('/auth/accept-invitation', { token: old, password: 'long enough' });
@@ -68,7 +70,7 @@ describe('members', () => {
         'email',
         'invalid_string',
       );
-      expect(await api.db('memberships').where({ projectId: project.id })).to.have.length(1);
+      expect(await readMembers(project)).to.have.length(1);
     });
   });
 
@@ -117,9 +119,9 @@ describe('members', () => {
     it('rejects an expired, unknown, withdrawn or other-purpose token with 400', async () => {
       const [expired, withdrawn] = [newAddress(), newAddress()];
       const first = await invite(expired);
-      await api.db('userTokens').update({ expiresAt: new Date(Date.now() - 1000) });
+      await expireTokens(api.db);
       const second = await invite(withdrawn);
-      const { id } = await api.db('users').where({ email: withdrawn }).first();
+      const { userId: id } = (await readMembers(project)).find(({ email }) => email === withdrawn);
       expect(await project.owner.delete(`${path}/${id}`)).to.have.status(204);
       const other = newAddress();
       await api.post('/auth/signup', { email: other, password: 'long enough' });
@@ -128,7 +130,7 @@ describe('members', () => {
           400,
           'BAD_REQUEST',
         );
-      expect(await api.db('memberships').where({ projectId: project.id, status: 'ACTIVE' })).to.have.length(1);
+      expect((await readMembers(project)).filter(({ status }) => status === 'ACTIVE')).to.have.length(1);
     });
   });
 
@@ -205,7 +207,7 @@ describe('members', () => {
         second.delete(`${path}/${second.id}`),
       ]);
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([204, 409]);
-      expect(await api.db('memberships').where({ projectId: project.id, role: 'OWNER' })).to.have.length(1);
+      expect(await storedMemberships(api.db, { projectId: project.id, role: 'OWNER' })).to.have.length(1);
     });
   });
 

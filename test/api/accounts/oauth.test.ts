@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { person, tokenTo } from '../../support/accounts.ts';
 import { type ApiAnswer, startTestApi, type TestApi } from '../../support/api.ts';
 import { type OAuthStandIn, startOAuthProvider } from '../../support/oauth-provider.ts';
+import { storedUsers } from '../../support/rows/accounts.ts';
 
 const env = {
   OAUTH_GITHUB_ID: 'our-id',
@@ -156,7 +157,7 @@ describe('OAuth sign-in', () => {
       it('rejects an address that the provider has not verified with 403', async () => {
         provider.account.verified = false;
         expect(await signIn(name)).to.be.envelope(403, 'FORBIDDEN');
-        expect(await api.db('users').where({ email: provider.account.email.toLowerCase() })).to.have.length(0);
+        expect(await storedUsers(api.db, { email: provider.account.email.toLowerCase() })).to.have.length(0);
       });
 
       it('sends state and a PKCE challenge', async () => {

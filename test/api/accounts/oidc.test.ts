@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { cookieOf, person } from '../../support/accounts.ts';
 import { type ApiAnswer, client, startTestApi, type TestApi } from '../../support/api.ts';
 import { type OidcFault, type OidcStandIn, startOidcProvider } from '../../support/oidc-provider.ts';
+import { clearAttempts, setSessions, storedUsers } from '../../support/rows/accounts.ts';
 import { enableTwoFactor } from '../../support/two-factor.ts';
 
 const credentials = { id: 'our id', secret: 'our:secret/1' };
@@ -29,7 +30,7 @@ describe('sign-in with OpenID Connect', () => {
     const id = ++accounts;
     provider.account = { id, email: `Ann${id}@company.example`, verified: true };
     Object.assign(provider, { fault: undefined, addressIn: 'id token', authMethods: undefined });
-    await api.db('authAttempts').del();
+    await clearAttempts(api.db);
   });
 
   const browser = { accept: 'text/html,application/xhtml+xml' };
@@ -120,7 +121,7 @@ describe('sign-in with OpenID Connect', () => {
   it('rejects an address that the provider has not verified with 403', async () => {
     provider.account.verified = false;
     expect(await signIn()).to.be.envelope(403, 'FORBIDDEN');
-    expect(await api.db('users').where({ email: provider.account.email.toLowerCase() })).to.have.length(0);
+    expect(await storedUsers(api.db, { email: provider.account.email.toLowerCase() })).to.have.length(0);
   });
 
   const refused: OidcFault[] = [
@@ -131,7 +132,7 @@ describe('sign-in with OpenID Connect', () => {
     it(`rejects a sign-in with 400: ${fault}`, async () => {
       provider.fault = fault;
       expect(await signIn()).to.be.envelope(400, 'BAD_REQUEST');
-      expect(await api.db('users').where({ email: provider.account.email.toLowerCase() })).to.have.length(0);
+      expect(await storedUsers(api.db, { email: provider.account.email.toLowerCase() })).to.have.length(0);
       provider.fault = undefined;
       expect(await signIn(), 'without the fault').to.have.status(302);
     });
@@ -238,10 +239,7 @@ describe('sign-in with OpenID Connect', () => {
   it('counts as a fresh proof for acts that need one', async () => {
     const someone = await person(api);
     const { body: project } = await someone.post('/users/@me/projects', { name: 'Shop' });
-    await api
-      .db('sessions')
-      .where({ userId: someone.id })
-      .update({ provenAt: new Date(0) });
+    await setSessions(api.db, someone.id, { provenAt: new Date(0) });
     const path = `/users/@me/projects/${project.id}/regenerate-keys`;
     expect(await someone.post(path)).to.be.envelope(403, 'FORBIDDEN');
     provider.account.email = someone.email;

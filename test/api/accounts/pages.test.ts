@@ -3,6 +3,8 @@ import { readSettings } from '../../../platform/settings.ts';
 import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { cookieOf, person, tokenTo } from '../../support/accounts.ts';
 import { type ApiAnswer, startTestApi, type TestApi } from '../../support/api.ts';
+import { changeProject } from '../../support/reading.ts';
+import { clearAttempts, userByEmail } from '../../support/rows/accounts.ts';
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -27,9 +29,9 @@ describe('pages of links in system mail', () => {
     await api.post('/auth/signup', { email, password: 'correct horse' });
     const path = `/verify-email/${await tokenTo(api.db, email)}`;
     for (let n = 0; n < 2; n++) expectPage(await api.get(path), 200, /<form method="post">/);
-    expect(await api.db('users').where({ email }).first()).to.include({ emailVerified: false });
+    expect(await userByEmail(api.db, email)).to.include({ emailVerified: false });
     expectPage(await api.post(path, 'password=correct+horse', form), 200, /v@pages\.example is verified/);
-    expect(await api.db('users').where({ email }).first()).to.include({ emailVerified: true });
+    expect(await userByEmail(api.db, email)).to.include({ emailVerified: true });
     expectPage(await api.get(path), 400, /does not work any more/);
     expectPage(await api.post(path, '', form), 400, /does not work any more/);
   });
@@ -55,7 +57,7 @@ describe('pages of links in system mail', () => {
 
   it('GET /invitations/:token shows the project and its form accepts', async () => {
     const project = await api.project();
-    await api.db('projects').where({ id: project.id }).update({ name: '<script>alert(1)</script>' });
+    await changeProject(project, { name: '<script>alert(1)</script>' });
     const email = 'guest@pages.example';
     await project.owner.post(`/projects/${project.id}/members`, { email, role: 'ADMIN' });
     const path = `/invitations/${await tokenTo(api.db, email)}`;
@@ -119,7 +121,7 @@ describe('pages of links in system mail', () => {
     const throttled = await api.post(path, 'password=correct+horse', form);
     expectPage(throttled, 429, /Too many attempts/);
     expect(Number(throttled.headers.get('retry-after'))).to.be.within(1, 900);
-    await api.db('authAttempts').del();
+    await clearAttempts(api.db);
     const accepted = await api.post(path, 'password=correct+horse', form);
     expectPage(accepted, 200, /You are a member/);
     const me = await api.get('/users/@me', { cookie: cookieOf(accepted) });

@@ -4,6 +4,8 @@ import { newId } from '../../../platform/ids.ts';
 import { newKeys } from '../../../services/access/keys.ts';
 import { type Person, person } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
+import { changeProject } from '../../support/reading.ts';
+import { blockProject, setProject, storedDomains, storedProject } from '../../support/rows/projects.ts';
 
 const keys = [
   'id',
@@ -58,7 +60,7 @@ describe('projects', () => {
 
     it('does not store the secret key', async () => {
       const project = await create(await person(api));
-      const row = await api.db('projects').where({ id: project.id }).first();
+      const row = await storedProject(api.db, project.id);
       expect(JSON.stringify(row)).not.to.contain(project.secretKey.slice(3));
     });
 
@@ -78,7 +80,7 @@ describe('projects', () => {
         [7, 'invalid_type'],
       ] as const)
         expect(await someone.post('/users/@me/projects', { name }), String(name)).to.have.validationError('name', code);
-      expect(await api.db('memberships').where({ userId: someone.id })).to.have.length(0);
+      expect((await someone.get('/users/@me/projects')).body).to.deep.equal([]);
     });
 
     it('accepts names in every script and stores them normalized', async () => {
@@ -151,7 +153,7 @@ describe('projects', () => {
     it('rejects updates of a disabled project with 403 PROJECT_DISABLED and allows reads', async () => {
       const someone = await person(api);
       const { id } = await create(someone);
-      await api.db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });
+      await blockProject(api.db, id);
       expect(await someone.patch(`/users/@me/projects/${id}`, { name: 'New' })).to.be.envelope(403, 'PROJECT_DISABLED');
       expect((await someone.get(`/projects/${id}`)).body).to.include({
         disabled: true,
@@ -193,7 +195,7 @@ describe('projects', () => {
         secretKeyHash: hashToken(secretKey),
         keyGeneration: api.db.raw('key_generation + 1'),
       };
-      await api.db('projects').where({ id: project.id }).update(changed);
+      await setProject(api.db, project.id, changed);
       for (const call of calls) expect(await call()).to.be.envelope(401, 'INVALID_API_KEY');
     });
   });
@@ -202,7 +204,7 @@ describe('projects', () => {
     it('erases the data before it answers and keeps keys, domains, members and settings', async () => {
       const project = await api.project();
       const member = await person(api, { project: project.id, role: 'MEMBER' });
-      await api.db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
+      await changeProject(project, { tracking: 'DISABLED' });
       await project.server.post('/contacts', { email: 'ann@example.com', data: { plan: 'pro' } });
       await project.server.post('/templates', { name: 't', subject: 's', body: 'b', type: 'MARKETING' });
       await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'x' });
@@ -235,12 +237,12 @@ describe('projects', () => {
       expect(await project.owner.get(`/projects/${project.id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
       expect((await project.owner.get('/users/@me/projects')).body).to.deep.equal([]);
       expect(await project.owner.delete(`/users/@me/projects/${project.id}`)).to.have.status(404);
-      expect(await api.db('domains').where({ domain: project.senderDomain })).to.have.length(0);
+      expect(await storedDomains(api.db, { domain: project.senderDomain })).to.have.length(0);
     });
 
     it('works while the project is disabled', async () => {
       const project = await api.project();
-      await api.db('projects').where({ id: project.id }).update({ disabled: true });
+      await blockProject(api.db, project.id);
       expect(await project.owner.delete(`/users/@me/projects/${project.id}`)).to.have.status(204);
     });
   });

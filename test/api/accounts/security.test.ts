@@ -5,6 +5,15 @@ import { disableCriticalProjects } from '../../../services/security/auto-disable
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { systemMails } from '../../support/accounts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { readOwnerEmail } from '../../support/reading.ts';
+import { setMails, storedMails } from '../../support/rows/mails.ts';
+import {
+  addActivityDeltas,
+  addActivityHour,
+  addSuppression,
+  removeActivity,
+  storedProject,
+} from '../../support/rows/projects.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const HOUR = 3_600_000;
@@ -24,14 +33,7 @@ describe('security state of a project', () => {
 
   /** Inserts mails that were sent that many hours ago. */
   const sent = (count: number, fate: { bounced?: number; complained?: number } = {}, hoursAgo = 1, id = project.id) =>
-    api.db('activityHours').insert({
-      projectId: id,
-      hour: new Date(Math.floor(Date.now() / HOUR - hoursAgo) * HOUR),
-      sent: count,
-      bounced: fate.bounced ?? 0,
-      complained: fate.complained ?? 0,
-      ...{ delivered: 0, opened: 0, clicked: 0, workflowsStarted: 0, workflowsCompleted: 0 },
-    });
+    addActivityHour(api.db, id, new Date(Math.floor(Date.now() / HOUR - hoursAgo) * HOUR), { sent: count, ...fate });
   const read = async (path = `/projects/${project.id}/security`) => (await project.owner.get(path)).body;
 
   it('returns rates and levels of a day, a week and all time on both routes', async () => {
@@ -48,9 +50,9 @@ describe('security state of a project', () => {
   });
 
   it('counts deltas that are not aggregated yet', async () => {
-    await api.db('activityDeltas').insert([
-      { projectId: project.id, kind: 'sent', at: new Date(), delta: 1 },
-      { projectId: project.id, kind: 'bounced', at: new Date(), delta: 1 },
+    await addActivityDeltas(api.db, project.id, [
+      { kind: 'sent', at: new Date(), delta: 1 },
+      { kind: 'bounced', at: new Date(), delta: 1 },
     ]);
     expect((await read()).last24h).to.include({ sent: 1, bounced: 1, bounceRate: 1 });
   });
@@ -71,12 +73,12 @@ describe('security state of a project', () => {
     expect(state.disabledReason).to.match(/10\.0 % of its mail bounced/);
     expect(state.suspensions).to.have.length(1);
     expect(state.suspensions[0]).to.include({ automatic: true, enabledAt: null });
-    const { email } = await api.db('users').where({ id: project.userId }).first();
+    const email = await readOwnerEmail(project);
     expect((await systemMails(api.db, email)).map(({ subject }) => subject)[0]).to.match(/was disabled$/);
     await disableCriticalProjects(api.db, settings);
     expect((await read()).suspensions).to.have.length(1);
-    expect(await api.db('projects').where({ id: SYSTEM_PROJECT_ID }).first()).to.include({ disabled: false });
-    await api.db('activityHours').where({ projectId: SYSTEM_PROJECT_ID }).del();
+    expect(await storedProject(api.db, SYSTEM_PROJECT_ID)).to.include({ disabled: false });
+    await removeActivity(api.db, SYSTEM_PROJECT_ID);
   });
 
   it('disables for complaints too, and never when AUTO_PROJECT_DISABLE is off', async () => {
@@ -105,7 +107,7 @@ describe('security state of a project', () => {
       await sent(40, { bounced: 3 }, 48);
       const deltas = Array.from({ length: 50 }, () => ({ kind: 'bounced', at: new Date(), delta: 1 }));
       const one = { kind: 'sent', at: new Date(), delta: 1 };
-      await api.db('activityDeltas').insert([...deltas, one].map((delta) => ({ ...delta, projectId: project.id })));
+      await addActivityDeltas(api.db, project.id, [...deltas, one]);
       const before = await read();
       expect(await reset()).to.have.status(200);
       const after = await read();
@@ -122,12 +124,7 @@ describe('security state of a project', () => {
 
     it('keeps suppressions in effect', async () => {
       const { body: contact } = await project.server.post('/contacts', { email: 'bounced@example.com' });
-      await api.db.raw(
-        `insert into suppressions (id, project_id, address_hash, email, contact_id, reason)
-         select gen_random_uuid(), project_id, address_hash(project_id, email), email, id, 'HARD_BOUNCE' from contacts
-         where id = ?`,
-        [contact.id],
-      );
+      await addSuppression(api.db, project.id, contact.email, 'HARD_BOUNCE');
       const before = (await project.server.get('/suppressions')).body;
       expect(before.data[0]).to.include({ email: 'bounced@example.com' });
       expect(await reset()).to.have.status(200);
@@ -142,12 +139,7 @@ describe('security state of a project', () => {
 
     it('erases the address of a suppression when its contact is deleted', async () => {
       const { body: contact } = await project.server.post('/contacts', { email: 'forgotten@example.com' });
-      await api.db.raw(
-        `insert into suppressions (id, project_id, address_hash, email, contact_id, reason)
-         select gen_random_uuid(), project_id, address_hash(project_id, email), email, id, 'COMPLAINT' from contacts
-         where id = ?`,
-        [contact.id],
-      );
+      await addSuppression(api.db, project.id, contact.email, 'COMPLAINT');
       await project.server.delete(`/contacts/${contact.id}`);
       expect((await project.server.get('/suppressions')).body.data[0]).to.include({ email: null });
     });
@@ -179,12 +171,13 @@ describe('security state of a project', () => {
     const mail = { to: 'a@b.co', from: `x@${project.senderDomain}`, subject: 's', body: 'b' };
     await project.server.post('/v1/send', mail);
     await disableProject(api.db, project.id, { reason: 'by hand' });
-    await api
-      .db('emails')
-      .where({ projectId: project.id })
-      .update({ blockedDomain: project.senderDomain, reason: 'project disabled', dueAt: new Date(Date.now() + HOUR) });
+    await setMails(
+      api.db,
+      { projectId: project.id },
+      { blockedDomain: project.senderDomain, reason: 'project disabled', dueAt: new Date(Date.now() + HOUR) },
+    );
     await enableProject(api.db, project.id);
-    const row = await api.db('emails').where({ projectId: project.id }).first();
+    const row = await storedMails(api.db, { projectId: project.id }).first();
     expect(row).to.include({ status: 'PENDING', reason: null, blockedDomain: null });
     expect(row.dueAt.getTime()).to.be.at.most(Date.now());
   });

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { cookieOf, type Person, person, tokenTo } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
+import { readAudit, readMembers, readOwnerEmail } from '../../support/reading.ts';
+import { clearAttempts, expireSessionsWithIp, setSessions, storedSessions } from '../../support/rows/accounts.ts';
 import { enableTwoFactor } from '../../support/two-factor.ts';
 
 describe('sessions of a user', () => {
@@ -10,7 +12,7 @@ describe('sessions of a user', () => {
     api = await startTestApi();
   });
   after(() => api.stop());
-  beforeEach(() => api.db('authAttempts').del());
+  beforeEach(() => clearAttempts(api.db));
 
   const logIn = ({ email, password }: Person, headers = {}) => api.post('/auth/login', { email, password }, headers);
 
@@ -31,12 +33,12 @@ describe('sessions of a user', () => {
 
     it('records a use at most once a minute, with its IP and user agent', async () => {
       const someone = await person(api);
-      const own = () => api.db('sessions').where({ userId: someone.id }).first();
+      const own = async () => (await storedSessions(api.db, someone.id))[0];
       const before = await own();
       await someone.get('/users/@me', { 'user-agent': 'first' });
       expect((await own()).lastSeenAt).to.deep.equal(before.lastSeenAt);
       const earlier = new Date(Date.now() - 61_000);
-      await api.db('sessions').where({ userId: someone.id }).update({ lastSeenAt: earlier });
+      await setSessions(api.db, someone.id, { lastSeenAt: earlier });
       await someone.get('/users/@me', { 'user-agent': 'x'.repeat(2_000) });
       const after = await own();
       expect(after.lastSeenAt.getTime()).to.be.greaterThan(earlier.getTime() + 60_000);
@@ -46,11 +48,7 @@ describe('sessions of a user', () => {
     it('lists no session that has expired, and none of others', async () => {
       const [someone] = [await person(api), await person(api)];
       await logIn(someone);
-      await api
-        .db('sessions')
-        .where({ userId: someone.id })
-        .whereNotNull('ip')
-        .update({ expiresAt: new Date(0) });
+      await expireSessionsWithIp(api.db, someone.id);
       expect((await someone.get('/users/@me/sessions')).body).to.have.length(1);
     });
   });
@@ -84,10 +82,7 @@ describe('sessions of a user', () => {
 
   describe('re-authentication', () => {
     const age = (userId: string, minutes: number) =>
-      api
-        .db('sessions')
-        .where({ userId })
-        .update({ provenAt: new Date(Date.now() - minutes * 60_000) });
+      setSessions(api.db, userId, { provenAt: new Date(Date.now() - minutes * 60_000) });
 
     const needsConfirmation = async (send: () => ReturnType<Person['post']>) => {
       const answer = await send();
@@ -108,8 +103,8 @@ describe('sessions of a user', () => {
       expect(await project.owner.patch(`/users/@me/projects/${project.id}`, { name: 'other acts' })).to.have.status(
         200,
       );
-      const { email } = await api.db('users').where({ id: project.userId }).first();
-      expect(await api.db('memberships').where({ projectId: project.id, role: 'ADMIN' })).to.have.length(0);
+      const email = await readOwnerEmail(project);
+      expect((await readMembers(project)).filter(({ role }) => role === 'ADMIN')).to.have.length(0);
       await age(project.userId, 14);
       for (const act of acts) expect((await act()).status, email).to.be.oneOf([200, 204]);
     });
@@ -158,7 +153,7 @@ describe('sessions of a user', () => {
         expect(await someone.post('/auth/confirm', { password: 'wrong' })).to.be.envelope(401, 'INVALID_CREDENTIALS');
       expect(await someone.post('/auth/confirm', { password: someone.password })).to.have.status(429);
       expect(await api.post('/auth/confirm', { password: 'x' })).to.be.envelope(401, 'UNAUTHORIZED');
-      const { provenAt } = await api.db('sessions').where({ userId: someone.id }).first();
+      const { provenAt } = await storedSessions(api.db, someone.id).first();
       expect(Date.now() - provenAt.getTime()).to.be.greaterThan(59 * 60_000);
     });
 
@@ -189,10 +184,9 @@ describe('sessions of a user', () => {
     expect(
       await project.owner.patch(`/projects/${project.id}/members/${member.id}`, { role: 'VIEWER' }),
     ).to.have.status(200);
-    const [act] = await api.db('auditLog').where({ projectId: project.id, action: 'member.role_changed' });
-    expect(act).to.deep.include({
-      ...{ actorType: 'USER', actorId: project.userId, targetType: 'user', targetId: member.id },
-      changes: { role: { from: 'MEMBER', to: 'VIEWER' } },
-    });
+    const [act] = await readAudit(project, 'member.role_changed');
+    expect(act.actor).to.include({ type: 'USER', id: project.userId });
+    expect(act.target).to.include({ type: 'user', id: member.id });
+    expect(act).to.deep.include({ changes: { role: { from: 'MEMBER', to: 'VIEWER' } } });
   });
 });

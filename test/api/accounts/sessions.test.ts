@@ -3,6 +3,22 @@ import { readSettings } from '../../../platform/settings.ts';
 import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { cookieOf, person, systemMails, tokenTo } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
+import {
+  ageAttempts,
+  clearAccountRequests,
+  clearAttempts,
+  clearAttemptsBelow,
+  expireTokens,
+  removePassword,
+  setAttempts,
+  setSessions,
+  setUser,
+  storedAccountRequests,
+  storedSessions,
+  storedUsers,
+  userByEmail,
+} from '../../support/rows/accounts.ts';
+import { storedContacts } from '../../support/rows/contacts.ts';
 
 const settings = readSettings({ BASE_URL: 'http://app.test' });
 let addresses = 0;
@@ -15,7 +31,7 @@ describe('accounts', () => {
     api = await startTestApi();
   });
   after(() => api.stop());
-  beforeEach(() => api.db('authAttempts').del());
+  beforeEach(() => clearAttempts(api.db));
 
   const answerAll = () => sendRequestedMails(api.db, settings);
 
@@ -35,10 +51,10 @@ describe('accounts', () => {
     it('stores the password as argon2id and the session hashed', async () => {
       const email = newAddress();
       const answer = await api.post('/auth/signup', { email, password: 'correct horse' });
-      const user = await api.db('users').where({ email }).first();
+      const user = await userByEmail(api.db, email);
       expect(user.passwordHash).to.match(/^\$argon2id\$/);
       const [, token = ''] = cookieOf(answer).split('=');
-      const sessions = await api.db('sessions').where({ userId: user.id });
+      const sessions = await storedSessions(api.db, user.id);
       expect(sessions).to.have.length(1);
       expect(sessions[0].tokenHash.toString('latin1')).not.to.contain(token);
     });
@@ -51,7 +67,7 @@ describe('accounts', () => {
       const answer = await api.post('/auth/verify-email', { token });
       expect(answer).to.have.status(200);
       expect(answer.body.data).to.include({ email, passwordCleared: true });
-      expect(await api.db('users').where({ email }).first()).to.include({ emailVerified: true });
+      expect(await userByEmail(api.db, email)).to.include({ emailVerified: true });
       expect(await api.post('/auth/verify-email', { token })).to.be.envelope(400, 'BAD_REQUEST');
     });
 
@@ -68,7 +84,7 @@ describe('accounts', () => {
         [1, 2, 3, 4].map(() => api.post('/auth/signup', { email, password: 'correct horse' })),
       );
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 409, 409, 409]);
-      expect(await api.db('users').where({ email })).to.have.length(1);
+      expect(await storedUsers(api.db, { email })).to.have.length(1);
     });
 
     it('rejects a malformed address and a short password, which is not echoed, with 422', async () => {
@@ -96,13 +112,13 @@ describe('accounts', () => {
       expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
       expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 900);
       // One more from this IP, which may fail fifty times.
-      await api.db('authAttempts').where({ count: 6 }).update({ count: 49 });
+      await setAttempts(api.db, 49, { count: 6 });
       for (let n = 0; n < 2; n++)
         expect(await api.post('/auth/signup', { email: newAddress(), password: 'long enough' })).to.have.status(201);
-      await api.db('authAttempts').where({ count: 49 }).update({ count: 50 });
+      await setAttempts(api.db, 50, { count: 49 });
       const fresh = newAddress();
       expect(await api.post('/auth/signup', { email: fresh, password: 'long enough' })).to.have.status(429);
-      expect(await api.db('users').where({ email: fresh })).to.have.length(0);
+      expect(await storedUsers(api.db, { email: fresh })).to.have.length(0);
     });
 
     it('answers 403 when sign-up is off', async () => {
@@ -112,7 +128,7 @@ describe('accounts', () => {
       });
       const email = newAddress();
       expect(await closed.post('/auth/signup', { email, password: 'long enough' })).to.be.envelope(403, 'FORBIDDEN');
-      expect(await api.db('users').where({ email })).to.have.length(0);
+      expect(await storedUsers(api.db, { email })).to.have.length(0);
       await closed.stop();
     });
   });
@@ -129,7 +145,7 @@ describe('accounts', () => {
     it('answers the same 401 for a wrong password, an unknown address and an account without password', async () => {
       const { email } = await person(api);
       const { email: bare, id } = await person(api);
-      await api.db('users').where({ id }).update({ passwordHash: null });
+      await removePassword(api.db, id);
       const answers = [];
       for (const address of [email, newAddress(), bare])
         answers.push(await api.post('/auth/login', { email: address, password: 'wrong' }));
@@ -149,7 +165,7 @@ describe('accounts', () => {
       expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 900);
       const { email: other, password: theirs } = await person(api);
       expect(await api.post('/auth/login', { email: other, password: theirs }), 'others').to.have.status(200);
-      await api.db('authAttempts').update({ openedAt: new Date(Date.now() - 16 * 60_000) });
+      await ageAttempts(api.db, 16);
       expect(await api.post('/auth/login', { email, password }), 'later').to.have.status(200);
     });
 
@@ -190,12 +206,12 @@ describe('accounts', () => {
       // Addresses that the client sent precede the one that the proxy added, and are ignored.
       const from = (ip: string) => ({ 'x-forwarded-for': `1.2.3.4, ${ip}` });
       await proxied.post('/auth/login', { email: newAddress(), password: 'x' }, from('192.0.2.1'));
-      await api.db('authAttempts').where({ count: 1 }).update({ count: 50 });
+      await setAttempts(api.db, 50, { count: 1 });
       expect(await proxied.post('/auth/login', { email, password }, from('192.0.2.1'))).to.be.envelope(
         429,
         'RATE_LIMIT_EXCEEDED',
       );
-      await api.db('authAttempts').where('count', '<', 50).del();
+      await clearAttemptsBelow(api.db, 50);
       expect(await proxied.post('/auth/login', { email, password }, from('192.0.2.2'))).to.have.status(200);
       await proxied.stop();
     });
@@ -224,7 +240,7 @@ describe('accounts', () => {
 
     it('is not found by another cookie name, another token or the stored hash', async () => {
       const { id, cookie } = await person(api);
-      const { tokenHash } = await api.db('sessions').where({ userId: id }).first();
+      const { tokenHash } = await storedSessions(api.db, id).first();
       for (const forged of [
         `${cookie}x`,
         cookie.slice(0, -1),
@@ -294,7 +310,7 @@ describe('accounts', () => {
     it('is accepted under the old name when it is from before the switch', async () => {
       const { id, cookie } = await person(api);
       expect((await secure.get('/users/@me', { cookie })).body).to.include({ id });
-      await api.db('sessions').where({ userId: id }).update({ expiresAt: new Date() });
+      await setSessions(api.db, id, { expiresAt: new Date() });
       expect(await secure.get('/users/@me', { cookie })).to.be.envelope(401, 'UNAUTHORIZED');
     });
 
@@ -320,9 +336,9 @@ describe('accounts', () => {
       const unknown = await api.post('/auth/request-password-reset', { email: newAddress() });
       expect(known).to.have.status(200);
       expect(unknown.body).to.deep.equal(known.body);
-      expect(await api.db('accountRequests').select('purpose')).to.deep.equal([
-        { purpose: 'RESET_PASSWORD' },
-        { purpose: 'RESET_PASSWORD' },
+      expect((await storedAccountRequests(api.db)).map(({ purpose }) => purpose)).to.deep.equal([
+        'RESET_PASSWORD',
+        'RESET_PASSWORD',
       ]);
       expect(await systemMails(api.db, email), 'that is found out later').to.have.length(0);
       await answerAll();
@@ -352,9 +368,9 @@ describe('accounts', () => {
         }
         expect(refusals[0]).to.equal(refusals[1]);
         expect(await api.post('/auth/login', { email, password }), 'logging in is another matter').to.have.status(200);
-        await api.db('authAttempts').where({ count: 12 }).update({ count: 50 });
+        await setAttempts(api.db, 50, { count: 12 });
         expect(await ask(newAddress()), 'fifty from one IP').to.have.status(429);
-        await api.db('accountRequests').del();
+        await clearAccountRequests(api.db);
       });
   });
 
@@ -388,11 +404,8 @@ describe('accounts', () => {
       const used = await askFor(someone.email);
       await api.post('/auth/reset-password', { token: used, newPassword: 'battery staple' });
       const expired = await askFor(someone.email);
-      await api
-        .db('userTokens')
-        .where({ userId: someone.id })
-        .update({ expiresAt: new Date(Date.now() - 1000) });
-      await api.db('users').where({ id: someone.id }).update({ emailVerified: false });
+      await expireTokens(api.db, { userId: someone.id });
+      await setUser(api.db, someone.id, { emailVerified: false });
       await api.post('/auth/request-verification', { email: someone.email });
       await answerAll();
       const other = await tokenTo(api.db, someone.email);
@@ -466,9 +479,9 @@ describe('accounts', () => {
       expect(await systemMails(api.db, email)).to.have.length(1);
       expect(await api.delete('/users/@me', undefined, { cookie })).to.have.status(204);
       expect(await api.get('/users/@me', { cookie })).to.have.status(401);
-      expect(await api.db('users').where({ email })).to.have.length(0);
+      expect(await storedUsers(api.db, { email })).to.have.length(0);
       expect(await systemMails(api.db, email)).to.have.length(0);
-      expect(await api.db('contacts').where({ email })).to.have.length(0);
+      expect(await storedContacts(api.db, { email })).to.have.length(0);
     });
 
     it('rejects the last OWNER of a project with 409', async () => {
@@ -484,7 +497,7 @@ describe('accounts', () => {
         database: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: { EMAIL_VERIFICATION_REQUIRED: 'true' },
       });
-      const { cookie, email } = await person(api, undefined, { emailVerified: false });
+      const { cookie, id } = await person(api, undefined, { emailVerified: false });
       const someone = client(strict.url, { cookie });
       expect(await someone.get('/users/@me')).to.have.status(200);
       expect(await someone.get('/users/@me/projects')).to.be.envelope(403, 'EMAIL_VERIFICATION_REQUIRED');
@@ -492,7 +505,7 @@ describe('accounts', () => {
         403,
         'EMAIL_VERIFICATION_REQUIRED',
       );
-      await api.db('users').where({ email }).update({ emailVerified: true });
+      await setUser(api.db, id, { emailVerified: true });
       expect(await someone.get('/users/@me/projects')).to.have.status(200);
       await strict.stop();
     });

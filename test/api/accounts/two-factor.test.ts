@@ -9,6 +9,7 @@ import { startSession } from '../../../services/users/sign-in.ts';
 import { CodeRequired, totpContext } from '../../../services/users/two-factor.ts';
 import { cookieOf, type Person, person, tokenTo } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
+import { clearAttempts, storedRecoveryCodes, storedSessions, userById } from '../../support/rows/accounts.ts';
 import { type Authenticator, enableTwoFactor } from '../../support/two-factor.ts';
 
 const { secretKeys } = readSettings({});
@@ -20,7 +21,7 @@ describe('two-factor authentication', () => {
     api = await startTestApi();
   });
   after(() => api.stop());
-  beforeEach(() => api.db('authAttempts').del());
+  beforeEach(() => clearAttempts(api.db));
 
   const logIn = ({ email, password }: Person, code?: string) => api.post('/auth/login', { email, password, code });
 
@@ -85,15 +86,15 @@ describe('two-factor authentication', () => {
 
     it('stores the secret sealed, the recovery codes hashed, and seals the secret anew after a key rotation', async () => {
       const { someone, app } = await protectedPerson();
-      const row = await api.db('users').where({ id: someone.id }).first();
+      const row = await userById(api.db, someone.id);
       expect(row.totpSecret).not.to.contain(app.secret);
       expect(unseal(secretKeys, totpContext(someone.id), row.totpSecret)).to.equal(app.secret);
-      const codes = await api.db('userRecoveryCodes').where({ userId: someone.id });
+      const codes = await storedRecoveryCodes(api.db, someone.id);
       expect(codes).to.have.length(10);
       expect(codes[0].codeHash).to.have.length(32);
       const rotated = ['a new key in front of the others', ...secretKeys] as const;
       expect(await resealSecrets(api.db, rotated)).to.be.greaterThan(0);
-      const resealed = await api.db('users').where({ id: someone.id }).first();
+      const resealed = await userById(api.db, someone.id);
       expect(unseal([rotated[0]], totpContext(someone.id), resealed.totpSecret)).to.equal(app.secret);
       await resealSecrets(api.db, [secretKeys[0], rotated[0]]);
     });
@@ -133,10 +134,10 @@ describe('two-factor authentication', () => {
       const [first = '', second = ''] = app.recoveryCodes;
       const answers = await Promise.all([1, 2, 3].map(() => logIn(someone, first)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 401, 401]);
-      await api.db('authAttempts').del();
+      await clearAttempts(api.db);
       expect(await logIn(someone, first)).to.be.envelope(401, 'INVALID_CREDENTIALS');
       expect(await logIn(someone, second.toUpperCase().replaceAll('-', ' '))).to.have.status(200);
-      expect(await api.db('userRecoveryCodes').where({ userId: someone.id })).to.have.length(8);
+      expect(await storedRecoveryCodes(api.db, someone.id)).to.have.length(8);
       const other = await protectedPerson();
       expect(await logIn(other.someone, app.recoveryCodes[2]), 'of another account').to.have.status(401);
     });
@@ -163,7 +164,7 @@ describe('two-factor authentication', () => {
       for (let n = 0; n < 30; n++) {
         expect(await logIn(someone, '000000')).to.have.status(401);
         // The quarter of an hour passes; the day does not.
-        await api.db('authAttempts').where({ windowMinutes: 15 }).del();
+        await clearAttempts(api.db, { windowMinutes: 15 });
       }
       const answer = await logIn(someone, app.code(1));
       expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
@@ -173,12 +174,12 @@ describe('two-factor authentication', () => {
 
     it('starts no session for a log-in that compared the password before it was turned on', async () => {
       const someone = await person(api);
-      const compared = await api.db('users').where({ id: someone.id }).first();
+      const compared = await userById(api.db, someone.id);
       await enableTwoFactor(someone);
       const client = { ip: '192.0.2.1', actor: SYSTEM };
       const late = await startSession(api.db, secretKeys, compared, {}, client).catch((error: unknown) => error);
       expect(late).to.be.instanceOf(CodeRequired);
-      expect(await api.db('sessions').where({ userId: someone.id })).to.have.length(1);
+      expect(await storedSessions(api.db, someone.id)).to.have.length(1);
     });
 
     it('records log-ins and failed ones', async () => {
@@ -202,7 +203,7 @@ describe('two-factor authentication', () => {
       expect(await someone.delete('/users/@me/totp', { code: '000000' })).to.be.envelope(401, 'INVALID_CREDENTIALS');
       expect(await someone.delete('/users/@me/totp', { code: app.code() })).to.have.status(204);
       expect(await logIn(someone)).to.have.status(200);
-      expect(await api.db('userRecoveryCodes').where({ userId: someone.id })).to.have.length(0);
+      expect(await storedRecoveryCodes(api.db, someone.id)).to.have.length(0);
       expect(await actionsOf(someone)).to.include('user.totp_disabled');
     });
 

@@ -7,6 +7,7 @@ import { createUploadStorage } from '../../../platform/storage/upload-storage.ts
 import { resetProject } from '../../../services/removal/project.ts';
 import { removeUploads } from '../../../services/uploads/remove.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { countRows } from '../../support/rows/tables.ts';
 import { type S3StandIn, startS3 } from '../../support/s3.ts';
 
 const chunk = (type: string, data: Buffer) =>
@@ -143,7 +144,7 @@ describe('uploads', () => {
     expect(await api.get(`/uploads/${body.key}`)).to.have.status(404);
     await removeUploads(api.db, createUploadStorage({ folder: join(folder, 'images') }));
     expect(stored()).not.to.include(body.key);
-    expect(await api.db('uploadRemovals')).to.have.length(0);
+    expect(await countRows(api.db, 'upload_removals')).to.equal(0);
   });
 
   describe('in a bucket', () => {
@@ -187,9 +188,9 @@ describe('uploads', () => {
 
     it('answers 502 EXTERNAL_SERVICE_ERROR while the bucket is unavailable and stores no row', async () => {
       s3.fault = 'down';
-      const before = await api.db('uploads').count();
+      const before = await countRows(api.db, 'uploads');
       expect(await bucket.post('/uploads/image', upload(png), key())).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
-      expect(await api.db('uploads').count()).to.deep.equal(before);
+      expect(await countRows(api.db, 'uploads')).to.equal(before);
       s3.fault = undefined;
     }).timeout(20_000);
   });

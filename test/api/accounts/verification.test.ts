@@ -6,6 +6,13 @@ import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { startSession } from '../../../services/users/sign-in.ts';
 import { cookieOf, person, systemMails, tokenTo } from '../../support/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
+import {
+  clearAttempts,
+  linkIdentity,
+  storedIdentities,
+  storedSessions,
+  userById,
+} from '../../support/rows/accounts.ts';
 
 const settings = readSettings({ BASE_URL: 'http://app.test' });
 let addresses = 0;
@@ -17,7 +24,7 @@ describe('POST /auth/verify-email', () => {
     api = await startTestApi();
   });
   after(() => api.stop());
-  beforeEach(() => api.db('authAttempts').del());
+  beforeEach(() => clearAttempts(api.db));
 
   const password = 'correct horse';
 
@@ -30,7 +37,7 @@ describe('POST /auth/verify-email', () => {
   }
   const verify = (body: object, cookie?: string) => api.post('/auth/verify-email', body, cookie ? { cookie } : {});
   const logIn = (email: string, given = password) => api.post('/auth/login', { email, password: given });
-  const isVerified = async (id: string) => (await api.db('users').where({ id }).first()).emailVerified;
+  const isVerified = async (id: string) => (await userById(api.db, id)).emailVerified;
 
   it('only verifies with a session of the account', async () => {
     const { email, id, cookie, token } = await signedUp();
@@ -97,7 +104,7 @@ describe('POST /auth/verify-email', () => {
     expect(await verify({ token, password })).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
     expect(await logIn(email), 'log-ins share the count').to.have.status(429);
     expect(await isVerified(id)).to.equal(false);
-    await api.db('authAttempts').del();
+    await clearAttempts(api.db);
     expect(await verify({ token, password })).to.have.status(200);
   });
 
@@ -130,10 +137,10 @@ describe('POST /auth/verify-email', () => {
   it('leaves a stranger who signed up with the address no session, password, provider or invitation', async () => {
     const { email, id, cookie, token } = await signedUp();
     const made = await api.post('/users/@me/projects', { name: 'of a stranger' }, { cookie });
-    await api.db('userIdentities').insert({ provider: 'github', subject: `stranger ${id}`, userId: id });
+    await linkIdentity(api.db, id, { provider: 'github', subject: `stranger ${id}` });
     expect(await verify({ token })).to.have.status(200);
-    expect(await api.db('sessions').where({ userId: id })).to.have.length(0);
-    expect(await api.db('userIdentities').where({ userId: id })).to.have.length(0);
+    expect(await storedSessions(api.db, id)).to.have.length(0);
+    expect(await storedIdentities(api.db, id)).to.have.length(0);
     expect(await api.get(`/projects/${made.body.id}`, { cookie })).to.have.status(401);
     expect(await logIn(email)).to.have.status(401);
     const [, notice] = await systemMails(api.db, email);
@@ -142,7 +149,7 @@ describe('POST /auth/verify-email', () => {
 
   it('creates no session for a login that compared the old password', async () => {
     const { id, token } = await signedUp();
-    const compared = await api.db('users').where({ id }).first();
+    const compared = await userById(api.db, id);
     expect(await verify({ token })).to.have.status(200);
     const late = await startSession(
       api.db,
@@ -152,14 +159,14 @@ describe('POST /auth/verify-email', () => {
       { ip: '192.0.2.1', actor: SYSTEM },
     ).catch((error: unknown) => error);
     expect(late).to.include({ status: 401 });
-    expect(await api.db('sessions').where({ userId: id })).to.have.length(0);
+    expect(await storedSessions(api.db, id)).to.have.length(0);
   });
 
   it('leaves no session to a stranger who logs in concurrently', async () => {
     const { email, id, token } = await signedUp();
     const attempts = Array.from({ length: 4 }, () => logIn(email));
     await Promise.all([verify({ token }), ...attempts]);
-    expect(await api.db('sessions').where({ userId: id })).to.have.length(0);
+    expect(await storedSessions(api.db, id)).to.have.length(0);
   });
 });
 
@@ -170,7 +177,7 @@ describe('outstanding links of an account', () => {
     api = await startTestApi();
   });
   after(() => api.stop());
-  beforeEach(() => api.db('authAttempts').del());
+  beforeEach(() => clearAttempts(api.db));
 
   /** Issues a link of each kind to one unverified account. */
   async function links() {

@@ -15,6 +15,10 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { addContactSeries, addSegment } from '../../support/rows/contacts.ts';
+import { outboxMessages } from '../../support/rows/outbox.ts';
+import { addReset, setProject, storedErasures, storedProject } from '../../support/rows/projects.ts';
+import { breakConnection, countRows, ownConnection } from '../../support/rows/tables.ts';
 
 const never = () => false;
 
@@ -36,17 +40,11 @@ describe('erasing a project', () => {
     return rows.map(({ name }: { name: string }) => name);
   }
 
-  const erasureOf = async (projectId: string) =>
-    (await db('projectErasures').where({ projectId }).orderBy('createdAt', 'desc').first()) as { id: string };
-  const rowsOf = async (table: string, projectId: string) =>
-    Number((await db.raw(`select count(*) from ${table} where project_id = ?`, [projectId])).rows[0].count);
+  const erasureOf = async (projectId: string) => (await storedErasures(db, { projectId }).first()) as { id: string };
+  const rowsOf = async (table: string, projectId: string) => countRows(db, table, { projectId });
 
   async function fill({ id }: TestProject, contacts: number): Promise<void> {
-    await db.raw(
-      `insert into contacts (id, project_id, email, subscribed)
-       select gen_random_uuid(), ?, 'c' || n || '@example.com', true from generate_series(1, ?) n`,
-      [id, contacts],
-    );
+    await addContactSeries(db, id, contacts);
     await db.raw(
       `insert into events (id, project_id, contact_id, name)
        select gen_random_uuid(), project_id, id, 'x' from contacts where project_id = ?`,
@@ -65,7 +63,7 @@ describe('erasing a project', () => {
       [id],
     );
     const segmentId = newId();
-    await db('segments').insert({ id: segmentId, projectId: id, slug: 's', name: 's', type: 'STATIC' });
+    await addSegment(db, { id: segmentId, projectId: id, slug: 's', name: 's', type: 'STATIC' });
     await db.raw(
       'insert into segment_members (segment_id, contact_id) select ?, id from contacts where project_id = ?',
       [segmentId, id],
@@ -102,7 +100,7 @@ describe('erasing a project', () => {
     const { id } = await erasureOf(project.id);
     expect(await runErasure(db, id, never)).to.include({ ended: true });
     for (const table of [...erasedByReset, ...keptByReset]) expect(await rowsOf(table, project.id), table).to.equal(0);
-    expect(await db('projects').where({ id: project.id })).to.have.length(0);
+    expect(await storedProject(db, project.id)).to.equal(undefined);
     for (const table of ['contacts', 'events', 'emails', 'email_contents', 'email_bodies'])
       expect(await rowsOf(table, other.id), table).to.equal(30);
     const { rows } = await db.raw('select count(*)::integer from segment_members');
@@ -151,7 +149,7 @@ describe('erasing a project', () => {
       await runErasure(db, id, () => true);
       const [eraser, others] = [connectDb({ databaseUrl: database.url, poolSize: 1 }), connectWithLockTimeout()];
       const trx = await eraser.transaction();
-      const { pid } = (await trx.raw('select pg_backend_pid() as pid')).rows[0];
+      const pid = await ownConnection(trx);
       // A chunk of every table in one transaction: more locks than an erasure ever has.
       for (const table of erasedByReset) await eraseChunk(trx, table, project.id);
       await Promise.all([1, 2, 3].map(() => writeAll(others, other)));
@@ -159,7 +157,7 @@ describe('erasing a project', () => {
       expect(await rowsOf('contacts', third.id), 'another project is erased meanwhile').to.equal(0);
 
       const left = await rowsOf('contacts', project.id);
-      await db.raw('select pg_terminate_backend(?)', [pid]);
+      await breakConnection(db, pid);
       await trx.rollback().catch(() => {});
       await eraser.destroy();
       expect(left, 'uncommitted deletions are rolled back').to.equal(2_500);
@@ -175,7 +173,7 @@ describe('erasing a project', () => {
     await deleteProject(db, project.id);
     const { id } = await erasureOf(project.id);
     await Promise.all([1, 2, 3].map(() => runErasure(db, id, never)));
-    expect(await db('projectErasures').where({ id }).first()).to.include({ done: true });
+    expect(await storedErasures(db, { id }).first()).to.include({ done: true });
     expect(await rowsOf('contacts', project.id)).to.equal(0);
   });
 
@@ -183,7 +181,7 @@ describe('erasing a project', () => {
     const project = await makeProject(db);
     await deleteProject(db, project.id);
     const { id } = await erasureOf(project.id);
-    const [message] = await db('outbox').where({ workflowId: `erasure/${project.id}/${id}` });
+    const [message] = await outboxMessages(db, { workflowId: `erasure/${project.id}/${id}` });
     expect(message).to.include({ action: 'start', projectId: project.id });
     expect(message.payload).to.deep.include({ workflowType: 'erasure', args: [{ erasureId: id }] });
   });
@@ -192,14 +190,12 @@ describe('erasing a project', () => {
     const project = await makeProject(db);
     await fill(project, 20);
     // The state after a crash of the process that started the reset.
-    await db('projects')
-      .where({ id: project.id })
-      .update({ disabled: true, disabledReason: 'its data is being wiped' });
+    await setProject(db, project.id, { disabled: true, disabledReason: 'its data is being wiped' });
     const id = newId();
-    await db('projectErasures').insert({ id, projectId: project.id, kind: 'RESET' });
+    await addReset(db, project.id, id);
     await runErasure(db, id, never);
     expect(await rowsOf('contacts', project.id)).to.equal(0);
-    expect(await db('projects').where({ id: project.id }).first()).to.include({
+    expect(await storedProject(db, project.id)).to.include({
       disabled: false,
       disabledReason: null,
     });
@@ -207,9 +203,9 @@ describe('erasing a project', () => {
 
   it('does not enable a project that is disabled for another reason', async () => {
     const project = await makeProject(db);
-    await db('projects').where({ id: project.id }).update({ disabled: true, disabledReason: 'too many bounces' });
+    await setProject(db, project.id, { disabled: true, disabledReason: 'too many bounces' });
     await resetProject(db, project.id);
-    expect(await db('projects').where({ id: project.id }).first()).to.include({
+    expect(await storedProject(db, project.id)).to.include({
       disabled: true,
       disabledReason: 'too many bounces',
     });
@@ -219,10 +215,10 @@ describe('erasing a project', () => {
     const project = await makeProject(db);
     await fill(project, 5);
     const id = newId();
-    await db('projectErasures').insert({ id, projectId: project.id, kind: 'RESET' });
+    await addReset(db, project.id, id);
     await deleteProject(db, project.id);
-    expect(await db('projectErasures').where({ projectId: project.id })).to.have.length(1);
+    expect(await storedErasures(db, { projectId: project.id })).to.have.length(1);
     await runErasure(db, id, never);
-    expect(await db('projects').where({ id: project.id })).to.have.length(0);
+    expect(await storedProject(db, project.id)).to.equal(undefined);
   });
 });

@@ -8,6 +8,10 @@ import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { scrubSystemMail } from '../../../services/system/remove-links.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
 import { mailById } from '../../support/ledger.ts';
+import { storedMemberships } from '../../support/rows/accounts.ts';
+import { storedContents } from '../../support/rows/mails.ts';
+import { storedProject } from '../../support/rows/projects.ts';
+import { countRows } from '../../support/rows/tables.ts';
 import { type TestSender, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 
@@ -70,7 +74,7 @@ describe('system mail', () => {
     const waiting = await send(mail);
     await scrubSystemMail(database.db);
     const stored = async (emailId: string) =>
-      JSON.stringify(await database.db('emailContents').where({ emailId }).first('variables'));
+      JSON.stringify(await storedContents(database.db, { emailId }).first('variables'));
     expect(await stored(sent)).not.to.contain('/invitations/');
     expect(await stored(waiting)).to.contain('/invitations/');
   });
@@ -83,18 +87,18 @@ describe('system mail', () => {
       () => deleteProject(database.db, SYSTEM_PROJECT_ID),
     ])
       expect(await work().catch((error) => error)).to.include({ status: 404 });
-    const row = await database.db('projects').where({ id: SYSTEM_PROJECT_ID }).first();
+    const row = await storedProject(database.db, SYSTEM_PROJECT_ID);
     expect(keyKind(row.publicKey), 'its public key is none').to.equal(undefined);
     expect(row.secretKeyHash, 'no key has this hash').to.have.length(1);
-    expect(await database.db('memberships').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
+    expect(await storedMemberships(database.db, { projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
   });
 
   it('is not sent when the transaction is rolled back', async () => {
-    const before = await database.db('emails').count();
+    const before = await countRows(database.db, 'emails');
     await inTransaction(database.db, async (trx) => {
       await sendSystemMail(trx, mail);
       throw new Error('no');
     }).catch(() => {});
-    expect(await database.db('emails').count()).to.deep.equal(before);
+    expect(await countRows(database.db, 'emails')).to.equal(before);
   });
 });

@@ -12,6 +12,7 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { addContactSeries, storedContacts } from '../../support/rows/contacts.ts';
 
 const keys: SigningKeys = ['a secret of sixteen'];
 const EVENTS = 30_000;
@@ -25,11 +26,7 @@ describe('activity of a project with many events', () => {
     // One connection, so that its statistics include all reads.
     database = await connectTestDatabase(1);
     project = await makeProject(database.db);
-    await database.db.raw(
-      `insert into contacts (id, project_id, email, subscribed)
-       select uuidv7(), ?, 'u' || n || '@example.com', true from generate_series(1, 300) n`,
-      [project.id],
-    );
+    await addContactSeries(database.db, project.id, 300, { prefix: 'u' });
     await database.db.raw(
       `insert into events (id, project_id, contact_id, name, data)
        select uuidv7(), project_id, id, (array['a', 'b', 'email.sent', 'email.open', 'c'])[1 + n % 5], '{"isFirst": false}'
@@ -38,7 +35,7 @@ describe('activity of a project with many events', () => {
     );
     await aggregateEventCounts(database.db);
     await database.db.raw('vacuum analyze');
-    contactId = (await database.db('contacts').where({ projectId: project.id }).first('id')).id;
+    contactId = (await storedContacts(database.db, { projectId: project.id }).first('id')).id;
   });
   after(() => database.close());
 

@@ -19,6 +19,9 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { campaignRow } from '../../support/rows/campaigns.ts';
+import { outgoingMails } from '../../support/rows/mails.ts';
+import { setDomains } from '../../support/rows/projects.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -43,7 +46,7 @@ describe('limits on a running campaign', () => {
     smtp.mails.length = 0;
   });
 
-  const campaignRow = (id: string) => database.db('campaigns').where({ id }).first();
+  const stored = (id: string) => campaignRow(database.db, id);
 
   describe('the auto-pause', () => {
     const forgiven = { baselineSent: 0, baselineBounced: 0, baselineComplained: 0 };
@@ -84,7 +87,7 @@ describe('limits on a running campaign', () => {
         [id],
       );
       expect(await worker.run(id)).to.include({ kind: 'wait' });
-      expect(await campaignRow(id)).to.include({ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' });
+      expect(await stored(id)).to.include({ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' });
       const { campaign } = await showCampaign(database.db, project.id, id);
       expect(campaign.pauseReason).to.equal(
         `40 of ${sent} mails bounced (${Number(((40 / sent) * 100).toFixed(2))} %; at most 10 % may be)`,
@@ -101,10 +104,10 @@ describe('limits on a running campaign', () => {
     it("pauses a campaign whose domain is no longer verified and resumes it later, but never ends a user's pause", async () => {
       await addContacts(database.db, project, 3);
       const { id } = await startCampaign(database.db, project);
-      const setDomain = (status: string) => database.db('domains').where({ projectId: project.id }).update({ status });
+      const setDomain = (status: string) => setDomains(database.db, { projectId: project.id }, { status });
       await setDomain('PENDING');
       expect(await worker.run(id)).to.include({ kind: 'wait' });
-      expect(await campaignRow(id)).to.include({
+      expect(await stored(id)).to.include({
         paused: true,
         pausedBy: 'BLOCKED',
         pauseReason: 'domain not verified',
@@ -116,7 +119,7 @@ describe('limits on a running campaign', () => {
       await setDomain('PENDING');
       await resumeCampaign(database.db, project.access, id);
       expect(await worker.run(id)).to.include({ kind: 'wait' });
-      expect(await campaignRow(id)).to.include({ pausedBy: 'BLOCKED' });
+      expect(await stored(id)).to.include({ pausedBy: 'BLOCKED' });
       await setDomain('VERIFIED');
       expect(await worker.run(id)).to.include({ kind: 'end' });
       expect(await standing(database.db, project, id)).to.include({ sent: 3 });
@@ -131,7 +134,7 @@ describe('limits on a running campaign', () => {
       await worker.send({ stop: new AbortController().signal });
       expect(smtp.mails).to.have.lengthOf(1);
       // A throttled campaign is not leased before its time.
-      expect(await database.db('outgoingMails')).to.deep.equal([]);
+      expect(await outgoingMails(database.db)).to.deep.equal([]);
       await worker.send({ stop: new AbortController().signal });
       expect(smtp.mails).to.have.lengthOf(1);
       const { nextAt } = await database.db('campaignRates').where({ campaignId: id }).first();

@@ -23,6 +23,19 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { insertWorkflow } from '../../support/executions.ts';
+import { billingDeltas } from '../../support/rows/billing.ts';
+import { setCampaigns, storedCampaigns } from '../../support/rows/campaigns.ts';
+import { storedContacts } from '../../support/rows/contacts.ts';
+import { storedEvents } from '../../support/rows/events.ts';
+import {
+  addUnpublishedResult,
+  outgoingMails,
+  setMails,
+  storedMails,
+  unpublishedResults,
+} from '../../support/rows/mails.ts';
+import { blockedConnections, emptyTables } from '../../support/rows/tables.ts';
+import { storedExecutions } from '../../support/rows/workflows.ts';
 import { endLeases } from '../../support/sending.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -75,8 +88,8 @@ describe('campaign mails in flight', () => {
   });
   afterEach(async () => {
     await lease.release();
-    await database.db.raw('truncate outgoing_mails');
-    await database.db('campaigns').update({ status: 'CANCELLED' });
+    await emptyTables(database.db, 'outgoing_mails');
+    await setCampaigns(database.db, {}, { status: 'CANCELLED' });
   });
 
   const advance = (generation: number) =>
@@ -109,19 +122,13 @@ describe('campaign mails in flight', () => {
     persister.add(some.map(({ id }) => ({ id, from: `news@${project.senderDomain}` })));
     return persister.idle();
   };
-  const row = ({ id }: Mail) => database.db('emails').where({ id }).first();
+  const row = ({ id }: Mail) => storedMails(database.db, { id }).first();
   const logOf = async (mail: Mail): Promise<LoggedAttempt[]> => (await row(mail)).attemptLog ?? [];
-  const begun = () => database.db('outgoingMails').where({ campaignId }).whereNotNull('startedAt');
+  const begun = () => outgoingMails(database.db, { campaignId }).whereNotNull('startedAt');
   const now = () => standing(database.db, project, campaignId);
-  const waitingForLocks = async (): Promise<number> => {
-    const { rows } = await database.db.raw(
-      `select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows[0].count;
-  };
 
   it('are not begun by their lease', async () => {
-    expect(await database.db('outgoingMails').where({ campaignId })).to.have.lengthOf(6);
+    expect(await outgoingMails(database.db, { campaignId })).to.have.lengthOf(6);
     expect(await begun()).to.deep.equal([]);
     expect(await now()).to.include({ pending: 6 });
   });
@@ -163,7 +170,7 @@ describe('campaign mails in flight', () => {
     await inTransaction(database.db, async (trx) => {
       await pauseCampaign(trx, project.access, campaignId);
       beginning = begin(a);
-      await eventually(async () => (await waitingForLocks()) > 0, { what: 'the mail to wait' });
+      await eventually(async () => (await blockedConnections(database.db)).length > 0, { what: 'the mail to wait' });
     });
     expect(await beginning).to.deep.equal(['stopped']);
   });
@@ -193,7 +200,7 @@ describe('campaign mails in flight', () => {
       [1, 'relay:25', 'refused', '550 no'],
       [1, 'relay:25', 'deferred', '451 later'],
     ]);
-    expect(await database.db('unpublishedEmailResults').whereIn('emailId', [a.id, b.id, c.id])).to.have.lengthOf(2);
+    expect(await unpublishedResults(database.db, [a.id, b.id, c.id])).to.have.lengthOf(2);
     expect(await begun()).to.deep.equal([]);
   });
 
@@ -203,20 +210,20 @@ describe('campaign mails in flight', () => {
     await write([], [end(a), end(b, REFUSED), end(c)]);
     await persist([a, b, c], { billing: true });
     const from = `news@${project.senderDomain}`;
-    const events = await database.db('events').whereIn('emailId', [a.id, b.id, c.id]).orderBy('position');
+    const events = await storedEvents(database.db, {}).whereIn('emailId', [a.id, b.id, c.id]);
     const byMail = Object.fromEntries(events.map(({ emailId, name, data }) => [emailId, { name, ...data }]));
     expect(events).to.have.lengthOf(3);
     expect(byMail[a.id]).to.include({ name: 'email.sent', providerMessageId: 'q1', campaignId, from });
     expect(byMail[a.id].subject).to.equal('Hello {{ name }}');
     expect(byMail[a.id].messageId).to.equal(`<${a.id}@${project.senderDomain}>`);
     expect(byMail[b.id]).to.include({ name: 'email.failed', reason: '550 no' });
-    expect(await database.db('unpublishedEmailResults').whereIn('emailId', [a.id, b.id, c.id])).to.deep.equal([]);
-    const deltas = await database.db('billingDeltas').where({ projectId: project.id }).select('sourceType', 'count');
+    expect(await unpublishedResults(database.db, [a.id, b.id, c.id])).to.deep.equal([]);
+    const deltas = await billingDeltas(database.db, project.id);
     expect(deltas).to.deep.equal([{ sourceType: 'CAMPAIGN', count: 2 }]);
     // The results publisher records the same event.
-    await database.db('unpublishedEmailResults').insert({ emailId: c.id, contactId: c.contactId });
+    await addUnpublishedResult(database.db, c.id, c.contactId);
     await publishResults(database.db);
-    const again = await database.db('events').where({ emailId: c.id }).orderBy('position');
+    const again = await storedEvents(database.db, { emailId: c.id });
     expect(again.map(({ name, data }) => ({ name, ...data }))).to.deep.equal([byMail[c.id], byMail[c.id]]);
   });
 
@@ -230,7 +237,7 @@ describe('campaign mails in flight', () => {
     await write([], [end(a), end(b, REFUSED)]);
     await persist([a, b]);
     await matchEvents(database.db);
-    const executions = await database.db('executions').where({ workflowId: drawn.id });
+    const executions = await storedExecutions(database.db, { workflowId: drawn.id });
     expect(executions).to.have.lengthOf(1);
     expect(executions[0]).to.include({ contactId: b.contactId, status: 'RUNNING' });
     expect(executions[0].context).to.include({ emailId: b.id, reason: '550 no' });
@@ -238,18 +245,18 @@ describe('campaign mails in flight', () => {
 
   it('are left to the results publisher when the contact is locked or there was an earlier attempt', async () => {
     const [a, b, c] = mails as [Mail, Mail, Mail];
-    await database.db('emails').where({ id: b.id }).update({ attempts: 1 });
+    await setMails(database.db, { id: b.id }, { attempts: 1 });
     await begin(a, b, c);
     await write([], [end(a), { ...end(b), number: 2 }, end(c)]);
     await database.db.transaction(async (trx) => {
-      await trx('contacts').where({ id: a.contactId }).forUpdate().select('id');
+      await storedContacts(trx, { id: a.contactId }).forUpdate().select('id');
       await persist([a, b, c]);
     });
     expect(await now()).to.include({ sent: 3, pending: 3 });
     expect(await row(a)).to.include({ status: 'SENT', toEmail: a.email });
-    const recorded = () => database.db('events').whereIn('emailId', [a.id, b.id, c.id]).pluck('name');
+    const recorded = () => storedEvents(database.db, {}).whereIn('emailId', [a.id, b.id, c.id]).pluck('name');
     expect(await recorded()).to.deep.equal(['email.sent']);
-    expect(await database.db('unpublishedEmailResults').whereIn('emailId', [a.id, b.id])).to.have.lengthOf(2);
+    expect(await unpublishedResults(database.db, [a.id, b.id])).to.have.lengthOf(2);
     await publishResults(database.db);
     expect(await recorded()).to.deep.equal(['email.sent', 'email.sent', 'email.sent']);
   });
@@ -310,7 +317,7 @@ describe('campaign mails in flight', () => {
     await write([], [end(a)]);
     await cancelCampaign(database.db, project.access, campaignId);
     expect(await now(), 'what is known is not called cancelled').to.include({ sent: 1, cancelled: 5 });
-    const { generation } = await database.db('campaigns').where({ id: campaignId }).first('generation');
+    const { generation } = await storedCampaigns(database.db, { id: campaignId }).first('generation');
     expect(await advance(generation)).to.include({ kind: 'wait' });
     expect((await row(b)).status).to.equal('PENDING');
     await write([], [end(b), end(c)]);
@@ -341,7 +348,9 @@ describe('campaign mails in flight', () => {
     await database.db.transaction(async (trx) => {
       await deleteContacts(trx, project.id, [a.contactId]);
       persisting = persist([a, b]);
-      await eventually(async () => (await waitingForLocks()) > 0, { what: 'the persister to wait' });
+      await eventually(async () => (await blockedConnections(database.db)).length > 0, {
+        what: 'the persister to wait',
+      });
     });
     await persisting;
     expect(await row(a)).to.include({ status: 'SENT', toEmail: null, reason: null });
@@ -349,7 +358,7 @@ describe('campaign mails in flight', () => {
     const answers = (await Promise.all([a, b].map(logOf))).flat().map(({ answer }) => answer);
     expect(answers).to.deep.equal([null, `250 Ok for ${b.email}`]);
     await publishResults(database.db);
-    const events = await database.db('events').where({ emailId: a.id });
+    const events = await storedEvents(database.db, { emailId: a.id });
     expect(JSON.stringify(events)).not.to.contain(a.email);
     expect(await now()).to.include({ sent: 2, skipped: 0, pending: 4 });
   });

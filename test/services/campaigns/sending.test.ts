@@ -17,6 +17,10 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { campaignRow, setCampaigns } from '../../support/rows/campaigns.ts';
+import { setContacts, storedContacts } from '../../support/rows/contacts.ts';
+import { outgoingMails, storedMails } from '../../support/rows/mails.ts';
+import { addSuppression, setProject } from '../../support/rows/projects.ts';
 import { counts, endLeases, inDoubt } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -44,16 +48,16 @@ describe('sending a campaign', () => {
   afterEach(() => worker.close());
 
   const contactId = async (email: string): Promise<string> =>
-    (await database.db('contacts').where({ projectId: project.id, email }).first('id')).id;
-  const campaignRow = (id: string) => database.db('campaigns').where({ id }).first();
+    (await storedContacts(database.db, { projectId: project.id, email }).first('id')).id;
+  const stored = (id: string) => campaignRow(database.db, id);
   const addresses = () => smtp.mails.flatMap(({ to }) => to).sort();
 
   it('sends every recipient one mail of their own and ends', async () => {
     await addContacts(database.db, project, 250);
     const { id } = await startCampaign(database.db, project);
     expect(await worker.run(id)).to.include({ kind: 'end' });
-    expect(await campaignRow(id)).to.include({ status: 'SENT', paused: false });
-    expect((await campaignRow(id)).sentAt).to.be.instanceOf(Date);
+    expect(await stored(id)).to.include({ status: 'SENT', paused: false });
+    expect((await stored(id)).sentAt).to.be.instanceOf(Date);
     expect(await standing(database.db, project, id)).to.include({ pending: 0, sent: 250, failed: 0 });
     expect(new Set(addresses()).size).to.equal(250);
     expect(smtp.mails).to.have.lengthOf(250);
@@ -65,7 +69,7 @@ describe('sending a campaign', () => {
     const row = await recipientTo(database.db, id, 'p7@example.com');
     expect(row).to.include({ status: 'SENT', attempts: 1, sourceType: 'CAMPAIGN', campaignId: id });
     expect(mail?.messageId).to.equal(`<${row.id}@${project.senderDomain}>`);
-    expect(await database.db('outgoingMails')).to.deep.equal([]);
+    expect(await outgoingMails(database.db)).to.deep.equal([]);
   });
 
   it("adds one-click unsubscribe, footer and tracking by the campaign's type", async () => {
@@ -90,7 +94,7 @@ describe('sending a campaign', () => {
       expect(other.header('list-unsubscribe'), type).to.equal(undefined);
       expect(other.html, type).not.to.contain('Unsubscribe');
     }
-    await database.db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
+    await setProject(database.db, project.id, { tracking: 'DISABLED' });
     expect((await sent('MARKETING')).html).to.contain('href="https://shop.example/spring"');
   });
 
@@ -116,16 +120,8 @@ describe('sending a campaign', () => {
     await addContacts(database.db, project, 5);
     const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
-    await database
-      .db('contacts')
-      .where({ projectId: project.id, email: 'p1@example.com' })
-      .update({ subscribed: false });
-    await database.db('suppressions').insert({
-      id: database.db.raw('uuidv7()'),
-      projectId: project.id,
-      addressHash: database.db.raw('address_hash(?, ?)', [project.id, 'p2@example.com']),
-      reason: 'HARD_BOUNCE',
-    });
+    await setContacts(database.db, { projectId: project.id, email: 'p1@example.com' }, { subscribed: false });
+    await addSuppression(database.db, project.id, 'p2@example.com', 'HARD_BOUNCE');
     const gone = await contactId('p3@example.com');
     await deleteContacts(database.db, project.id, [gone]);
     expect(await standing(database.db, project, id)).to.include({ pending: 4, skipped: 1 });
@@ -140,7 +136,7 @@ describe('sending a campaign', () => {
       status: 'SKIPPED',
       reason: 'suppressed',
     });
-    const row = await database.db('emails').where({ campaignId: id, contactId: gone }).first();
+    const row = await storedMails(database.db, { campaignId: id, contactId: gone }).first();
     expect(row).to.include({ status: 'SKIPPED', reason: 'contact deleted', toEmail: null, renderedSubject: null });
     expect(await rowsOf(database.db, id)).to.deep.equal({ sent: 2, skipped: 3 });
   });
@@ -152,10 +148,10 @@ describe('sending a campaign', () => {
     await own.advance(id);
     smtp.misbehave({ at: 'recipient', do: 'hang' });
     const running = own.send();
-    const leased = () => database.db('outgoingMails').where({ campaignId: id, startedAt: null }).select('contactId');
+    const leased = () => outgoingMails(database.db, { campaignId: id, startedAt: null }).select('contactId');
     await eventually(async () => (await inDoubt(database.db)).length > 0, { what: 'a mail in flight' });
     const last = (await leased()).at(-1);
-    await database.db('contacts').where({ id: last.contactId }).update({ email: 'moved@example.com' });
+    await setContacts(database.db, { id: last.contactId }, { email: 'moved@example.com' });
     smtp.behave();
     await running;
     expect(await own.run(id)).to.include({ kind: 'end' });
@@ -251,12 +247,8 @@ describe('sending a campaign', () => {
     await pauseCampaign(database.db, project.access, id);
     // Starts no other mails: only those in flight arrive. Read in this order, because results that are persisted
     // meanwhile leave the first table and appear in the second.
-    const begun = await database
-      .db('outgoingMails')
-      .where({ campaignId: id })
-      .whereNotNull('startedAt')
-      .select('emailId');
-    const ended = await database.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 }).select('id');
+    const begun = await outgoingMails(database.db, { campaignId: id }).whereNotNull('startedAt').select('emailId');
+    const ended = await storedMails(database.db, { campaignId: id }).whereNot({ attempts: 0 }).select('id');
     await sending;
     const { sent, pending } = await standing(database.db, project, id);
     expect(sent + pending).to.equal(300);
@@ -288,32 +280,26 @@ describe('sending a campaign', () => {
     expect(await standing(database.db, project, id)).to.include({ sent, cancelled: 300 - sent, pending: 0 });
     expect(await rowsOf(database.db, id)).to.deep.equal({ sent, cancelled: 300 - sent });
     expect(smtp.mails.length).to.equal(sent);
-    expect(await campaignRow(id)).to.include({ status: 'CANCELLED' });
+    expect(await stored(id)).to.include({ status: 'CANCELLED' });
   });
 
   it('waits for its scheduled time, and follows the last change of it', async () => {
     await addContacts(database.db, project, 2);
     const { id } = await makeCampaign(database.db, project);
     const at = (ms: number) => new Date(Date.now() + ms);
-    await database
-      .db('campaigns')
-      .where({ id })
-      .update({ status: 'SCHEDULED', scheduledFor: at(3_600_000), generation: 1 });
-    const { scheduledFor } = await campaignRow(id);
+    await setCampaigns(database.db, { id }, { status: 'SCHEDULED', scheduledFor: at(3_600_000), generation: 1 });
+    const { scheduledFor } = await stored(id);
     expect(await worker.advance(id)).to.include({ kind: 'wait', until: scheduledFor.toISOString() });
     expect(await worker.advance(id, at(3_599_000))).to.include({ kind: 'wait' });
     expect(await worker.advance(id, at(3_601_000))).to.include({ kind: 'wait' });
-    expect(await campaignRow(id)).to.include({ status: 'SENDING' });
+    expect(await stored(id)).to.include({ status: 'SENDING' });
   });
 
   it('ends at once when no recipients are left at its scheduled time', async () => {
     const { id } = await makeCampaign(database.db, project);
-    await database
-      .db('campaigns')
-      .where({ id })
-      .update({ status: 'SCHEDULED', scheduledFor: new Date(), generation: 1 });
+    await setCampaigns(database.db, { id }, { status: 'SCHEDULED', scheduledFor: new Date(), generation: 1 });
     expect(await worker.run(id)).to.include({ kind: 'end' });
-    expect(await campaignRow(id)).to.include({ status: 'SENT' });
+    expect(await stored(id)).to.include({ status: 'SENT' });
   });
 
   it('waits while the SMTP server is unavailable, and counts no attempts', async () => {
@@ -324,12 +310,12 @@ describe('sending a campaign', () => {
     await smtp.close();
     const sending = own.send();
     await eventually(() => own.relays.all[0]?.leftOut, { what: 'a relay that is left out' });
-    expect(await database.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 })).to.deep.equal([]);
+    expect(await storedMails(database.db, { campaignId: id }).whereNot({ attempts: 0 })).to.deep.equal([]);
     await smtp.reopen();
     await sending;
     await own.close();
     expect(await standing(database.db, project, id)).to.include({ sent: 10 });
-    expect(await database.db('emails').where({ campaignId: id, attempts: 1 })).to.have.lengthOf(10);
+    expect(await storedMails(database.db, { campaignId: id, attempts: 1 })).to.have.lengthOf(10);
   });
 
   it('continues when the database terminates all connections repeatedly', async function () {

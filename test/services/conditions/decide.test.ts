@@ -5,6 +5,8 @@ import { requireCondition } from '../../../services/conditions/parse.ts';
 import { resolveCondition } from '../../../services/conditions/resolve.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
+import { addMember, addSegment } from '../../support/rows/contacts.ts';
+import { addEvents } from '../../support/rows/events.ts';
 import { NOW, tree } from './population.ts';
 
 describe('evaluating a condition for one stored contact', () => {
@@ -21,9 +23,10 @@ describe('evaluating a condition for one stored contact', () => {
       .db('contacts')
       .insert({ id: contactId, projectId, email: 'ann@example.com', subscribed: true, data });
     const at = (createdAt: string) => ({ id: newId(), projectId, contactId, name: 'login', createdAt });
-    await database
-      .db('events')
-      .insert(['01', '10', '20', '28', '30', '31'].map((day) => at(`2026-03-${day}T00:00:00Z`)));
+    await addEvents(
+      database.db,
+      ['01', '10', '20', '28', '30', '31'].map((day) => at(`2026-03-${day}T00:00:00Z`)),
+    );
   });
   after(() => database.close());
 
@@ -59,15 +62,19 @@ describe('evaluating a condition for one stored contact', () => {
   it('evaluates referenced static and dynamic segments, including their events', async () => {
     const [fixed, active] = [newId(), newId()];
     const base = { projectId, name: 'x', memberCount: 0 };
-    await database.db('segments').insert({ ...base, id: fixed, slug: 'fixed', type: 'STATIC' });
+    await addSegment(database.db, { ...base, id: fixed, slug: 'fixed', type: 'STATIC' });
     const condition = tree({ field: 'login', operator: 'triggered', count: 6 });
-    await database
-      .db('segments')
-      .insert({ ...base, id: active, slug: 'active', type: 'DYNAMIC', condition: JSON.stringify(condition) });
+    await addSegment(database.db, {
+      ...base,
+      id: active,
+      slug: 'active',
+      type: 'DYNAMIC',
+      condition: JSON.stringify(condition),
+    });
     const member = (id: string) => ({ field: `segment.${id}`, operator: 'memberOfSegment' });
     expect(await decide(member(active))).to.equal(true);
     expect(await decide(member(fixed))).to.equal(false);
-    await database.db('segment_members').insert({ segmentId: fixed, contactId });
+    await addMember(database.db, fixed, contactId);
     expect(await decide(member(fixed))).to.equal(true);
     expect(await decide(member(newId()))).to.equal(false);
   });

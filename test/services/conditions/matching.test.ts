@@ -4,6 +4,7 @@ import { countMatching, matchingContacts, pageOfMatching } from '../../../servic
 import { requireCondition } from '../../../services/conditions/parse.ts';
 import { resolveCondition } from '../../../services/conditions/resolve.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
+import { analyzeTables } from '../../support/rows/tables.ts';
 import { tree } from './population.ts';
 
 describe('pages of matching contacts', () => {
@@ -21,7 +22,7 @@ describe('pages of matching contacts', () => {
        from generate_series(1, 18000) n`,
       [projectId],
     );
-    await database.db.raw('analyze contacts');
+    await analyzeTables(database.db, 'contacts');
   });
   after(() => database.close());
 

@@ -6,6 +6,7 @@ import { requireCondition } from '../../../services/conditions/parse.ts';
 import { resolveWith, type SegmentSource } from '../../../services/conditions/resolve.ts';
 import type { Subject, Window } from '../../../services/conditions/types.ts';
 import type { Data } from '../../../services/contacts/data.ts';
+import { addEvents } from '../../support/rows/events.ts';
 
 export const NOW = new Date('2026-03-31T12:00:00.000Z');
 /** NOW minus some milliseconds. */
@@ -72,7 +73,7 @@ async function insertPeople(db: Db, projectId: string, people: Population['peopl
   );
   const members = people.flatMap(({ id, segments }) => segments.map((segmentId) => ({ segmentId, contactId: id })));
   await db('contacts').insert(contacts);
-  if (events.length > 0) await db('events').insert(events);
+  if (events.length > 0) await addEvents(db, events);
   if (members.length > 0) await db('segment_members').insert(members);
 }
 

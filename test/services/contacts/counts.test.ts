@@ -11,6 +11,7 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { storedContacts } from '../../support/rows/contacts.ts';
 
 describe('counting contacts', () => {
   let database: ConnectedDatabase;
@@ -29,7 +30,7 @@ describe('counting contacts', () => {
 
   /** Counts by reading all contacts. */
   async function scanned({ id }: TestProject) {
-    const contacts = await db('contacts').where({ projectId: id });
+    const contacts = await storedContacts(db, { projectId: id });
     const keys: Record<string, number> = {};
     for (const { data } of contacts) for (const key of Object.keys(data)) keys[key] = (keys[key] ?? 0) + 1;
     return { contacts: contacts.length, subscribed: contacts.filter(({ subscribed }) => subscribed).length, keys };

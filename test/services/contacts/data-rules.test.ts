@@ -11,6 +11,7 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { contactWith } from '../../support/rows/contacts.ts';
 
 const RESERVED = [
   'id',
@@ -122,7 +123,7 @@ describe('the rules for data', () => {
             model(stored, given);
             await operations[operation]?.(email, given);
           }
-          const row = await db('contacts').where({ projectId: project.id, email }).first();
+          const row = await contactWith(db, project.id, email);
           expect(row.data).to.deep.equal(Object.fromEntries(stored));
         }),
         { numRuns: 80 },

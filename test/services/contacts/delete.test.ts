@@ -13,6 +13,11 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { storedContacts } from '../../support/rows/contacts.ts';
+import { storedEvents } from '../../support/rows/events.ts';
+import { setMails, storedContents, storedMails } from '../../support/rows/mails.ts';
+import { setProject } from '../../support/rows/projects.ts';
+import { countRows } from '../../support/rows/tables.ts';
 
 describe('deleting contacts', () => {
   let database: ConnectedDatabase;
@@ -51,21 +56,21 @@ describe('deleting contacts', () => {
     const contactId = emails[0]?.contact.id ?? '';
     await trackEvent(db, access, { email, event: 'bought', data: { secret: 'only hers' } });
     const sent = await send(project, email);
-    await db('emails').where({ id: sent.emails[0]?.email }).update({ status: 'SENT', sentAt: new Date() });
-    const events = await db('events').where({ projectId }).count();
+    await setMails(db, { id: sent.emails[0]?.email }, { status: 'SENT', sentAt: new Date() });
+    const events = await countRows(db, 'events', { projectId });
 
     expect(await deleteContacts(db, projectId, [contactId])).to.deep.equal([contactId]);
 
-    expect(await db('contacts').where({ id: contactId })).to.deep.equal([]);
+    expect(await storedContacts(db, { id: contactId })).to.deep.equal([]);
     const left = await everything();
     for (const secret of [email, 'very.personal', 'Secret Name', 'only hers']) expect(left).not.to.include(secret);
-    const ledger = await db('emails').where({ projectId }).orderBy('id');
+    const ledger = await storedMails(db, { projectId });
     expect(ledger.map(({ status, reason }) => [status, reason])).to.deep.equal([
       ['CANCELLED', 'contact deleted'],
       ['SENT', null],
     ]);
     expect(ledger.map((row) => row.contactId)).to.deep.equal([contactId, contactId]);
-    expect(await db('events').where({ projectId }).count()).to.deep.equal(events);
+    expect(await countRows(db, 'events', { projectId })).to.equal(events);
   });
 
   it('does not change other contacts or other projects', async () => {
@@ -79,11 +84,11 @@ describe('deleting contacts', () => {
     await deleteContacts(db, project.id, [gone?.contact.id ?? '', foreign?.contact.id ?? '', newId()]);
 
     for (const mail of [stays, foreign]) {
-      expect(await db('contacts').where({ id: mail?.contact.id })).to.have.lengthOf(1);
-      expect(await db('emails').where({ id: mail?.email }).first()).to.include({ status: 'PENDING', reason: null });
-      expect(await db('emailContents').where({ emailId: mail?.email })).to.have.lengthOf(1);
+      expect(await storedContacts(db, { id: mail?.contact.id })).to.have.lengthOf(1);
+      expect(await storedMails(db, { id: mail?.email }).first()).to.include({ status: 'PENDING', reason: null });
+      expect(await storedContents(db, { emailId: mail?.email })).to.have.lengthOf(1);
     }
-    expect((await db('events').where({ projectId: project.id, name: 'e' }).first()).data).to.deep.equal({ a: 1 });
+    expect((await storedEvents(db, { projectId: project.id, name: 'e' }).first()).data).to.deep.equal({ a: 1 });
   });
 
   it('deletes 1,000 contacts in at most 8 statements', async () => {
@@ -106,7 +111,7 @@ describe('deleting contacts', () => {
     db.removeListener('query', listen);
     expect(deleted).to.have.lengthOf(1_000);
     expect(statements.length).to.be.at.most(8);
-    expect(await db('contacts').where({ projectId: id })).to.deep.equal([]);
+    expect(await storedContacts(db, { projectId: id })).to.deep.equal([]);
   });
 
   it('cancels mail that is accepted concurrently, or assigns it to a new contact of that address', async () => {
@@ -115,13 +120,13 @@ describe('deleting contacts', () => {
     for (let round = 0; round < 10; round++) {
       const { contact } = await saveContact(db, project.access, { email });
       await Promise.all([send(project, email), deleteContacts(db, project.id, [contact.id])]);
-      const [mail] = await db('emails').where({ projectId: project.id, status: 'PENDING' });
-      const [now] = await db('contacts').where({ projectId: project.id, email });
+      const [mail] = await storedMails(db, { projectId: project.id, status: 'PENDING' });
+      const [now] = await storedContacts(db, { projectId: project.id, email });
       if (mail) expect(mail.contactId).to.equal(now?.id);
       if (now) await deleteContacts(db, project.id, [now.id]);
     }
-    expect(await db('emails').where({ projectId: project.id, status: 'PENDING' })).to.deep.equal([]);
-    expect(await db('emailContents').where({ projectId: project.id })).to.deep.equal([]);
+    expect(await storedMails(db, { projectId: project.id, status: 'PENDING' })).to.deep.equal([]);
+    expect(await storedContents(db, { projectId: project.id })).to.deep.equal([]);
   });
 
   it('answers 404 for an unknown contact, and 403 when the project is disabled', async () => {
@@ -135,11 +140,11 @@ describe('deleting contacts', () => {
     expect(await refusal(deleteContact(db, access, newId())))
       .to.be.instanceOf(ApiError)
       .and.include({ status: 404, code: 'CONTACT_NOT_FOUND' });
-    await db('projects').where({ id }).update({ disabled: true });
+    await setProject(db, id, { disabled: true });
     expect(await refusal(deleteContact(db, access, contact.id))).to.include({ status: 403, code: 'PROJECT_DISABLED' });
-    expect(await db('contacts').where({ id: contact.id })).to.have.lengthOf(1);
-    await db('projects').where({ id }).update({ disabled: false });
+    expect(await storedContacts(db, { id: contact.id })).to.have.lengthOf(1);
+    await setProject(db, id, { disabled: false });
     await deleteContact(db, access, contact.id);
-    expect(await db('contacts').where({ id: contact.id })).to.deep.equal([]);
+    expect(await storedContacts(db, { id: contact.id })).to.deep.equal([]);
   });
 });

@@ -14,6 +14,7 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { addSegment, storedContacts } from '../../support/rows/contacts.ts';
 
 describe('contact fields', () => {
   let database: ConnectedDatabase;
@@ -88,7 +89,7 @@ describe('contact fields', () => {
 
   describe('usage', () => {
     const segment = (name: string, condition: object) =>
-      db('segments').insert({
+      addSegment(db, {
         id: newId(),
         projectId: project.id,
         slug: name,
@@ -131,9 +132,9 @@ describe('contact fields', () => {
       await save('bob', { plan: 'free' });
       await save('eve', { age: 4 });
       expect(await deleteField(db, project.access, 'data.plan')).to.equal(2);
-      const rows = await db('contacts').where({ projectId: project.id }).orderBy('email');
+      const rows = await storedContacts(db, { projectId: project.id });
       expect(rows.map(({ data }) => data)).to.deep.equal([{ age: 3 }, {}, { age: 4 }]);
-      expect((await db('contacts').where({ projectId: other.id }).first()).data).to.deep.equal({ plan: 'pro' });
+      expect((await storedContacts(db, { projectId: other.id }).first()).data).to.deep.equal({ plan: 'pro' });
       expect((await custom()).map(({ field }) => field)).to.deep.equal(['data.age']);
       await save('ann', { plan: 7 });
       expect((await custom()).find(({ field }) => field === 'data.plan')).to.deep.include({ type: 'number' });
@@ -162,7 +163,7 @@ describe('contact fields', () => {
         expect(before).to.be.greaterThan(0);
         expect(await deleteField(db, project.access, 'data.gone')).to.equal(having - before);
         expect((await custom()).map(({ field, coverage }) => [field, coverage])).to.deep.equal([['data.n', 1]]);
-        expect(await db('contacts').where({ projectId: project.id }).whereRaw("data \\? 'gone'")).to.deep.equal([]);
+        expect(await storedContacts(db, { projectId: project.id }).whereRaw("data \\? 'gone'")).to.deep.equal([]);
       });
 
     it('removes the field from all contacts while they are written', async () => {
@@ -181,7 +182,7 @@ describe('contact fields', () => {
       const keys = ['a.b', 'a/b', 'a b', `a"b'c`, 'data.x', '?', '%'];
       await save('ann', Object.fromEntries(keys.map((key) => [key, 1])));
       for (const key of keys) expect(await deleteField(db, project.access, `data.${key}`), key).to.equal(1);
-      expect((await db('contacts').where({ projectId: project.id }).first()).data).to.deep.equal({});
+      expect((await storedContacts(db, { projectId: project.id }).first()).data).to.deep.equal({});
       expect(await custom()).to.deep.equal([]);
     });
 

@@ -6,6 +6,9 @@ import { regenerateKeys } from '../../../services/access/keys.ts';
 import { saveContact, updateContact } from '../../../services/contacts/save.ts';
 import { trackEvent } from '../../../services/events/track.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
+import { contactById, storedContacts } from '../../support/rows/contacts.ts';
+import { storedEvents } from '../../support/rows/events.ts';
+import { setProject } from '../../support/rows/projects.ts';
 
 const email = 'ann@example.com';
 
@@ -19,8 +22,7 @@ describe('saving a contact', () => {
   });
   after(() => database.close());
 
-  const recordedEvents = async (projectId: string) =>
-    (await db('events').where({ projectId }).orderBy('id')).map(({ name }) => name);
+  const recordedEvents = async (projectId: string) => (await storedEvents(db, { projectId })).map(({ name }) => name);
 
   const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
     const error = await work.then(
@@ -37,7 +39,7 @@ describe('saving a contact', () => {
     expect(isNew).to.equal(true);
     expect(contact).to.deep.include({ email, subscribed: true, data: { plan: 'pro' } });
     expect(contact.createdAt).to.deep.equal(contact.updatedAt);
-    expect(await db('contacts').where({ projectId: id, id: contact.id })).to.have.lengthOf(1);
+    expect(await storedContacts(db, { projectId: id, id: contact.id })).to.have.lengthOf(1);
     expect(await recordedEvents(id)).to.deep.equal([]);
   });
 
@@ -94,14 +96,14 @@ describe('saving a contact', () => {
       return n % 2 ? saveContact(db, access, { email, data }) : trackEvent(db, access, { email, event: 'e', data });
     });
     await Promise.all(writes);
-    const [contact, ...others] = await db('contacts').where({ projectId: id });
+    const [contact, ...others] = await storedContacts(db, { projectId: id });
     expect(others).to.deep.equal([]);
     await Promise.all(
       Array.from({ length: 24 }, (_, n) =>
         updateContact(db, access, contact.id, { data: { [`p${n}`]: n, [`k${n}`]: null } }),
       ),
     );
-    const after = await db('contacts').where({ id: contact.id }).first();
+    const after = await contactById(db, contact.id);
     expect(Object.keys(after.data)).to.have.members(Array.from({ length: 24 }, (_, n) => `p${n}`));
   });
 
@@ -125,7 +127,7 @@ describe('saving a contact', () => {
       await saveContact(db, access, { email });
       const error = await refusal(updateContact(db, access, contact.id, { email, data: { a: 1 } }));
       expect(error).to.include({ status: 409, code: 'CONFLICT' });
-      expect((await db('contacts').where({ id: contact.id }).first()).data).to.deep.equal({});
+      expect((await contactById(db, contact.id)).data).to.deep.equal({});
     });
 
     it('gives an address to one of eight concurrent requests and rejects the others with 409', async () => {
@@ -139,7 +141,7 @@ describe('saving a contact', () => {
       const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
       expect(refused).to.have.lengthOf(7);
       for (const error of refused) expect(error).to.be.instanceOf(ApiError).and.include({ status: 409 });
-      expect(await db('contacts').where({ projectId: id, email: 'wanted@example.com' })).to.have.lengthOf(1);
+      expect(await storedContacts(db, { projectId: id, email: 'wanted@example.com' })).to.have.lengthOf(1);
     });
 
     it('rejects concurrent swaps of two addresses with 409, never with a deadlock', async () => {
@@ -182,7 +184,7 @@ describe('saving a contact', () => {
         expect(error).to.include({ status: 422, code: 'VALIDATION_ERROR' });
         expect(error.extras.errors?.[0]).to.include({ field: 'data', code: 'too_big' });
       }
-      expect(Object.keys((await db('contacts').where({ id: contact.id }).first()).data)).to.have.members(['a', 'b']);
+      expect(Object.keys((await contactById(db, contact.id)).data)).to.have.members(['a', 'b']);
       await updateContact(db, access, contact.id, { data: { a: null, ...part('c') } });
     });
 
@@ -198,10 +200,10 @@ describe('saving a contact', () => {
   it('answers 401 for a replaced key and 403 for a disabled project', async () => {
     const { access, id } = await makeProject(db);
     const { contact } = await saveContact(db, access, { email });
-    await db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });
+    await setProject(db, id, { disabled: true, disabledReason: 'too many bounces' });
     expect(await refusal(saveContact(db, access, { email }))).to.include({ status: 403, code: 'PROJECT_DISABLED' });
     expect(await refusal(updateContact(db, access, contact.id, {}))).to.include({ status: 403 });
-    await db('projects').where({ id }).update({ disabled: false });
+    await setProject(db, id, { disabled: false });
     await regenerateKeys(db, id);
     expect(await refusal(saveContact(db, access, { email }))).to.include({ status: 401, code: 'INVALID_API_KEY' });
     expect(await refusal(updateContact(db, access, contact.id, {}))).to.include({ status: 401 });

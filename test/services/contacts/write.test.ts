@@ -3,6 +3,7 @@ import type { Db } from '../../../db/connect.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { type ContactWrite, writeContacts } from '../../../services/contacts/write.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
+import { storedContacts } from '../../support/rows/contacts.ts';
 
 describe('writing many contacts', () => {
   let database: ConnectedDatabase;
@@ -34,7 +35,7 @@ describe('writing many contacts', () => {
       'c1@example.com': { isNew: false, isChanged: false },
       'c2@example.com': { isNew: false, isChanged: true },
     });
-    const rows = await db('contacts').where({ projectId: id }).orderBy('email');
+    const rows = await storedContacts(db, { projectId: id });
     expect(rows.map(({ data, subscribed }) => ({ data, subscribed }))).to.deep.equal([
       { data: { n: 0 }, subscribed: true },
       { data: { n: 1 }, subscribed: true },
@@ -70,7 +71,7 @@ describe('writing many contacts', () => {
       expect(refused[0]).to.include({ email: 'c3@example.com' });
       expect(refused[0]?.error).to.match(/128 KB/);
     });
-    const rows = await db('contacts').where({ projectId: id }).orderBy('email').pluck('email');
+    const rows = await storedContacts(db, { projectId: id }).pluck('email');
     expect(rows).to.deep.equal([...[1, 2, 3, 4, 5].map((n) => `c${n}@example.com`), 'first@example.com']);
   });
 
@@ -85,7 +86,7 @@ describe('writing many contacts', () => {
       ),
     );
     await Promise.all(rounds);
-    const rows = await db('contacts').where({ projectId: id });
+    const rows = await storedContacts(db, { projectId: id });
     expect(rows).to.have.lengthOf(60);
     for (const { data } of rows) expect(Object.keys(data)).to.have.lengthOf(8);
   });
@@ -95,6 +96,6 @@ describe('writing many contacts', () => {
     expect(await writeContacts(db, id, [])).to.deep.equal({ written: [], refused: [] });
     const unknownProject = '00000000-0000-7000-8000-000000000000';
     expect(await writeContacts(db, unknownProject, [one(1)])).to.deep.equal({ written: [], refused: [] });
-    expect(await db('contacts').where({ projectId: unknownProject })).to.deep.equal([]);
+    expect(await storedContacts(db, { projectId: unknownProject })).to.deep.equal([]);
   });
 });

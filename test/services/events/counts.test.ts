@@ -16,6 +16,8 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { addEvents, storedEvents } from '../../support/rows/events.ts';
+import { addMailRows, setMails } from '../../support/rows/mails.ts';
 
 const HOUR = 3_600_000;
 
@@ -84,7 +86,7 @@ describe('counts of activity', () => {
     await aggregateEventCounts(database.db);
     expect(await names()).to.deep.equal(await counted());
     const contacts = new Set(
-      (await database.db('events').where({ projectId: project.id, name: 'gone' })).map((e) => e.contactId),
+      (await storedEvents(database.db, { projectId: project.id, name: 'gone' })).map((e) => e.contactId),
     );
     expect(await countContactsOfEvent(database.db, project.id, 'gone')).to.equal(contacts.size);
   });
@@ -108,7 +110,7 @@ describe('counts of activity', () => {
       })),
     );
     for (const row of rows.reverse()) {
-      await database.db('events').insert(row);
+      await addEvents(database.db, row);
       await aggregateEventDeltas(database.db, 1);
     }
     const to = new Date(now + HOUR);
@@ -135,13 +137,17 @@ describe('counts of activity', () => {
     };
     const none = Object.fromEntries(activityKinds.map((kind) => [kind, 0]));
     const id = newId();
-    await database
-      .db('emails')
-      .insert({ id, projectId: project.id, contactId: newId(), status: 'SENT', sentAt: new Date() });
-    await database.db('emails').where({ id }).update({ openedAt: new Date(), status: 'OPENED' });
+    await addMailRows(database.db, {
+      id,
+      projectId: project.id,
+      contactId: newId(),
+      status: 'SENT',
+      sentAt: new Date(),
+    });
+    await setMails(database.db, { id }, { openedAt: new Date(), status: 'OPENED' });
     expect(await read()).to.deep.equal({ ...none, sent: 1, opened: 1 });
     await aggregateActivityDeltas(database.db, 1);
-    await database.db('emails').where({ id }).update({ openedAt: null, status: 'SENT' });
+    await setMails(database.db, { id }, { openedAt: null, status: 'SENT' });
     expect(await read()).to.deep.equal({ ...none, sent: 1 });
     await aggregateEventCounts(database.db);
     expect(await read()).to.deep.equal({ ...none, sent: 1 });

@@ -8,6 +8,9 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { queuedEvents, storedEvents } from '../../support/rows/events.ts';
+import { outboxMessages } from '../../support/rows/outbox.ts';
+import { addExecutions, addWorkflowRow } from '../../support/rows/workflows.ts';
 
 describe('recording events', () => {
   let database: ConnectedDatabase;
@@ -21,7 +24,7 @@ describe('recording events', () => {
     project = await makeProject(database.db);
   });
 
-  const events = () => database.db('events').where({ projectId: project.id }).orderBy('position');
+  const events = () => storedEvents(database.db, { projectId: project.id });
 
   it('writes events in the given order, with rising positions', async () => {
     const contactId = newId();
@@ -70,11 +73,11 @@ describe('recording events', () => {
 
   it('queues nothing for 5,000 events that no workflow waits for', async () => {
     const workflow = { id: newId(), projectId: project.id, name: 'W', enabled: true, validVersion: 1 };
-    await database.db('workflows').insert({ ...workflow, triggerConfig: { eventName: 'wanted' } });
+    await addWorkflowRow(database.db, { ...workflow, triggerConfig: { eventName: 'wanted' } });
     const { contactId } = await trackEvent(database.db, project.access, { email: 'u0@example.com', event: 'unwanted' });
     const execution = { id: newId(), projectId: project.id, workflowId: workflow.id, version: 1, contactId };
     const waiting = { status: 'WAITING', awaitedEvent: 'awaited', afterPosition: 0, oncePerContact: false };
-    await database.db('executions').insert({ ...execution, ...waiting });
+    await addExecutions(database.db, { ...execution, ...waiting });
     const one = (n: number) =>
       trackEvent(database.db, project.access, {
         email: `u${n % 500}@example.com`,
@@ -82,11 +85,11 @@ describe('recording events', () => {
       });
     for (let n = 0; n < 5_000; n += 250) await Promise.all(Array.from({ length: 250 }, (_, m) => one(n + m)));
     expect(await events()).to.have.lengthOf(5_001);
-    expect(await database.db('outbox').where({ projectId: project.id })).to.have.lengthOf(0);
-    expect(await database.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(0);
+    expect(await outboxMessages(database.db, { projectId: project.id })).to.have.lengthOf(0);
+    expect(await queuedEvents(database.db, { projectId: project.id })).to.have.lengthOf(0);
     // Events that a workflow waits for are queued.
     await trackEvent(database.db, project.access, { email: 'u1@example.com', event: 'wanted' });
     await trackEvent(database.db, project.access, { email: 'u0@example.com', event: 'awaited' });
-    expect(await database.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(2);
+    expect(await queuedEvents(database.db, { projectId: project.id })).to.have.lengthOf(2);
   });
 });

@@ -9,6 +9,9 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { storedContacts } from '../../support/rows/contacts.ts';
+import { storedEvents } from '../../support/rows/events.ts';
+import { outboxMessages } from '../../support/rows/outbox.ts';
 import { eventually } from '../../support/waiting.ts';
 
 describe('a job on contacts', () => {
@@ -24,7 +27,7 @@ describe('a job on contacts', () => {
   });
 
   const jobOf = (id: string) => Job.query(database.db).findById(id).throwIfNotFound();
-  const contacts = () => database.db('contacts').where({ projectId: project.id }).orderBy('email');
+  const contacts = () => storedContacts(database.db, { projectId: project.id });
   const begin = (text: string) => createImport(database.db, project.access, Buffer.from(text));
   const slice = (id: string, isOver: IsOver = () => false) => runSlice(database.db, id, isOver);
 
@@ -46,7 +49,7 @@ describe('a job on contacts', () => {
   it('is stored with its input and an outbox message before it starts', async () => {
     const id = await begin('email\na@example.com\n');
     expect(await jobOf(id)).to.include({ status: 'QUEUED', processed: 0, type: 'IMPORT' });
-    const [message] = await database.db('outbox').where({ workflowId: `job/${project.id}/${id}` });
+    const [message] = await outboxMessages(database.db, { workflowId: `job/${project.id}/${id}` });
     expect(message).to.include({ action: 'start', queue: 'starts' });
     expect(await contacts()).to.deep.equal([]);
   });
@@ -143,7 +146,7 @@ describe('a job on contacts', () => {
     expect(off).to.deep.include({ requested: 5, changed: 1, unchanged: 3, failed: 1 });
     expect(off.errors).to.deep.equal([{ contactId: stranger, error: 'there is no such contact in this project' }]);
     expect(await bulk('BULK_SUBSCRIBE', ids)).to.include({ changed: 2, unchanged: 0, failed: 0 });
-    const events = await database.db('events').where({ projectId: project.id }).select('name').orderBy('id');
+    const events = await storedEvents(database.db, { projectId: project.id }).select('name');
     expect(events.map(({ name }) => name)).to.deep.equal([
       'contact.unsubscribed',
       'contact.subscribed',
@@ -161,7 +164,7 @@ describe('a job on contacts', () => {
       where datname = current_database() and wait_event_type = 'Lock' and query like '%update_contact%'`;
     await eventually(async () => (await database.db.raw(waiting)).rows.length > 0);
     const unlocked = await database.db.transaction((trx) =>
-      trx('contacts').where({ id: second }).forUpdate().skipLocked(),
+      storedContacts(trx, { id: second }).forUpdate().skipLocked(),
     );
     expect(unlocked).to.have.lengthOf(1);
     await locker.commit();

@@ -13,6 +13,7 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { outboxMessages } from '../../support/rows/outbox.ts';
 
 const CONTACT = '018f0000-0000-7000-8000-000000000000';
 
@@ -31,7 +32,7 @@ describe('limits of jobs', () => {
   const limits = (given: Partial<Limits>): Limits => ({ ...UNLIMITED, ...given });
   const bulk = (given: Limits) => createBulkJob(database.db, project.access, 'BULK_SUBSCRIBE', [CONTACT], given);
   const started = async () => {
-    const rows = await database.db('outbox').where({ projectId: project.id, action: 'start' }).orderBy('id');
+    const rows = await outboxMessages(database.db, { projectId: project.id, action: 'start' });
     return rows.map(({ workflowId }) => String(workflowId).split('/').at(-1));
   };
   const statuses = async () => {
@@ -57,7 +58,7 @@ describe('limits of jobs', () => {
       const ids = [];
       for (let n = 0; n < 4; n++) ids.push(await bulk(two));
       await cancelJob(database.db, project.access, ids[2] ?? '', two);
-      expect(await database.db('outbox').where({ projectId: project.id, action: 'cancel' })).to.deep.equal([]);
+      expect(await outboxMessages(database.db, { projectId: project.id, action: 'cancel' })).to.deep.equal([]);
       await cancelJob(database.db, project.access, ids[0] ?? '', two);
       expect(await started()).to.deep.equal([ids[0], ids[1], ids[3]]);
       expect(await statuses()).to.deep.equal(['CANCELLED', 'QUEUED', 'CANCELLED waiting', 'QUEUED']);

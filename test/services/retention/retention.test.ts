@@ -14,6 +14,11 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { addAudit, storedAudit } from '../../support/rows/accounts.ts';
+import { addSegment, storedContactChanges } from '../../support/rows/contacts.ts';
+import { addEvents } from '../../support/rows/events.ts';
+import { addMailRows, storedAttachments, storedContents, storedMails } from '../../support/rows/mails.ts';
+import { storedDeliveries, storedWebhookEvents } from '../../support/rows/webhooks.ts';
 
 const NOW = new Date('2025-11-15T12:00:00Z');
 const KEEP = { eventRetentionDays: 60, emailBodyRetentionDays: 60 };
@@ -37,7 +42,8 @@ describe('retention', () => {
     (await trackEvent(database.db, project.access, { email, event: 'seed' })).contactId;
 
   const happened = (contactId: string, ...days: string[]) =>
-    database.db('events').insert(
+    addEvents(
+      database.db,
       days.map((day) => ({
         id: newId(),
         projectId: project.id,
@@ -67,7 +73,7 @@ describe('retention', () => {
     const id = await idAt(day);
     const createdAt = `${day}T10:00:00Z`;
     const [projectId, contactId] = [project.id, newId()];
-    await database.db('emails').insert({ id, projectId, contactId, status, createdAt });
+    await addMailRows(database.db, { id, projectId, contactId, status, createdAt });
     const content = { toEmail: 'a@example.com', fromEmail: 'b@example.com', subject: 'S', attachmentSet };
     await database.db('emailBodies').insert({ id, projectId, html: '<p>x</p>', createdAt });
     await database.db('emailContents').insert({ emailId: id, projectId, bodyId: id, ...content, createdAt });
@@ -75,7 +81,7 @@ describe('retention', () => {
   }
 
   const bodies = async (...ids: string[]): Promise<string[]> => {
-    const rows = await database.db('emailContents').whereIn('emailId', ids).orderBy('emailId').select('emailId');
+    const rows = await storedContents(database.db, {}).whereIn('emailId', ids).select('emailId');
     return rows.map(({ emailId }) => emailId);
   };
 
@@ -95,7 +101,7 @@ describe('retention', () => {
       name: 'later',
       createdAt: '2031-02-10T00:00:00Z',
     };
-    await database.db('events').insert(row);
+    await addEvents(database.db, row);
     expect(await partitionOf('events', row.id)).to.equal('events_default');
     const at = new Date('2031-01-15T00:00:00Z');
     expect(await addMonths(database.db, at)).to.equal(16);
@@ -150,14 +156,14 @@ describe('retention', () => {
     const row = { projectId: project.id, actorType: 'SYSTEM', action: 'project.updated' };
     // 399 and 401 days ago is the same month. 500 days ago has no partition yet.
     const ages = [0, 399, 401, 500].map((days) => ({ ...row, id: newId(), at: daysAgo(days) }));
-    await db('auditLog').insert(ages);
+    await addAudit(db, ages);
     const key = (name: string, revokedAt: Date | null) => ({
       ...{ id: newId(), projectId: project.id, name, prefix: 'sk_', scopes: ['all'], revokedAt },
       keyHash: Buffer.from(newId()),
     });
     await db('scopedKeys').insert([key('used', null), key('late', daysAgo(399)), key('old', daysAgo(401))]);
     expect(await runRetention(db, KEEP, NOW)).to.include({ auditMonths: 1 });
-    const kept = await db('auditLog').where({ projectId: project.id, action: row.action }).pluck('id');
+    const kept = await storedAudit(db, { projectId: project.id, action: row.action }).pluck('id');
     expect(kept.sort()).to.deep.equal(
       ages
         .slice(0, 3)
@@ -189,13 +195,10 @@ describe('retention', () => {
     const [segmentId] = [newId()];
     const condition = { logic: 'AND', groups: [{ filters: [{ field: 'event.visit', operator: 'triggered' }] }] };
     const row = { id: segmentId, projectId: project.id, slug: 's', name: 'S', type: 'DYNAMIC', trackMembership: true };
-    await database.db('segments').insert({ ...row, condition: JSON.stringify(condition) });
+    await addSegment(database.db, { ...row, condition: JSON.stringify(condition) });
     await database.db('segmentDependencies').insert({ projectId: project.id, dependency: 'event.visit', segmentId });
     await runRetention(database.db, KEEP, NOW);
-    const changes = await database
-      .db('contactChanges')
-      .where({ projectId: project.id })
-      .select('contactId', 'dependencies');
+    const changes = await storedContactChanges(database.db, project.id).select('contactId', 'dependencies');
     expect(changes).to.deep.include({ contactId: ann, dependencies: ['event.visit'] });
   });
 
@@ -228,14 +231,14 @@ describe('retention', () => {
     expect(await runRetention(database.db, KEEP, NOW)).to.include({ bodies: 4 });
     expect(await bodies(...old)).to.deep.equal([]);
     expect(await bodies(...waiting, fresh)).to.have.members([...waiting, fresh]);
-    expect(await database.db('emails').whereIn('id', old)).to.have.lengthOf(4);
+    expect(await storedMails(database.db).whereIn('id', old)).to.have.lengthOf(4);
     const sets = await database.db('emailAttachments').whereIn('setId', [shared, own]).select('setId');
     expect(sets).to.deep.equal([{ setId: shared }]);
 
     await database.db('emails').whereIn('id', waiting).update({ status: 'SENT' });
     expect(await runRetention(database.db, KEEP, NOW)).to.include({ bodies: 4 });
     expect(await bodies(...waiting, fresh)).to.deep.equal([fresh]);
-    expect(await database.db('emailAttachments').where({ setId: shared })).to.have.lengthOf(0);
+    expect(await storedAttachments(database.db, shared)).to.have.lengthOf(0);
   });
 
   it('adds coming weeks of webhooks, and drops those that ended 30 days ago', async () => {
@@ -255,12 +258,12 @@ describe('retention', () => {
       await add(at('2032-01-01')),
     ];
     const left = async () =>
-      (await db('webhookDeliveries').whereIn('id', [old, kept, unsorted]).pluck('id')) as string[];
+      (await storedDeliveries(db, {}).whereIn('id', [old, kept, unsorted]).pluck('id')) as string[];
     await removeOldWebhooks(db, at('2032-04-06'));
     // The week ends on 8 March, so on 6 April its last day is not old enough.
     expect(await left()).to.have.members([old, kept]);
     expect(await removeOldWebhooks(db, at('2032-04-08'))).to.be.at.least(2);
     expect(await left()).to.deep.equal([kept]);
-    expect(await db('webhookEvents').where({ createdAt: at('2032-03-03') })).to.deep.equal([]);
+    expect(await storedWebhookEvents(db, { createdAt: at('2032-03-03') })).to.deep.equal([]);
   });
 });

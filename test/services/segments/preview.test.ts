@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { previewSegment } from '../../../services/segments/preview.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
+import { addContactSeries } from '../../support/rows/contacts.ts';
 import { tree } from './support.ts';
 
 describe('the preview of a condition', () => {
@@ -13,12 +14,8 @@ describe('the preview of a condition', () => {
 
   it('projects the number from a sample when counting takes too long', async () => {
     const project = await makeProject(database.db);
-    await database.db.raw(
-      `insert into contacts (id, project_id, email, subscribed, data)
-       select uuidv7(), ?, 'u' || n || '@example.com', true, jsonb_build_object('plan', case n % 2 when 0 then 'pro' else 'free' end)
-       from generate_series(1, 20000) n`,
-      [project.id],
-    );
+    const data = `jsonb_build_object('plan', case n % 2 when 0 then 'pro' else 'free' end)`;
+    await addContactSeries(database.db, project.id, 20_000, { prefix: 'u', data });
     // Two hundred searches in twenty thousand contacts take longer than a millisecond.
     const filters = Array.from({ length: 199 }, (_, n) => ({
       field: 'email',

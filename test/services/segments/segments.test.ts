@@ -20,6 +20,8 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { setSegment, storedContacts, storedMembers } from '../../support/rows/contacts.ts';
+import { storedEvents } from '../../support/rows/events.ts';
 import { eventually } from '../../support/waiting.ts';
 import { contact, isPro, memberOf, membersOf, movesOf, tree } from './support.ts';
 
@@ -82,7 +84,7 @@ describe('segments', () => {
       expect((await findSegment(database.db, project.id, id)).memberCount).to.equal(1);
       expect(await refreshSegment(database.db, project.access, id)).to.deep.equal({ memberCount: 2 });
       expect((await findSegment(database.db, project.id, id)).memberCount).to.equal(2);
-      expect(await database.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
+      expect(await storedMembers(database.db, id)).to.deep.equal([]);
     });
 
     it('pages through the members, the newest first, without gaps', async () => {
@@ -228,14 +230,14 @@ describe('segments', () => {
         subscribed: false,
       });
       expect(result).to.deep.equal({ added: 2, created: 1, notFound: [] });
-      const contacts = await database.db('contacts').where({ projectId: project.id }).orderBy('email');
+      const contacts = await storedContacts(database.db, { projectId: project.id });
       expect(contacts.map(({ email, subscribed, data }) => ({ email, subscribed, data }))).to.deep.equal([
         { email: 'ann@example.com', subscribed: true, data: { plan: 'pro' } },
         { email: 'new@example.com', subscribed: false, data: {} },
       ]);
-      expect(await database.db('events').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await storedEvents(database.db, { projectId: project.id })).to.deep.equal([]);
       await addMembers(database.db, project.access, id, { emails: ['more@example.com'], createMissing: true });
-      expect(await database.db('contacts').where({ email: 'more@example.com' }).first('subscribed')).to.include({
+      expect(await storedContacts(database.db, { email: 'more@example.com' }).first('subscribed')).to.include({
         subscribed: true,
       });
     });
@@ -293,7 +295,7 @@ describe('segments', () => {
         'entry ann@example.com',
         'exit ann@example.com',
       ]);
-      const [event] = await database.db('events').where({ projectId: project.id });
+      const [event] = await storedEvents(database.db, { projectId: project.id });
       expect(event.data).to.deep.equal({ segmentId: segment.id, segmentName: 'Fixed' });
       await updateSegment(database.db, project.access, segment.id, { trackMembership: false });
       await addMembers(database.db, project.access, segment.id, { emails });
@@ -308,7 +310,7 @@ describe('segments', () => {
       await addMembers(database.db, project.access, id, { emails: ['ann@example.com'] });
       await deleteSegment(database.db, project.access, id);
       expect(await refused(findSegment(database.db, project.id, id))).to.include({ code: 'SEGMENT_NOT_FOUND' });
-      expect(await database.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
+      expect(await storedMembers(database.db, id)).to.deep.equal([]);
     });
 
     it('rejects a segment that another one refers to with 409', async () => {
@@ -335,7 +337,7 @@ describe('segments', () => {
       () => refreshSegment(database.db, other.access, id),
     ];
     for (const attempt of attempts) expect(await refused(attempt())).to.include({ code: 'SEGMENT_NOT_FOUND' });
-    expect(await database.db('contacts').where({ projectId: other.id })).to.deep.equal([]);
+    expect(await storedContacts(database.db, { projectId: other.id })).to.deep.equal([]);
   });
 
   it('answers INVALID_API_KEY for a write with a replaced key', async () => {
@@ -397,10 +399,7 @@ describe('segments', () => {
   it('parses no condition of another segment when one is saved or deleted', async () => {
     const base = await createSegment(database.db, project.access, { name: 'Base', condition: isPro });
     const other = await createSegment(database.db, project.access, { name: 'Other', condition: isPro });
-    await database
-      .db('segments')
-      .where({ id: other.id })
-      .update({ condition: { not: 'a condition' } });
+    await setSegment(database.db, other.id, { condition: { not: 'a condition' } });
     const user = await createSegment(database.db, project.access, { name: 'User', condition: memberOf(base.id) });
     const circle = await refused(updateSegment(database.db, project.access, base.id, { condition: memberOf(user.id) }));
     expect(circle.message).to.contain('leads back to this segment itself');

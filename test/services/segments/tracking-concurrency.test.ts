@@ -13,6 +13,14 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import {
+  addContactSeries,
+  storedContactChanges,
+  storedContacts,
+  storedMemberContacts,
+  storedRecounts,
+} from '../../support/rows/contacts.ts';
+import { breakConnection, lockTable } from '../../support/rows/tables.ts';
 import { eventually } from '../../support/waiting.ts';
 import { applyAllChanges, contact, isPro, memberOf, membersOf, movesOf, tree } from './support.ts';
 
@@ -32,13 +40,10 @@ describe('tracked membership under concurrency', () => {
 
   const tracked = (name: string, condition: object = isPro) =>
     createSegment(database.db, project.access, { name, condition, trackMembership: true });
-  const changes = () => database.db('contact_changes').where({ projectId: project.id });
+  const changes = () => storedContactChanges(database.db, project.id);
   const moves = (slug: string) => movesOf(database.db, project, slug);
   const storedMembersOf = async (id: string): Promise<string[]> => {
-    const rows = await database
-      .db('segment_members')
-      .join('contacts', 'contacts.id', 'contactId')
-      .where({ segmentId: id });
+    const rows = await storedMemberContacts(database.db, id);
     return rows.map(({ email }) => email).sort();
   };
 
@@ -76,10 +81,10 @@ describe('tracked membership under concurrency', () => {
     const editor = await database.db.transaction();
     await updateSegment(editor, project.access, id, { name: 'Professionals' });
     await applyRecounts(database.db);
-    expect(await database.db('segment_recounts').where({ segmentId: id })).to.have.lengthOf(1);
+    expect(await storedRecounts(database.db, id)).to.have.lengthOf(1);
     await editor.commit();
     await applyRecounts(database.db);
-    expect(await database.db('segment_recounts').where({ segmentId: id })).to.deep.equal([]);
+    expect(await storedRecounts(database.db, id)).to.deep.equal([]);
     expect(await findSegment(database.db, project.id, id)).to.include({ name: 'Professionals', memberCount: 1 });
   });
 
@@ -88,13 +93,13 @@ describe('tracked membership under concurrency', () => {
     await contact(database.db, project, ann, { plan: 'pro' });
     // Blocks the statement that writes members and events.
     const blocker = await database.db.transaction();
-    await blocker.raw('lock table segment_recounts in exclusive mode');
+    await lockTable(blocker, 'segment_recounts', 'exclusive');
     const victim = applyContactChanges(database.db).catch((error) => error);
     const blocked = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'with changes%'
       and datname = current_database()`;
     let pid: number | undefined;
     while (pid === undefined) pid = (await database.db.raw(blocked)).rows[0]?.pid;
-    await database.db.raw('select pg_terminate_backend(?)', [pid]);
+    await breakConnection(database.db, pid);
     expect(await victim).to.be.instanceOf(Error);
     await blocker.commit();
     expect(await moves('pro')).to.deep.equal([]);
@@ -109,7 +114,7 @@ describe('tracked membership under concurrency', () => {
     await contact(database.db, project, ann, { plan: 'pro' });
     await contact(database.db, project, bob, { plan: 'free' });
     const lock = (trx: Knex.Transaction, email: string) =>
-      trx('contacts').where({ projectId: project.id, email }).forUpdate();
+      storedContacts(trx, { projectId: project.id, email }).forUpdate();
     const lockToo = (trx: Knex.Transaction, email: string) =>
       lock(trx, email).then(
         () => trx.commit(),
@@ -221,11 +226,7 @@ describe('tracked membership under concurrency', () => {
   it('applies the changes of 1,000 contacts in at most 6 statements', async () => {
     await applyAllChanges(database.db);
     await tracked('Pro');
-    await database.db.raw(
-      `insert into contacts (id, project_id, email, subscribed, data)
-       select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', true, '{"plan": "pro"}' from generate_series(1, 1000) n`,
-      [project.id],
-    );
+    await addContactSeries(database.db, project.id, 1000, { prefix: 'user', data: `'{"plan": "pro"}'` });
     const statements: string[] = [];
     await database.db.transaction(async (trx) => {
       const connection = await trx.client.acquireConnection();

@@ -16,6 +16,14 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import {
+  segmentRow,
+  setContacts,
+  setSegment,
+  storedContactChanges,
+  storedMemberContacts,
+} from '../../support/rows/contacts.ts';
+import { addEvents, removeEvents, storedEvents } from '../../support/rows/events.ts';
 import { applyAllChanges, contact, isPro, memberOf, movesOf, tree } from './support.ts';
 
 const [ann, bob] = ['ann@example.com', 'bob@example.com'];
@@ -34,13 +42,10 @@ describe('tracked membership', () => {
 
   const tracked = (name: string, condition: object = isPro) =>
     createSegment(database.db, project.access, { name, condition, trackMembership: true });
-  const changes = () => database.db('contact_changes').where({ projectId: project.id });
+  const changes = () => storedContactChanges(database.db, project.id);
   const moves = (slug: string) => movesOf(database.db, project, slug);
   const storedMembersOf = async (id: string): Promise<string[]> => {
-    const rows = await database
-      .db('segment_members')
-      .join('contacts', 'contacts.id', 'contactId')
-      .where({ segmentId: id });
+    const rows = await storedMemberContacts(database.db, id);
     return rows.map(({ email }) => email).sort();
   };
 
@@ -69,7 +74,7 @@ describe('tracked membership', () => {
     expect(await storedMembersOf(id)).to.deep.equal([bob]);
     await applyRecounts(database.db);
     expect((await findSegment(database.db, project.id, id)).memberCount).to.equal(1);
-    const [event] = await database.db('events').where({ projectId: project.id, name: 'segment.pro.entry' });
+    const [event] = await storedEvents(database.db, { projectId: project.id, name: 'segment.pro.entry' });
     expect(event.data).to.deep.equal({ segmentId: id, segmentName: 'Pro' });
   });
 
@@ -82,10 +87,10 @@ describe('tracked membership', () => {
       expect(await storedMembersOf(id)).to.deep.equal(n === 0 ? [] : [ann]);
     }
     const { contactId } = await trackEvent(database.db, project.access, { email: bob, event: 'other' });
-    await database.db('events').insert({ id: newId(), projectId: project.id, contactId, name: 'email.open' });
+    await addEvents(database.db, { id: newId(), projectId: project.id, contactId, name: 'email.open' });
     await applyAllChanges(database.db);
     expect(await storedMembersOf(opened.id)).to.deep.equal([bob]);
-    await database.db('events').where({ projectId: project.id, name: 'login' }).delete();
+    await removeEvents(database.db, { projectId: project.id, name: 'login' });
     await applyAllChanges(database.db);
     expect(await moves('active')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
   });
@@ -168,10 +173,10 @@ describe('tracked membership', () => {
     const { id } = await tracked('Pro');
     await early.commit();
     expect(await applyAllChanges(database.db)).to.equal(0);
-    await database.db('segments').where({ id }).update({ reconcileAt: database.db.fn.now() });
+    await setSegment(database.db, id, { reconcileAt: database.db.fn.now() });
     await reconcileDue(database.db);
     expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
-    expect((await database.db('segments').where({ id }).first()).reconcileAt).to.equal(null);
+    expect((await segmentRow(database.db, id)).reconcileAt).to.equal(null);
   });
 
   describe('compute', () => {
@@ -253,10 +258,7 @@ describe('tracked membership', () => {
       await applyAllChanges(database.db);
       expect(await moves('due')).to.deep.equal([]);
       // Simulates that the hour has passed without a recorded change.
-      await database
-        .db('contacts')
-        .where({ id })
-        .update({ data: JSON.stringify({ due: new Date().toISOString() }) });
+      await setContacts(database.db, { id }, { data: JSON.stringify({ due: new Date().toISOString() }) });
       await back('contacts', 'createdAt', { id }, '1 hour');
       await database.db('contact_changes').delete();
       await sweepTimeDependentSegments(database.db);

@@ -9,6 +9,9 @@ import type { ResultCounts } from '../../../services/sending/outcome.ts';
 import { addSuppressions } from '../../../services/suppressions/add.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 import { addMail, addMails, mailById } from '../../support/ledger.ts';
+import { setContents, storedMails } from '../../support/rows/mails.ts';
+import { setDomains, setProject, storedDomains } from '../../support/rows/projects.ts';
+import { emptyTables } from '../../support/rows/tables.ts';
 import { counts, inDoubt, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -28,7 +31,7 @@ describe('mail that is blocked or delayed', () => {
     smtp = await startSmtp();
     sending = testSender(database.url, { url: smtp.url, connections: 5 });
     project = (await makeProject(db)).id;
-    await db('domains').where({ projectId: project }).update({ domain: DOMAIN });
+    await setDomains(db, { projectId: project }, { domain: DOMAIN });
   });
   after(async () => {
     await sending.close();
@@ -36,9 +39,9 @@ describe('mail that is blocked or delayed', () => {
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_bodies, email_contents, outgoing_mails, senders, suppressions');
+    await emptyTables(db, 'emails', 'email_bodies', 'email_contents', 'outgoing_mails', 'senders', 'suppressions');
     await db('projects').update({ disabled: false, sendingBlockedReason: null });
-    await db('domains').update({ status: 'VERIFIED' });
+    await setDomains(db, {}, { status: 'VERIFIED' });
     smtp.behave();
     smtp.mails.length = 0;
   });
@@ -51,16 +54,16 @@ describe('mail that is blocked or delayed', () => {
 
   const causes = {
     'project disabled': {
-      begin: () => db('projects').where({ id: project }).update({ disabled: true }),
-      end: (trx: Db) => trx('projects').where({ id: project }).update({ disabled: false }),
+      begin: () => setProject(db, project, { disabled: true }),
+      end: (trx: Db) => setProject(trx, project, { disabled: false }),
     },
     'domain not verified': {
-      begin: () => db('domains').where({ domain: DOMAIN }).update({ status: 'PENDING' }),
-      end: (trx: Db) => trx('domains').where({ domain: DOMAIN }).update({ status: 'VERIFIED' }),
+      begin: () => setDomains(db, { domain: DOMAIN }, { status: 'PENDING' }),
+      end: (trx: Db) => setDomains(trx, { domain: DOMAIN }, { status: 'VERIFIED' }),
     },
     'billing limit reached': {
-      begin: () => db('projects').where({ id: project }).update({ sendingBlockedReason: 'billing limit reached' }),
-      end: (trx: Db) => trx('projects').where({ id: project }).update({ sendingBlockedReason: null }),
+      begin: () => setProject(db, project, { sendingBlockedReason: 'billing limit reached' }),
+      end: (trx: Db) => setProject(trx, project, { sendingBlockedReason: null }),
     },
   };
 
@@ -148,14 +151,14 @@ describe('mail that is blocked or delayed', () => {
     sending.sender.wake('mail');
     await smtp.received(2);
     smtp.behave();
-    await eventually(async () => (await db('emails').whereIn('id', slow).where({ status: 'SENT' })).length === 8);
+    await eventually(async () => (await storedMails(db).whereIn('id', slow).where({ status: 'SENT' })).length === 8);
     stop.abort();
     expect(await run).to.deep.equal(counts({ sent: 10 }));
     for (const id of [other, next]) expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
   });
 
   it('is signed with the key of its domain', async () => {
-    const domain = await db('domains').where({ domain: DOMAIN }).first();
+    const domain = await storedDomains(db, { domain: DOMAIN }).first();
     const secrets: [string] = ['a secret that seals'];
     const key = await addSigningKey(db, domain.id, await makeDomainKey(secrets));
     await addMail(db, { project });
@@ -173,9 +176,7 @@ describe('mail that is blocked or delayed', () => {
     const other = await makeProject(db);
     const broken = await addMail(db, { project });
     const fine = await addMail(db, { project: other.id });
-    await db('email_contents')
-      .where({ emailId: fine })
-      .update({ fromEmail: `shop@${other.senderDomain}` });
+    await setContents(db, { emailId: fine }, { fromEmail: `shop@${other.senderDomain}` });
     const signerFor = async (projectId: string) => {
       if (projectId === project) throw new SealError('sealed with a key that is gone');
       return undefined;

@@ -14,6 +14,9 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { mailById } from '../../support/ledger.ts';
+import { storedContacts } from '../../support/rows/contacts.ts';
+import { outgoingMails, setMails } from '../../support/rows/mails.ts';
+import { setProject } from '../../support/rows/projects.ts';
 import { counts, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -32,7 +35,7 @@ describe('content of a sent mail', () => {
     sending = testSender(database.url, { url: smtp.url, connections: 3 });
     project = await makeProject(db);
     // Tracking has tests of its own.
-    await db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
+    await setProject(db, project.id, { tracking: 'DISABLED' });
   });
   after(async () => {
     await sending.close();
@@ -87,7 +90,7 @@ describe('content of a sent mail', () => {
   it("contains the contact's id and age", async () => {
     const body = '{{ id }} {{ everpost_id }} {{ createdAt }}';
     const mail = await sent({ to: [{ email: 'built-in@example.com' }], body });
-    const contact = await db('contacts').where({ email: 'built-in@example.com' }).first();
+    const contact = await storedContacts(db, { email: 'built-in@example.com' }).first();
     expect(mail.html?.trim()).to.equal(`${contact.id} ${contact.id} ${contact.createdAt.toISOString()}`);
   });
 
@@ -126,7 +129,7 @@ describe('content of a sent mail', () => {
     expect((await sent(input)).html?.trim()).to.equal('X||old|new');
     smtp.mails.length = 0;
     await accept(input);
-    await db('emails').where({ status: 'PENDING' }).update({ sourceType: 'WORKFLOW', priority: 1 });
+    await setMails(db, { status: 'PENDING' }, { sourceType: 'WORKFLOW', priority: 1 });
     await deliver();
     expect((await smtp.mails[0]?.parsed())?.html?.trim()).to.equal('X|X|old|new');
   });
@@ -291,8 +294,8 @@ describe('content of a sent mail', () => {
     const own = testSender(database.url, { url: smtp.url, renderer: closed });
     const stop = new AbortController();
     const run = own.send({ stop: stop.signal });
-    await eventually(async () => (await db('outgoing_mails').where({ emailId: id })).length === 1, { what: 'a lease' });
-    await eventually(async () => (await db('outgoing_mails')).length === 0, { what: 'the mail in the ledger again' });
+    await eventually(async () => (await outgoingMails(db, { emailId: id })).length === 1, { what: 'a lease' });
+    await eventually(async () => (await outgoingMails(db)).length === 0, { what: 'the mail in the ledger again' });
     stop.abort();
     expect(await run).to.deep.equal(counts({}));
     await own.close();

@@ -9,6 +9,9 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { addMail, addMails, type MailRow, mailById } from '../../support/ledger.ts';
+import { setCampaigns } from '../../support/rows/campaigns.ts';
+import { outgoingMails, storedMails } from '../../support/rows/mails.ts';
+import { emptyTables } from '../../support/rows/tables.ts';
 import { counts, inDoubt, type TestSender, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -29,8 +32,8 @@ describe('the order of mail', () => {
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_contents, outgoing_mails, senders');
-    await db('campaigns').update({ status: 'CANCELLED' });
+    await emptyTables(db, 'emails', 'email_contents', 'outgoing_mails', 'senders');
+    await setCampaigns(db, {}, { status: 'CANCELLED' });
     await db('domains').where({ domain: 'demo.localhost' }).del();
     project = await makeProject(db);
     await addManagedDomain(db, project.id, 'demo.localhost');
@@ -87,12 +90,12 @@ describe('the order of mail', () => {
     const stop = new AbortController();
     // One domain never gets all of five connections.
     const sending = sender(5).send({ stop: stop.signal });
-    await eventually(async () => (await db('outgoing_mails').where({ campaignId: id })).length >= 25, {
+    await eventually(async () => (await outgoingMails(db, { campaignId: id })).length >= 25, {
       what: 'more than 24 MB of the campaign in memory',
     });
     await add(project, 1, 'urgent', { to: 'urgent@other.example' });
     await smtp.received(1, { to: 'urgent@other.example' });
-    expect((await db('outgoing_mails').where({ campaignId: id })).length).to.be.below(recipients);
+    expect((await outgoingMails(db, { campaignId: id })).length).to.be.below(recipients);
     stop.abort();
     smtp.behave();
     await sending;
@@ -106,10 +109,10 @@ describe('the order of mail', () => {
     smtp.misbehave({ at: 'recipient', do: 'hang', times: 1 });
     const sending = sender(1);
     const run = sending.send();
-    await eventually(async () => (await db('outgoing_mails')).length === 60, { what: 'a lease of all mails' });
+    await eventually(async () => (await outgoingMails(db)).length === 60, { what: 'a lease of all mails' });
     await add(project, 1, 'probe');
     sending.sender.wake('mail');
-    await eventually(async () => (await db('outgoing_mails')).length === 61, { what: 'one lease more' });
+    await eventually(async () => (await outgoingMails(db)).length === 61, { what: 'one lease more' });
     smtp.behave();
     expect(await run).to.deep.equal(counts({ sent: 61 }));
     const order = arrived()
@@ -118,7 +121,7 @@ describe('the order of mail', () => {
     const place = (kind: string) => order.reduce((sum, one, index) => sum + (one === kind ? index : 0), 0) / 20;
     expect(place('transactional')).to.be.below(place('workflow'));
     expect(place('workflow')).to.be.below(place('campaign'));
-    expect(await db('emails').where({ campaignId: campaign, status: 'SENT' })).to.have.length(20);
+    expect(await storedMails(db, { campaignId: campaign, status: 'SENT' })).to.have.length(20);
   });
 
   it('lets transactional mail pass a running campaign', async () => {
@@ -140,7 +143,7 @@ describe('the order of mail', () => {
     smtp.misbehave({ at: 'message', do: 'hang' });
     const run = sender(3).send();
     await eventually(async () => (await inDoubt(db)).length === 3, { what: 'three mails in flight' });
-    await eventually(async () => (await db('outgoing_mails')).length === 30, { what: 'a lease of all mails' });
+    await eventually(async () => (await outgoingMails(db)).length === 30, { what: 'a lease of all mails' });
     expect(await inDoubt(db)).to.have.length(3);
     smtp.behave();
     expect(await run).to.deep.equal(counts({ sent: 30 }));
@@ -184,7 +187,7 @@ describe('the order of mail', () => {
 
   it('does not lease a throttled campaign before its time', async () => {
     const id = await startedCampaign(project, 5);
-    await db('campaigns').where({ id }).update({ ratePerMinute: 1 });
+    await setCampaigns(db, { id }, { ratePerMinute: 1 });
     const sending = sender(2);
     const stop = new AbortController();
     const run = sending.send({ stop: stop.signal, untilIdle: false });
@@ -194,9 +197,9 @@ describe('the order of mail', () => {
     sending.sender.wake('mail');
     sending.sender.wake('campaigns');
     await smtp.received(6);
-    expect(await db('outgoing_mails').where({ campaignId: id, startedAt: null })).to.deep.equal([]);
+    expect(await outgoingMails(db, { campaignId: id, startedAt: null })).to.deep.equal([]);
     stop.abort();
     expect(await run).to.deep.equal(counts({ sent: 6 }));
-    expect(await db('emails').where({ campaignId: id, status: 'PENDING', attempts: 0 })).to.have.length(4);
+    expect(await storedMails(db, { campaignId: id, status: 'PENDING', attempts: 0 })).to.have.length(4);
   });
 });

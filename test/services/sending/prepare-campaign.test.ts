@@ -20,6 +20,8 @@ import {
 } from '../../support/connected-database.ts';
 import { testLinkSettings } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
+import { removeContacts, setContacts } from '../../support/rows/contacts.ts';
+import { storedMails } from '../../support/rows/mails.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -61,7 +63,7 @@ describe('prepared mails of a campaign', () => {
        select uuidv7(), project_id, id, ?, 'CAMPAIGN' from contacts where project_id = ?`,
       [id, project.id],
     );
-    const rows: { id: string }[] = await db('emails').where({ campaignId: id }).select('id');
+    const rows: { id: string }[] = await storedMails(db, { campaignId: id }).select('id');
     const ready: PreparedMail[] = [];
     await preparation(deps).prepareCampaign(
       id,
@@ -173,9 +175,7 @@ describe('prepared mails of a campaign', () => {
   it('are composed for unusual addresses, and for values that placeholders cannot take', async () => {
     await addContacts(db, project, 4);
     const change = (n: number, values: object) =>
-      db('contacts')
-        .where({ projectId: project.id, email: `p${n}@example.com` })
-        .update(values);
+      setContacts(db, { projectId: project.id, email: `p${n}@example.com` }, values);
     await change(1, { data: { name: 'two\nlines ' } });
     await change(2, { data: { name: '<b>&' } });
     await change(3, { email: 'p3ü@example.com' });
@@ -199,7 +199,7 @@ describe('prepared mails of a campaign', () => {
     await addContacts(db, project, 2);
     const { id, ready } = await mailsOf({});
     const ids = ready.map((mail) => mail.id);
-    await db('contacts').where({ projectId: project.id, email: 'p0@example.com' }).del();
+    await removeContacts(db, { projectId: project.id, email: 'p0@example.com' });
     const left: PreparedMail[] = [];
     await preparation().prepareCampaign(id, ids, (mail) => void left.push(mail));
     expect(left.map(({ to }) => to)).to.have.members([null, 'p1@example.com']);

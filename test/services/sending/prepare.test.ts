@@ -21,6 +21,8 @@ import {
 } from '../../support/connected-database.ts';
 import { testLinkSettings, testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
+import { removeContents, setMails, storedContents, storedMails } from '../../support/rows/mails.ts';
+import { setProject } from '../../support/rows/projects.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -47,7 +49,7 @@ describe('prepared mails', () => {
   after(() => database?.close());
   beforeEach(async () => {
     project = await makeProject(db);
-    await db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
+    await setProject(db, project.id, { tracking: 'DISABLED' });
   });
 
   const preparation = (deps: Partial<PreparationDeps> = {}) =>
@@ -95,7 +97,7 @@ describe('prepared mails', () => {
       'Ann <7>',
     ]);
     expect((await PostalMime.parse(rawOf(bob))).to?.[0]).to.deep.equal({ name: 'Bob B', address: 'bob@example.com' });
-    const [content] = await db('email_contents').where({ emailId: ids[0] });
+    const [content] = await storedContents(db, { emailId: ids[0] });
     expect(content.renderedSubject).to.equal(null);
   });
 
@@ -120,7 +122,7 @@ describe('prepared mails', () => {
     const [id = ''] = await accept(input);
     const body = async () => (await PostalMime.parse(rawOf((await prepared([id]))[0] as PreparedMail))).html?.trim();
     expect(await body()).to.equal('X||old|new');
-    await db('emails').where({ id }).update({ sourceType: 'WORKFLOW' });
+    await setMails(db, { id }, { sourceType: 'WORKFLOW' });
     expect(await body()).to.equal('X|X|old|new');
   });
 
@@ -150,7 +152,7 @@ describe('prepared mails', () => {
   for (const tracking of ['ENABLED', 'DISABLED'] as const)
     for (const signed of [false, true])
       it(`equal mails composed in this process (tracking ${tracking}, ${signed ? 'signed' : 'unsigned'})`, async () => {
-        await db('projects').where({ id: project.id }).update({ tracking });
+        await setProject(db, project.id, { tracking });
         const body =
           '<body><p title="{{ name }}">Grüße, {{ name }}!</p>\n<a href="https://shop.example/?u={{ email }}&amp;x=1">Shop</a>' +
           '<a href="{{ unsubscribeUrl }}">x</a></body>';
@@ -159,7 +161,7 @@ describe('prepared mails', () => {
         const ids = await accept({ to, from, body, subject: 'Für {{ name }}', reply: 'r@example.com' });
         const mails = await prepared(ids, signed ? { signerFor } : {});
         for (const [n, mail] of mails.entries()) {
-          const { contactId } = await db('emails').where({ id: mail.id }).first('contactId');
+          const { contactId } = await storedMails(db, { id: mail.id }).first('contactId');
           const { unsubscribeUrl } = testLinks.contactLinks({ contactId, emailId: mail.id });
           const [email, name] = [`e${n}@example.com`, `Ü ${n}`];
           const rendered = renderMail({ subject: 'Für {{ name }}', html: body }, '', { email, name, unsubscribeUrl });
@@ -227,7 +229,7 @@ describe('prepared mails', () => {
 
   it('are gone with their content', async () => {
     const [id = ''] = await accept();
-    await db('email_contents').where({ emailId: id }).del();
+    await removeContents(db, { emailId: id });
     const mails = await prepared([id, newId()]);
     expect(mails.map(({ to, senderDomain, message }) => [to, senderDomain, 'kind' in message && message.kind])).to.eql([
       [null, '', 'refused'],

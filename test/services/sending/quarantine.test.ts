@@ -12,6 +12,10 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { mailById } from '../../support/ledger.ts';
+import { campaignRow } from '../../support/rows/campaigns.ts';
+import { setContacts } from '../../support/rows/contacts.ts';
+import { storedEvents } from '../../support/rows/events.ts';
+import { storedMails } from '../../support/rows/mails.ts';
 import { counts, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 
@@ -59,20 +63,18 @@ describe('a mail that cannot be composed', () => {
       await sending.close();
       const failed = await listEmails(db, project.id, ['a key for cursors'], { limit: 10, status: 'FAILED' });
       expect(failed.data.map(({ id }) => id)).to.deep.equal([poisonous]);
-      expect(await db('events').where({ emailId: poisonous }).pluck('name')).to.deep.equal(['email.failed']);
+      expect(await storedEvents(db, { emailId: poisonous }).pluck('name')).to.deep.equal(['email.failed']);
     });
 
   it('of a campaign ends FAILED, and the other recipients get theirs', async () => {
     await addContacts(db, project, 12);
-    await db('contacts')
-      .where({ projectId: project.id, email: 'p5@example.com' })
-      .update({ data: { name: 'KILL' } });
+    await setContacts(db, { projectId: project.id, email: 'p5@example.com' }, { data: { name: 'KILL' } });
     const worker = campaignWorker(database, smtp.url, { composer });
     const { id } = await startCampaign(db, project);
     expect(await worker.run(id)).to.include({ kind: 'end' });
     await worker.close();
     expect(await standing(db, project, id)).to.include({ sent: 11, failed: 1, pending: 0, unknown: 0 });
-    const [failed] = await db('emails').where({ campaignId: id, status: 'FAILED' });
+    const [failed] = await storedMails(db, { campaignId: id, status: 'FAILED' });
     expect(failed.reason).to.equal(QUARANTINE_REASON);
     expect(new Set(smtp.mails.flatMap(({ to }) => to)).size).to.equal(11);
   });
@@ -87,7 +89,7 @@ describe('a mail that cannot be composed', () => {
     const { id } = await startCampaign(db, project);
     await worker.run(id);
     await worker.close();
-    expect(await db('campaigns').where({ id }).first()).to.include({
+    expect(await campaignRow(db, id)).to.include({
       ...{ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' },
       pauseReason: '3 of its mails could not be composed',
     });

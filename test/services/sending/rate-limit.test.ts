@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
 import { RateLimit } from '../../../services/sending/rate-limit.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
+import { emptyTables } from '../../support/rows/tables.ts';
 import { eventually } from '../../support/waiting.ts';
 
 describe('rate limit', () => {
@@ -13,7 +14,7 @@ describe('rate limit', () => {
     db = database.db;
   });
   after(() => database.close());
-  beforeEach(() => db.raw('truncate send_rates'));
+  beforeEach(() => emptyTables(db, 'send_rates'));
 
   const limit = (perSecond: number, key = 'all') => new RateLimit(db, key, perSecond);
 

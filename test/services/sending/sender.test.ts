@@ -6,6 +6,9 @@ import { recoverMails } from '../../../services/sending/recovery.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 import { addMail, addMails, mailById } from '../../support/ledger.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
+import { outgoingMails, removeContents, runningSenders, setMails, storedMails } from '../../support/rows/mails.ts';
+import { setProject } from '../../support/rows/projects.ts';
+import { emptyTables } from '../../support/rows/tables.ts';
 import {
   counts,
   endLeases,
@@ -38,7 +41,7 @@ describe('a sender', () => {
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_bodies, email_contents, outgoing_mails, senders');
+    await emptyTables(db, 'emails', 'email_bodies', 'email_contents', 'outgoing_mails', 'senders');
     await db('projects').update({ disabled: false });
     await smtp.reopen();
     smtp.behave();
@@ -72,8 +75,8 @@ describe('a sender', () => {
       expect(mail.sentAt).to.be.instanceOf(Date);
       expect(mail.providerMessageId).to.match(/^stand-in-\d+$/);
     }
-    expect(await db('outgoing_mails')).to.deep.equal([]);
-    expect(await db('senders')).to.deep.equal([]);
+    expect(await outgoingMails(db)).to.deep.equal([]);
+    expect(await runningSenders(db)).to.deep.equal([]);
     expect(await mailById(db, later)).to.include({ status: 'PENDING', attempts: 0 });
   });
 
@@ -84,7 +87,7 @@ describe('a sender', () => {
     const results = await Promise.all(senders.map((sender) => sender.send()));
     expect(results.reduce((sum, { sent }) => sum + sent, 0)).to.equal(300);
     expect(messageIds()).to.have.members(ids.map((id) => `<${id}@demo.localhost>`));
-    expect(await db('emails').where({ status: 'SENT', attempts: 1 })).to.have.length(300);
+    expect(await storedMails(db, { status: 'SENT', attempts: 1 })).to.have.length(300);
   });
 
   it('schedules a deferred mail for a retry', async () => {
@@ -109,13 +112,13 @@ describe('a sender', () => {
 
   it('leaves the mail of a disabled project PENDING with the reason, and counts no attempt', async () => {
     const mail = await addMail(db, { project });
-    await db('projects').where({ id: project }).update({ disabled: true });
+    await setProject(db, project, { disabled: true });
     expect(await sending.send()).to.deep.equal(counts({ blocked: 1 }));
     const blocked = { status: 'PENDING', reason: 'project disabled', attempts: 0, attemptLog: null };
     expect(await mailById(db, mail)).to.include(blocked);
     expect(await secondsUntilDue(mail)).to.be.above(0);
     expect(smtp.mails).to.deep.equal([]);
-    expect(await db('outgoing_mails')).to.deep.equal([]);
+    expect(await outgoingMails(db)).to.deep.equal([]);
   });
 
   it('does not send a mail that was cancelled after it was leased', async () => {
@@ -125,18 +128,18 @@ describe('a sender', () => {
     await eventually(async () => (await inDoubt(db)).length === 3, { what: 'all connections in use' });
     const mail = await addMail(db, { project });
     sending.sender.wake('mail');
-    await eventually(() => db('outgoing_mails').where({ emailId: mail }).first(), { what: 'a lease' });
-    await db('emails').where({ id: mail }).update({ status: 'CANCELLED' });
+    await eventually(() => outgoingMails(db, { emailId: mail }).first(), { what: 'a lease' });
+    await setMails(db, { id: mail }, { status: 'CANCELLED' });
     smtp.behave();
     expect(await run).to.deep.equal(counts({ sent: 3 }));
     expect(await mailById(db, mail)).to.include({ status: 'CANCELLED', attempts: 0 });
     expect(smtp.mails).to.have.length(3);
-    expect(await db('outgoing_mails')).to.deep.equal([]);
+    expect(await outgoingMails(db)).to.deep.equal([]);
   });
 
   it('fails a mail whose content was deleted', async () => {
     const mail = await addMail(db, { project });
-    await db('email_contents').where({ emailId: mail }).del();
+    await removeContents(db, { emailId: mail });
     expect(await sending.send()).to.deep.equal(counts({ failed: 1 }));
     expect(await mailById(db, mail)).to.include({ status: 'FAILED', reason: 'its recipient or its content is gone' });
   });
@@ -159,7 +162,7 @@ describe('a sender', () => {
     smtp.misbehave({ at: 'connect', do: { code: 421, text: 'too many connections' }, times: 2 });
     expect(await sending.send()).to.deep.equal(counts({ sent: 12 }));
     expect(smtp.mails).to.have.length(12);
-    expect(await db('emails').where({ status: 'SENT', attempts: 1 })).to.have.length(12);
+    expect(await storedMails(db, { status: 'SENT', attempts: 1 })).to.have.length(12);
   });
 
   describe('that finds mail in flight of one that died', () => {
@@ -235,7 +238,7 @@ describe('a sender', () => {
     smtp.misbehave({ at: 'message', do: 'drop', times: 2 });
     expect(await sending.send()).to.deep.equal(counts({ unknown: 2 }));
     expect(await mailById(db, mail)).to.include({ status: 'UNKNOWN', attempts: 2, unknownOutcomes: 2 });
-    expect(await db('outgoing_mails')).to.deep.equal([]);
+    expect(await outgoingMails(db)).to.deep.equal([]);
   });
 
   it('begins no further mail when its lease is lost, and the results of mails in flight count', async () => {
@@ -307,13 +310,13 @@ describe('a sender', () => {
     const run = sending.send({ stop: stop.signal });
     await smtp.received(3);
     stop.abort();
-    expect(await db('emails').where({ status: 'SENT' }), 'SMTP is not cut').to.have.length(0);
+    expect(await storedMails(db, { status: 'SENT' }), 'SMTP is not cut').to.have.length(0);
     smtp.behave();
     expect(await run).to.deep.equal(counts({ sent: 3 }));
     expect(smtp.mails).to.have.length(3);
-    expect(await db('emails').where({ status: 'SENT' })).to.have.length(3);
-    expect(await db('emails').where({ status: 'PENDING', attempts: 0 })).to.have.length(7);
-    expect(await db('outgoing_mails')).to.deep.equal([]);
+    expect(await storedMails(db, { status: 'SENT' })).to.have.length(3);
+    expect(await storedMails(db, { status: 'PENDING', attempts: 0 })).to.have.length(7);
+    expect(await outgoingMails(db)).to.deep.equal([]);
     expect(await sending.send(), 'the leases are free at once').to.deep.equal(counts({ sent: 7 }));
     expect(smtp.mails).to.have.length(10);
   });
@@ -321,7 +324,7 @@ describe('a sender', () => {
   it('is woken by new mail while it waits', async () => {
     const stop = new AbortController();
     const run = sending.send({ stop: stop.signal, untilIdle: false });
-    await eventually(async () => (await db('senders')).length === 1, { what: 'a running sender' });
+    await eventually(async () => (await runningSenders(db)).length === 1, { what: 'a running sender' });
     await addMail(db, { project });
     sending.sender.wake('mail');
     await smtp.received(1);

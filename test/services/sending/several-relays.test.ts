@@ -10,6 +10,9 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { addMail, mailById } from '../../support/ledger.ts';
+import { setCampaigns } from '../../support/rows/campaigns.ts';
+import { setContents, storedMails } from '../../support/rows/mails.ts';
+import { emptyTables } from '../../support/rows/tables.ts';
 import { counts, putInFlight, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -27,8 +30,8 @@ describe('sending through several relays', () => {
   });
   after(() => database.close());
   beforeEach(async () => {
-    await db.raw('truncate emails, email_contents, outgoing_mails, senders');
-    await db('campaigns').update({ status: 'CANCELLED' });
+    await emptyTables(db, 'emails', 'email_contents', 'outgoing_mails', 'senders');
+    await setCampaigns(db, {}, { status: 'CANCELLED' });
     project = await makeProject(db);
     [first, second] = await Promise.all([startSmtp(), startSmtp()]);
   });
@@ -53,9 +56,7 @@ describe('sending through several relays', () => {
   };
   const mail = async (): Promise<string> => {
     const id = await addMail(db, { project: project.id });
-    await db('email_contents')
-      .where({ emailId: id })
-      .update({ fromEmail: `shop@${project.senderDomain}` });
+    await setContents(db, { emailId: id }, { fromEmail: `shop@${project.senderDomain}` });
     return id;
   };
   const mails = async (count: number): Promise<void> => {
@@ -103,7 +104,7 @@ describe('sending through several relays', () => {
     expect(unknown, 'what was in flight at the relay that died').to.be.at.most(4);
     expect(worker.relays.byName(nameOf(a))?.leftOut?.reason).to.contain('ECONNREFUSED');
     expect(new Set(accepted()).size, 'nobody got two copies').to.equal(accepted().length);
-    expect(await db('emails').where({ campaignId: id, status: 'SENT' }).whereNot({ attempts: 1 })).to.deep.equal([]);
+    expect(await storedMails(db, { campaignId: id, status: 'SENT' }).whereNot({ attempts: 1 })).to.deep.equal([]);
   });
 
   it('uses a relay again that was dead for a while', async () => {
@@ -152,7 +153,7 @@ describe('sending through several relays', () => {
       b.behave();
       await run;
       expect(await standing(db, project, id)).to.include({ sent: 200, failed: 0, unknown: 0, pending: 0 });
-      expect(await db('emails').where({ campaignId: id, attempts: 1 })).to.have.length(200);
+      expect(await storedMails(db, { campaignId: id, attempts: 1 })).to.have.length(200);
       expect(accepted()).to.have.length(200);
     });
 

@@ -9,6 +9,10 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { addMail, addMails } from '../../support/ledger.ts';
+import { setCampaigns } from '../../support/rows/campaigns.ts';
+import { addContactSeries } from '../../support/rows/contacts.ts';
+import { outgoingMails, storedMails } from '../../support/rows/mails.ts';
+import { emptyTables } from '../../support/rows/tables.ts';
 import { counts, type TestSender, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -29,8 +33,8 @@ describe('a recipient domain that defers', () => {
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_contents, outgoing_mails, senders');
-    await db('campaigns').update({ status: 'CANCELLED' });
+    await emptyTables(db, 'emails', 'email_contents', 'outgoing_mails', 'senders');
+    await setCampaigns(db, {}, { status: 'CANCELLED' });
     await db('domains').where({ domain: 'demo.localhost' }).del();
     project = await makeProject(db);
     await addManagedDomain(db, project.id, 'demo.localhost');
@@ -87,20 +91,16 @@ describe('a recipient domain that defers', () => {
     await eventually(() => smtp.mails.filter(({ to }) => !to.includes(busy)).length === 30, { what: 'mail to others' });
     stop.abort();
     await run;
-    const postponed = await db('emails').where({ status: 'PENDING', attempts: 0 }).where('dueAt', '>', db.fn.now());
+    const postponed = await storedMails(db, { status: 'PENDING', attempts: 0 }).where('dueAt', '>', db.fn.now());
     expect(postponed.length).to.be.above(10);
     for (const { reason } of postponed)
       expect(reason).to.equal('mail to busy.example is slowed down; it will be sent later');
-    expect(await db('outgoing_mails')).to.deep.equal([]);
+    expect(await outgoingMails(db)).to.deep.equal([]);
   });
 
   it('does not hold up the other recipients of a campaign', async () => {
     await addContacts(db, project, 100);
-    await db.raw(
-      `insert into contacts (id, project_id, email, subscribed)
-       select uuidv7(), ?, 'c' || n || '@busy.example', true from generate_series(1, 100) n`,
-      [project.id],
-    );
+    await addContactSeries(db, project.id, 100, { domain: 'busy.example' });
     for (let n = 1; n <= 100; n++)
       smtp.misbehave({ at: 'recipient', to: `c${n}@busy.example`, do: { code: 450, text: 'too many' } });
     const worker = campaignWorker(database, smtp.url);
@@ -114,7 +114,7 @@ describe('a recipient domain that defers', () => {
     await run;
     expect(worker.pace.slowed().map(({ domain }) => domain)).to.deep.equal(['busy.example']);
     expect(await standing(db, project, id)).to.include({ sent: 100, pending: 100, failed: 0 });
-    const tried = await db('emails').where({ campaignId: id, status: 'PENDING' }).where('attempts', '>', 0);
+    const tried = await storedMails(db, { campaignId: id, status: 'PENDING' }).where('attempts', '>', 0);
     expect(tried.length, 'most were postponed before they were offered').to.be.below(100);
   });
 

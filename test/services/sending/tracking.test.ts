@@ -16,6 +16,8 @@ import {
 } from '../../support/connected-database.ts';
 import { mailById } from '../../support/ledger.ts';
 import { testLinks } from '../../support/links.ts';
+import { makeDue, setContents } from '../../support/rows/mails.ts';
+import { setProject } from '../../support/rows/projects.ts';
 import { type TestSender, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 
@@ -46,11 +48,9 @@ describe('links, footer, headers and tracking of a sent mail', () => {
     await track('DISABLED');
   });
 
-  const track = (tracking: string) => db('projects').where({ id: project.id }).update({ tracking });
+  const track = (tracking: string) => setProject(db, project.id, { tracking });
   const deliver = async (): Promise<void> => {
-    await db('emails')
-      .where({ status: 'PENDING' })
-      .update({ dueAt: new Date(0) });
+    await makeDue(db, { status: 'PENDING' });
     await sending.send();
   };
 
@@ -74,9 +74,7 @@ describe('links, footer, headers and tracking of a sent mail', () => {
     const to = [{ email: `tracked${++people}@example.com` }];
     const { emails } = await sendEmails(db, project.access, { to, subscribed: true, ...content, ...input });
     const [{ email: id, contact } = { email: '', contact: { id: '' } }] = emails;
-    await db('email_contents')
-      .where({ emailId: id })
-      .update({ type, untracked: untracked ?? false });
+    await setContents(db, { emailId: id }, { type, untracked: untracked ?? false });
     await deliver();
     const mail = smtp.mails.at(-1);
     if (!mail) throw new Error('no mail came');
@@ -141,9 +139,9 @@ describe('links, footer, headers and tracking of a sent mail', () => {
       });
 
     it("uses the project's language when the contact's is not supported", async () => {
-      await db('projects').where({ id: project.id }).update({ language: 'nl' });
+      await setProject(db, project.id, { language: 'nl' });
       const mail = await sent({ type: 'MARKETING', data: { locale: 'xx' } });
-      await db('projects').where({ id: project.id }).update({ language: 'en' });
+      await setProject(db, project.id, { language: 'en' });
       expect(mail.html).to.contain('<p lang="nl"');
     });
 

@@ -18,6 +18,14 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
+import { userById } from '../../support/rows/accounts.ts';
+import { storedContents } from '../../support/rows/mails.ts';
+import {
+  queuedWebhookRows,
+  setDeliveries,
+  storedDeliveries,
+  storedWebhookEvents,
+} from '../../support/rows/webhooks.ts';
 import { driveWebhooks, relayWebhooks, type WebhookDriver } from '../../support/webhooks.ts';
 
 const SECOND = 1_000;
@@ -96,7 +104,7 @@ describe('deliveries of webhooks', () => {
     await Promise.all([relayWebhooks(database.db), relayWebhooks(database.db)]);
     expect((await deliveries(wants.id)).map(({ type }) => type)).to.have.members(['event.bought', 'event.sold']);
     expect((await deliveries(other.id)).map(({ type }) => type)).to.deep.equal(['contact.created']);
-    expect(await database.db('webhookQueue').where({ projectId: project.id })).to.deep.equal([]);
+    expect(await queuedWebhookRows(database.db, project.id)).to.deep.equal([]);
   });
 
   it('signs with both secrets during a rotation, and with the new one after it', async () => {
@@ -179,8 +187,8 @@ describe('deliveries of webhooks', () => {
     await track();
     await driver.deliver(endpoint.id);
     expect(await row(endpoint.id)).to.include({ enabled: false, disabledReason: 'gone' });
-    const owner = await database.db('users').where({ id: project.userId }).first('email');
-    const [{ systemMail }] = await database.db('emailContents').where({ toEmail: owner.email }).pluck('variables');
+    const owner = await userById(database.db, project.userId);
+    const [{ systemMail }] = await storedContents(database.db, { toEmail: owner.email }).pluck('variables');
     expect(systemMail.paragraphs[0]).to.match(/answered 410 \(Gone\) and was disabled/);
     await track('sold');
     await driver.deliver(endpoint.id);
@@ -193,9 +201,9 @@ describe('deliveries of webhooks', () => {
   });
 
   it('mails the members after an hour of failures, once, and at disabling after five days', async () => {
-    const owner = await database.db('users').where({ id: project.userId }).first('email');
+    const owner = await userById(database.db, project.userId);
     const subjects = async () =>
-      (await database.db('emailContents').where({ toEmail: owner.email }).orderBy('emailId').pluck('variables')).map(
+      (await storedContents(database.db, { toEmail: owner.email }).pluck('variables')).map(
         ({ systemMail }) => systemMail.subject,
       );
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
@@ -272,10 +280,11 @@ describe('deliveries of webhooks', () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
     await track();
     await relayWebhooks(database.db);
-    await database
-      .db('webhookDeliveries')
-      .where({ endpointId: endpoint.id })
-      .update({ status: 'FAILED', attempts: 11, nextAttemptAt: null });
+    await setDeliveries(
+      database.db,
+      { endpointId: endpoint.id },
+      { status: 'FAILED', attempts: 11, nextAttemptAt: null },
+    );
     expect(
       await recoverDeliveries(database.db, project.access, endpoint.id, { since: new Date(Date.now() + HOUR) }),
     ).to.equal(0);
@@ -337,8 +346,8 @@ describe('deliveries of webhooks', () => {
     await track('waiting', 'ann@example.com', { street: 'Secret Lane' });
     await deleteContacts(database.db, project.id, [contactId]);
     const stored = JSON.stringify([
-      await database.db('webhookEvents').where({ projectId: project.id }),
-      await database.db('webhookDeliveries').where({ projectId: project.id }),
+      await storedWebhookEvents(database.db, { projectId: project.id }),
+      await storedDeliveries(database.db, { projectId: project.id }),
     ]);
     expect(stored).to.not.match(/ann@example|Secret Lane/);
     receiver.requests.splice(0);

@@ -27,6 +27,8 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
+import { storedEvents } from '../../support/rows/events.ts';
+import { queuedWebhookRows, storedEndpoints } from '../../support/rows/webhooks.ts';
 import { relayWebhooks, webhookEvents } from '../../support/webhooks.ts';
 
 describe('what webhooks tell of', () => {
@@ -51,7 +53,7 @@ describe('what webhooks tell of', () => {
     await want('job.failed');
     await trackEvent(database.db, project.access, { email: 'ann@example.com', event: 'bought', subscribed: false });
     expect(await events()).to.deep.equal([]);
-    expect(await database.db('webhookQueue').where({ projectId: project.id })).to.deep.equal([]);
+    expect(await queuedWebhookRows(database.db, project.id)).to.deep.equal([]);
   });
 
   it('queues nothing when the transaction of what happened is rolled back', async () => {
@@ -108,7 +110,7 @@ describe('what webhooks tell of', () => {
     const [job, started] = await events();
     expect(job?.data).to.deep.include({ status: 'COMPLETED', type: 'IMPORT', progress: 100 });
     expect(started?.data).to.deep.include({ id, workflowId: workflow.id, status: 'RUNNING' });
-    const recorded = await database.db('events').where({ projectId: project.id }).whereLike('name', '%.%');
+    const recorded = await storedEvents(database.db, { projectId: project.id }).whereLike('name', '%.%');
     expect(recorded).to.deep.equal([]);
     expect(
       await database.db('eventNames').where({ projectId: project.id }).whereLike('name', 'execution.%'),
@@ -170,7 +172,7 @@ describe('what webhooks tell of', () => {
     await resetProject(database.db, project.id);
     for (const table of ['webhookEvents', 'webhookDeliveries', 'webhookQueue'])
       expect(await database.db(table).where({ projectId: project.id }), table).to.deep.equal([]);
-    expect(await database.db('webhookEndpoints').where({ id: endpoint.id })).to.have.length(1);
+    expect(await storedEndpoints(database.db, { id: endpoint.id })).to.have.length(1);
     await trackEvent(database.db, project.access, { email: 'zoe@example.com', event: 'bought' });
     expect(await types()).to.have.members(['contact.created', 'event.bought']);
   });

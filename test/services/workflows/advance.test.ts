@@ -15,6 +15,10 @@ import { ExecutionDriver, insertWorkflow, type WorkflowSketch } from '../../supp
 import { testKeys } from '../../support/keys.ts';
 import { testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
+import { removeContacts, setContacts } from '../../support/rows/contacts.ts';
+import { storedContents } from '../../support/rows/mails.ts';
+import { outboxMessages } from '../../support/rows/outbox.ts';
+import { setWorkflow, storedExecutions } from '../../support/rows/workflows.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -75,7 +79,7 @@ describe('advancing an execution', () => {
   it('ends CANCELLED when the contact was deleted', async () => {
     const email = newEmail();
     const id = await begin({ steps: { out: ['EXIT'] } }, email);
-    await database.db('contacts').where({ email }).del();
+    await removeContacts(database.db, { email });
     expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'CANCELLED' });
     expect(await driver.execution(id)).to.include({ status: 'CANCELLED', exitReason: 'contact deleted' });
   });
@@ -195,7 +199,7 @@ describe('advancing an execution', () => {
         workflowId,
         stepVisit: 1,
       });
-      const content = await database.db('email_contents').where({ emailId: mail.id }).first();
+      const content = await storedContents(database.db, { emailId: mail.id }).first();
       expect(content).to.deep.include({ toEmail: email, variables: { event: { plan: 'pro' } } });
       const [step] = await driver.steps(id);
       expect(step).to.deep.include({ status: 'COMPLETED', output: { emailId: mail.id } });
@@ -205,7 +209,7 @@ describe('advancing an execution', () => {
       const email = newEmail();
       const templateId = await template({ type: 'MARKETING' });
       await driver.contact(email);
-      await database.db('contacts').where({ email }).update({ subscribed: false });
+      await setContacts(database.db, { email }, { subscribed: false });
       const id = await begin({ steps: { send: ['SEND_EMAIL', { templateId }], out: ['EXIT'] } }, email);
       await driver.advance(id);
       expect(await driver.visits(id)).to.deep.equal(['send: SKIPPED', 'out: COMPLETED']);
@@ -223,7 +227,7 @@ describe('advancing an execution', () => {
       const id = await begin({ steps: { send: ['SEND_EMAIL', config] } });
       await driver.advance(id);
       const { id: emailId } = await Email.query(database.db).findOne({ executionId: id }).throwIfNotFound();
-      expect(await database.db('email_contents').where({ emailId }).first()).to.include({
+      expect(await storedContents(database.db, { emailId }).first()).to.include({
         toEmail: 'team@example.com',
         fromEmail: config.from,
         fromName: 'Sales',
@@ -292,7 +296,7 @@ describe('advancing an execution', () => {
         until: undefined,
       });
       await driver.track(email, 'bought', { amount: 7 });
-      expect(await database.db('outbox').where({ action: 'signal' }).whereLike('workflowId', `%${id}%`)).to.have.length(
+      expect(await outboxMessages(database.db, { action: 'signal' }).whereLike('workflowId', `%${id}%`)).to.have.length(
         1,
       );
       await driver.advance(id);
@@ -326,9 +330,9 @@ describe('advancing an execution', () => {
         workflow: { triggerConfig: JSON.stringify({ eventName: 'bought' }) },
       });
       await driver.track(email, 'bought');
-      const [execution] = await database.db('executions').where({ workflowId: id });
+      const [execution] = await storedExecutions(database.db, { workflowId: id });
       expect(await driver.advance(execution.id)).to.include({ kind: 'rest' });
-      await database.db('workflows').where({ id }).update({ enabled: false });
+      await setWorkflow(database.db, id, { enabled: false });
     });
 
     it('ignores events before the end of a DELAY, and the event that ended an earlier wait', async () => {
@@ -359,7 +363,7 @@ describe('advancing an execution', () => {
         const email = newEmail();
         const id = await begin(waiting(), email);
         const [next] = await Promise.all([driver.advance(id), driver.track(email, 'bought')]);
-        const signals = await database.db('outbox').where({ action: 'signal' }).whereLike('workflowId', `%${id}%`);
+        const signals = await outboxMessages(database.db, { action: 'signal' }).whereLike('workflowId', `%${id}%`);
         // Either the wait found the event, or matching the event found the wait.
         expect(next.kind === 'end' || signals.length > 0).to.equal(true);
       }

@@ -19,6 +19,16 @@ import {
   insertWorkflow,
   type WorkflowSketch,
 } from '../../support/executions.ts';
+import { outboxMessagesTo } from '../../support/rows/outbox.ts';
+import { countRows } from '../../support/rows/tables.ts';
+import {
+  addVersion,
+  removeWorkflow,
+  setExecutions,
+  setWorkflow,
+  storedExecutions,
+  storedVisits,
+} from '../../support/rows/workflows.ts';
 
 const status = (code: number) => (error: { status?: number }) => expect(error.status).to.equal(code);
 const refused = (work: Promise<unknown>, code: number) =>
@@ -48,7 +58,7 @@ describe('control over executions', () => {
     return { workflow, id, email };
   };
   const intentsOf = async (id: string) =>
-    (await database.db('outbox').whereLike('workflowId', `%${id}%`).orderBy('id')).map(
+    (await outboxMessagesTo(database.db, id)).map(
       ({ action, workflowId }) => `${action} ${workflowId.split('/').at(-1)}`,
     );
 
@@ -58,7 +68,7 @@ describe('control over executions', () => {
       const start = (input: object) => startExecution(database.db, project.access, workflow.id, input);
       await refused(start({ email }), 409);
       await refused(start({ email: 'nobody@example.com' }), 404);
-      await database.db('workflows').where({ id: workflow.id }).update({ enabled: false });
+      await setWorkflow(database.db, workflow.id, { enabled: false });
       await refused(start({ email }), 400);
       await refused(startExecution(database.db, other.access, workflow.id, { email }), 404);
     });
@@ -73,7 +83,7 @@ describe('control over executions', () => {
         ),
       );
       expect((await Promise.all(starts)).filter((code) => code === 201)).to.have.length(1);
-      expect(await database.db('executions').where({ workflowId: workflow.id })).to.have.length(1);
+      expect(await storedExecutions(database.db, { workflowId: workflow.id })).to.have.length(1);
     });
   });
 
@@ -105,7 +115,7 @@ describe('control over executions', () => {
       const ids: string[] = [];
       for (let n = 0; n < 5; n++) ids.push(await driver.start(workflow, newEmail()));
       for (const id of ids.slice(2)) await driver.advance(id);
-      await database.db('executions').where({ id: ids[0] }).update({ status: 'COMPLETED' });
+      await setExecutions(database.db, { id: ids[0] }, { status: 'COMPLETED' });
       const bystander = await begin();
       expect(await cancelAllExecutions(database.db, project.access, workflow.id)).to.equal(4);
       expect(await cancelAllExecutions(database.db, project.access, workflow.id)).to.equal(0);
@@ -186,10 +196,8 @@ describe('control over executions', () => {
   describe('a graph that is edited while executions are active', () => {
     const edit = async (workflow: CreatedWorkflow, sketch: WorkflowSketch, names: Record<string, string>) => {
       const graph = graphOf(sketch, { ...workflow.steps, ...names });
-      await database
-        .db('workflowVersions')
-        .insert({ workflowId: workflow.id, version: 2, graph: JSON.stringify(graph) });
-      await database.db('workflows').where({ id: workflow.id }).update({ version: 2, validVersion: 2 });
+      await addVersion(database.db, { workflowId: workflow.id, version: 2, graph: JSON.stringify(graph) });
+      await setWorkflow(database.db, workflow.id, { version: 2, validVersion: 2 });
     };
     const longer: WorkflowSketch = {
       steps: {
@@ -215,10 +223,7 @@ describe('control over executions', () => {
     it('migrates executions whose step still exists, and lists those that stayed', async () => {
       const { workflow, id } = await begin();
       const gone = await driver.start(workflow, newEmail());
-      await database
-        .db('executions')
-        .where({ id: gone })
-        .update({ currentStepId: extra.replace('e', 'f') });
+      await setExecutions(database.db, { id: gone }, { currentStepId: extra.replace('e', 'f') });
       await edit(workflow, longer, { extra });
       const migrated = await migrateExecutions(database.db, project.access, workflow.id);
       expect(migrated).to.deep.equal({
@@ -237,11 +242,11 @@ describe('control over executions', () => {
   it('deletes executions of a deleted workflow only', async () => {
     const { workflow, id } = await begin({ steps: { out: ['EXIT'] } });
     const bystander = await begin();
-    await database.db('workflows').where({ id: workflow.id }).del();
+    await removeWorkflow(database.db, workflow.id);
     await database.db('workflowRemovals').insert({ workflowId: workflow.id });
     expect(await deleteLeftoverExecutions(database.db)).to.equal(1);
-    expect(await database.db('executionSteps').where({ executionId: id })).to.deep.equal([]);
+    expect(await storedVisits(database.db, { executionId: id })).to.deep.equal([]);
     expect(await driver.steps(bystander.id)).to.have.length(1);
-    expect(await database.db('workflowRemovals')).to.deep.equal([]);
+    expect(await countRows(database.db, 'workflow_removals')).to.equal(0);
   });
 });

@@ -12,6 +12,10 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { type CreatedWorkflow, ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
+import { removeContacts } from '../../support/rows/contacts.ts';
+import { outboxMessagesTo } from '../../support/rows/outbox.ts';
+import { countRows } from '../../support/rows/tables.ts';
+import { setExecutions, setVersions, setWorkflow, storedExecutions } from '../../support/rows/workflows.ts';
 
 describe('events that start workflows', () => {
   let database: ConnectedDatabase;
@@ -33,8 +37,8 @@ describe('events that start workflows', () => {
       workflow: { triggerConfig: JSON.stringify({ eventName }), ...workflow },
     });
   const executionsOf = ({ id }: CreatedWorkflow): Promise<Execution[]> =>
-    database.db('executions').where({ workflowId: id });
-  const queued = async () => Number((await database.db('eventQueue').count())[0]?.count);
+    storedExecutions(database.db, { workflowId: id });
+  const queued = () => countRows(database.db, 'event_queue');
 
   it('starts an execution with the event’s data as context, and its outbox message in the same transaction', async () => {
     const event = trigger();
@@ -48,7 +52,7 @@ describe('events that start workflows', () => {
       generation: 1,
       context: { plan: 'pro', once: 'x' },
     });
-    const intents = await database.db('outbox').whereLike('workflowId', `%${execution?.id}%`);
+    const intents = await outboxMessagesTo(database.db, execution?.id ?? '');
     expect(intents.map(({ action, queue, workflowId }) => ({ action, queue, workflowId }))).to.deep.equal([
       { action: 'start', queue: 'starts', workflowId: `execution/${project.id}/${execution?.id}/1` },
     ]);
@@ -69,7 +73,7 @@ describe('events that start workflows', () => {
     for (const event of [once, once, again, again]) await driver.track('bob@example.com', event);
     expect(await executionsOf(first)).to.have.length(1);
     expect(await executionsOf(second)).to.have.length(1);
-    await database.db('executions').update({ status: 'COMPLETED' });
+    await setExecutions(database.db, {}, { status: 'COMPLETED' });
     for (const event of [once, again]) await driver.track('bob@example.com', event);
     expect(await executionsOf(first)).to.have.length(1);
     expect(await executionsOf(second)).to.have.length(2);
@@ -119,10 +123,8 @@ describe('events that start workflows', () => {
   it('gives events that an execution causes a depth of one more than its own', async () => {
     const { db } = database;
     const [first, second] = [await startedBy('contact.unsubscribed'), await startedBy('contact.subscribed')];
-    await db('workflowVersions')
-      .where({ workflowId: first.id })
-      .update({ graph: JSON.stringify(subscribe(true)) });
-    await db('workflows').where({ id: first.id }).update({ allowReentry: true });
+    await setVersions(db, { workflowId: first.id }, { graph: JSON.stringify(subscribe(true)) });
+    await setWorkflow(db, first.id, { allowReentry: true });
     await driver.contact('dan@example.com');
     await writeContacts(db, project.id, [
       { email: 'dan@example.com', subscribed: false, subscribedWhenNew: true, patch: {}, deletes: [] },
@@ -170,7 +172,7 @@ describe('events that start workflows', () => {
     const event = trigger();
     const workflow = await startedBy(event);
     await trackEvent(database.db, project.access, { email: 'eve@example.com', event });
-    await database.db('contacts').where({ email: 'eve@example.com' }).del();
+    await removeContacts(database.db, { email: 'eve@example.com' });
     expect(await matchEvents(database.db)).to.deep.equal({ events: 1, started: 0, signalled: 0 });
     expect(await executionsOf(workflow)).to.deep.equal([]);
   });

@@ -11,6 +11,11 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { type CreatedWorkflow, ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
+import { segmentRow, storedMembers } from '../../support/rows/contacts.ts';
+import { storedEvents } from '../../support/rows/events.ts';
+import { outboxMessagesTo } from '../../support/rows/outbox.ts';
+import { setProject } from '../../support/rows/projects.ts';
+import { removeWorkflow, setVisits, setWorkflow, storedExecutions } from '../../support/rows/workflows.ts';
 
 const DAY = 86_400_000;
 
@@ -90,7 +95,7 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
 
     it("prefers the contact's time zone to the step's and the project's", async () => {
       const config = { days: ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'], from: '09:00', to: '09:01' };
-      await database.db('projects').where({ id: project.id }).update({ timezone: 'Asia/Tokyo' });
+      await setProject(database.db, project.id, { timezone: 'Asia/Tokyo' });
       const wakes = async (step: object, data: Record<string, unknown>) => {
         const workflow = await insertWorkflow(database.db, project, {
           steps: { window: ['TIME_WINDOW', step], out: ['EXIT'] },
@@ -152,11 +157,9 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
         null,
       ]);
       const { contactId } = await driver.execution(id);
-      const members = async () =>
-        (await database.db('segmentMembers').where({ segmentId })).map((member) => member.contactId);
-      const events = async () =>
-        (await database.db('events').where({ contactId }).orderBy('position')).map(({ name }) => name);
-      const segment = () => database.db('segments').where({ id: segmentId }).first('memberCount');
+      const members = async () => (await storedMembers(database.db, segmentId)).map((member) => member.contactId);
+      const events = async () => (await storedEvents(database.db, { contactId })).map(({ name }) => name);
+      const segment = () => segmentRow(database.db, segmentId);
       expect(await members()).to.deep.equal([contactId]);
       expect(await events()).to.include(`segment.${slug}.entry`);
       expect((await segment())?.memberCount).to.equal(1);
@@ -191,11 +194,11 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
     const id = await driver.start(workflow, newEmail(), { plan: 'pro' });
     await driver.advance(id);
     expect(await driver.visits(id)).to.deep.equal(['start: COMPLETED', 'again: SKIPPED', 'out: COMPLETED']);
-    const started = await database.db('executions').where({ workflowId: target.id });
+    const started = await storedExecutions(database.db, { workflowId: target.id });
     expect(started).to.have.length(1);
     expect(started[0]).to.deep.include({ context: { plan: 'pro' }, depth: 1 });
     expect((await driver.steps(id))[0]?.output).to.deep.equal({ executionId: started[0].id });
-    expect(await database.db('outbox').whereLike('workflowId', `%${started[0].id}%`)).to.have.length(1);
+    expect(await outboxMessagesTo(database.db, started[0].id)).to.have.length(1);
   });
 
   it('START_WORKFLOW is skipped for a disabled workflow and fails for a deleted one', async () => {
@@ -209,7 +212,7 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
       });
     expect(await driver.visits(await run(await starter()))).to.deep.equal(['start: SKIPPED', 'out: COMPLETED']);
     const workflow = await starter();
-    await database.db('workflows').where({ id: target.id }).delete();
+    await removeWorkflow(database.db, target.id);
     expect(await driver.visits(await run(workflow))).to.deep.equal(['start: FAILED']);
   });
 
@@ -277,7 +280,7 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
         'insert into workflow_versions (workflow_id, version, graph) select workflow_id, 2, graph from workflow_versions where workflow_id = ?',
         [workflow.id],
       );
-      await database.db('workflows').where({ id: workflow.id }).update({ version: 2, validVersion: 2 });
+      await setWorkflow(database.db, workflow.id, { version: 2, validVersion: 2 });
       await migrateExecutions(database.db, project.access, workflow.id);
       expect((await stats(workflow, { version: 1 })).steps[rest]).to.include({ entered: 3, waiting: 0 });
       expect((await stats(workflow, { version: 2 })).steps[rest]).to.include({ entered: 0, waiting: 3 });
@@ -291,10 +294,7 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
         steps: { rest: ['DELAY', { amount: 1, unit: 'days' }], out: ['EXIT'] },
       });
       const id = await run(workflow);
-      await database
-        .db('executionSteps')
-        .where({ executionId: id })
-        .update({ startedAt: new Date(Date.now() - DAY) });
+      await setVisits(database.db, { executionId: id }, { startedAt: new Date(Date.now() - DAY) });
       driver.later(2 * DAY);
       await driver.advance(id);
       const median = (await stats(workflow)).steps[workflow.steps.rest ?? '']?.medianSeconds ?? 0;

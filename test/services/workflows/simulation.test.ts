@@ -27,6 +27,7 @@ import {
   scripts,
 } from '../../support/random-graphs.ts';
 import { testRenderer } from '../../support/renderer.ts';
+import { addVersion, addWorkflowRow, storedExecutions, storedVisits } from '../../support/rows/workflows.ts';
 
 const VISITS = 25;
 const limits = { steps: VISITS, years: 100, ms: 60_000 };
@@ -144,14 +145,14 @@ describe('a simulation', function () {
   async function realRun(graph: Graph, email: string, start: Date, script: ScriptedEvent[]) {
     const { db } = database;
     const workflowId = newId();
-    await db('workflows').insert({
+    await addWorkflowRow(db, {
       id: workflowId,
       projectId: project.id,
       name: 'Any',
       enabled: true,
       validVersion: 1,
     });
-    await db('workflowVersions').insert({ workflowId, version: 1, graph: JSON.stringify(graph) });
+    await addVersion(db, { workflowId, version: 1, graph: JSON.stringify(graph) });
     const input = { email, context: { a: 1 } };
     const { id } = await startExecution(db, project.access, workflowId, input);
     let clock = start;
@@ -160,7 +161,7 @@ describe('a simulation', function () {
     for (;;) {
       const next = await advance(deps, { executionId: id, generation: 1 });
       if (next.kind === 'end') break;
-      if ((await db('executionSteps').where({ executionId: id })).length > VISITS) break;
+      if ((await storedVisits(db, { executionId: id })).length > VISITS) break;
       if (next.kind !== 'rest') continue;
       const [event] = pending;
       if (event && (next.until === undefined || event.at.getTime() <= next.until)) {
@@ -171,7 +172,7 @@ describe('a simulation', function () {
       else clock = new Date(next.until);
     }
     const steps = await ExecutionStep.query(db).where({ executionId: id }).orderBy('visit').limit(VISITS);
-    const { status, context } = await db('executions').where({ id }).first('status', 'context');
+    const { status, context } = await storedExecutions(db, { id }).first('status', 'context');
     const visits = steps.map(({ name, status, branch, scheduledFor }) => ({
       ...{ name, status, branch },
       scheduledFor: scheduledFor?.toISOString() ?? null,

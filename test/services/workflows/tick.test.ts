@@ -10,6 +10,8 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { type CreatedWorkflow, ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
+import { outboxMessages } from '../../support/rows/outbox.ts';
+import { setExecutions, storedExecutions } from '../../support/rows/workflows.ts';
 
 describe('SCHEDULE workflows', () => {
   let database: ConnectedDatabase;
@@ -34,7 +36,7 @@ describe('SCHEDULE workflows', () => {
       },
     });
   const tick = ({ id }: CreatedWorkflow, name = 'first') => enterAtTick(database.db, id, name, () => false);
-  const executionsOf = ({ id }: CreatedWorkflow) => database.db('executions').where({ workflowId: id });
+  const executionsOf = ({ id }: CreatedWorkflow) => storedExecutions(database.db, { workflowId: id });
 
   it('start an execution for every contact of the project on a tick', async () => {
     const workflow = await scheduled();
@@ -57,12 +59,12 @@ describe('SCHEDULE workflows', () => {
   it('start none twice when a tick is repeated, and again on the next tick if re-entry is allowed', async () => {
     const workflow = await scheduled({}, { allowReentry: true });
     await Promise.all([tick(workflow), tick(workflow), tick(workflow)]);
-    await database.db('executions').where({ workflowId: workflow.id }).update({ status: 'COMPLETED' });
+    await setExecutions(database.db, { workflowId: workflow.id }, { status: 'COMPLETED' });
     expect(await tick(workflow)).to.include({ entered: 0 });
     expect(await tick(workflow, 'second')).to.include({ entered: 5 });
     const once = await scheduled();
     await tick(once);
-    await database.db('executions').where({ workflowId: once.id }).update({ status: 'COMPLETED' });
+    await setExecutions(database.db, { workflowId: once.id }, { status: 'COMPLETED' });
     expect(await tick(once, 'second')).to.include({ entered: 0 });
   });
 
@@ -75,13 +77,9 @@ describe('SCHEDULE workflows', () => {
   it('change, pause and delete their Schedule with the workflow', async () => {
     const workflow = await scheduled();
     const scheduleMessages = async () =>
-      (
-        await database
-          .db('outbox')
-          .where({ workflowId: `cron/${project.id}/${workflow.id}` })
-          .orderBy('id')
-      ).map(({ action, payload: { cron, timezone, paused } }) =>
-        action === 'schedule' ? `${cron} ${timezone}${paused ? ' paused' : ''}` : action,
+      (await outboxMessages(database.db, { workflowId: `cron/${project.id}/${workflow.id}` })).map(
+        ({ action, payload: { cron, timezone, paused } }) =>
+          action === 'schedule' ? `${cron} ${timezone}${paused ? ' paused' : ''}` : action,
       );
     const update = (change: object) => updateWorkflow(database.db, project.access, workflow.id, change);
     await update({ name: 'no matter' });
