@@ -3,7 +3,6 @@ import { newId } from '../../platform/ids.ts';
 import { mailMembersAboutDomain } from '../../services/domains/mail-members.ts';
 import { mailNotifications } from '../../services/notifications/mail.ts';
 import { membersToMail } from '../../services/notifications/recipients.ts';
-import { SYSTEM_PROJECT_ID } from '../../services/system/project.ts';
 import { type Person, person, systemMails } from '../support/accounts.ts';
 import { type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
 import { completeCampaign, setCampaigns } from '../support/rows/campaigns.ts';

@@ -65,9 +65,16 @@ describe('the graph of the canvas', () => {
 
   it('reads exits from the config, keeps a renamed one connected, and drops that of a removed branch', () => {
     const branches = (...names: string[]) => ({ branches: names.map((name) => ({ name, weight: 1 })) });
-    const split = graph([step('s', 'SPLIT', branches('A', 'B')), step('x'), step('y')], ['s', 'x', 'A'], ['s', 'y', 'B']);
+    const split = graph(
+      [step('s', 'SPLIT', branches('A', 'B')), step('x'), step('y')],
+      ['s', 'x', 'A'],
+      ['s', 'y', 'B'],
+    );
     expect(exitsOf(types, step('s', 'SPLIT', branches('A', 'B')))).to.deep.equal(['A', 'B']);
-    expect(lines(changeStep(split, types, 's', { config: branches('A', 'New') }))).to.deep.equal(['s A > x', 's New > y']);
+    expect(lines(changeStep(split, types, 's', { config: branches('A', 'New') }))).to.deep.equal([
+      's A > x',
+      's New > y',
+    ]);
     expect(lines(changeStep(split, types, 's', { config: branches('A') }))).to.deep.equal(['s A > x']);
   });
 
@@ -84,7 +91,11 @@ describe('the graph of the canvas', () => {
   it('merges by step and exit: mine where I changed it, theirs elsewhere', () => {
     const mine = content(graph([step('a'), { ...step('b'), name: 'mine' }], ['a', 'b']), true);
     const theirs = content(
-      graph([{ ...step('a'), name: 'theirs' }, { ...step('b'), name: 'other' }, step('c'), step('d')], ['a', 'b'], ['b', 'c']),
+      graph(
+        [{ ...step('a'), name: 'theirs' }, { ...step('b'), name: 'other' }, step('c'), step('d')],
+        ['a', 'b'],
+        ['b', 'c'],
+      ),
     );
     const merged = mergeContent(content(chain), mine, theirs);
     expect(merged.graph.steps.map(({ name }) => name)).to.deep.equal(['theirs', 'mine', 'd']);
@@ -116,7 +127,10 @@ describe('the graph of the canvas', () => {
 
 describe('the forms of steps', () => {
   it('choose an input by the schema', () => {
-    const span = { type: 'object', properties: { amount: { type: 'number' }, unit: { type: 'string', enum: ['days'] } } };
+    const span = {
+      type: 'object',
+      properties: { amount: { type: 'number' }, unit: { type: 'string', enum: ['days'] } },
+    };
     expect(fieldKind(span)).to.equal('span');
     expect(fieldKind({ anyOf: [span, { type: 'number' }] })).to.equal('span');
     expect(fieldKind({ type: 'object', properties: { logic: {}, groups: {} } })).to.equal('condition');
