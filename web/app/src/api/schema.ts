@@ -3338,7 +3338,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show the documentation page with every route */
+        /** Show the documentation site */
         get: operations["getDocs"];
         put?: never;
         post?: never;
