@@ -242,7 +242,7 @@ function isDecodable(url: string): boolean {
 /** Statuses that `shared-answers.test.ts` gets from every operation that declares them. */
 const SHARED = ['415', '500', '503'];
 
-/** Lists what is not as declared, and returns the errors that fail the run. Unseen answers are known after all API tests. */
+/** Lists what is not as declared, and returns what fails the run. Unseen answers are known after all API tests. */
 export function answerDifferences(ranAllApiTests: boolean): string[] {
   const differences = [...(checker?.differences ?? [])].map(
     ([difference, test]) => `An answer differs from the OpenAPI document:\n  ${difference}\n  first in: ${test}`,
