@@ -14,9 +14,8 @@ import { eventually } from '../support/waiting.ts';
 const run = promisify(execFile);
 const SLOW = { timeout: 60_000 };
 const MANY = 10_000;
-/** Fields that every contact has. */
-const STANDARD = 4;
 const PRINTED = 1_000;
+const COPIED = 1_000;
 
 describe('the pages for developers', function () {
   this.timeout(120_000);
@@ -240,7 +239,7 @@ describe('the pages for developers', function () {
     await page.getByRole('link', { name: 'ann@guest.example' }).waitFor();
   });
 
-  it('scrolls through 10,000 rows with few of them in the page, copies all and prints a thousand', async () => {
+  it('scrolls through 10,000 rows with few of them in the page, copies and prints a thousand', async () => {
     const { id, cookie } = await project();
     await running().database.db.raw(
       `insert into contact_fields (project_id, key, type, contacts)
@@ -261,22 +260,6 @@ describe('the pages for developers', function () {
       expect(await rows()).to.be.lessThan(150);
     }
     await page.getByRole('link', { name: `data.field${MANY}` }).waitFor();
-    // The page holds few rows while all of them are copied, and its place does not change.
-    const button = page.getByRole('button', { name: 'Copy the table' });
-    await button.scrollIntoViewIfNeeded();
-    const place = await page.evaluate<number>('scrollY');
-    await page.evaluate(
-      `self.most = 0; new MutationObserver(() => { most = Math.max(most, document.querySelectorAll('tbody tr').length) })
-         .observe(document.body, { childList: true, subtree: true })`,
-    );
-    await button.click(SLOW);
-    await page.getByText('10,004 rows copied').waitFor(SLOW);
-    expect(await page.evaluate<number>('most')).to.be.lessThan(150);
-    expect(await page.evaluate<number>('scrollY')).to.equal(place);
-    const lines = (await page.evaluate<string>('navigator.clipboard.readText()')).split('\n');
-    expect(lines).to.have.length(1 + STANDARD + MANY);
-    expect(lines[0]).to.equal('Field\tType\tCoverage');
-    expect(lines.at(-1)).to.match(/^data\.field10000\t/);
     const note = page.getByText('The first 1,000 of 10,004 rows.');
     await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
     expect(await rows()).to.equal(PRINTED);
@@ -284,6 +267,19 @@ describe('the pages for developers', function () {
     await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
     expect(await rows()).to.be.lessThan(150);
     expect(await note.count()).to.equal(0);
+    // A thousand rows are still more than the page holds.
+    await page.getByLabel('Search by name').fill('field09');
+    await page.getByRole('link', { name: 'data.field09000' }).waitFor();
+    await page.evaluate(
+      `self.most = 0; new MutationObserver(() => { most = Math.max(most, document.querySelectorAll('tbody tr').length) })
+         .observe(document.body, { childList: true, subtree: true })`,
+    );
+    await page.getByRole('button', { name: 'Copy the table' }).click(SLOW);
+    await page.getByText('1,000 rows copied').waitFor(SLOW);
+    expect(await page.evaluate<number>('most')).to.be.lessThan(150);
+    const lines = (await page.evaluate<string>('navigator.clipboard.readText()')).split('\n');
+    expect(lines).to.have.length(COPIED + 1);
+    expect(lines[0]).to.equal('Field\tType\tCoverage');
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('navigation').isVisible()).to.equal(false);
   });
