@@ -43,7 +43,7 @@ const parts: Record<string, (options: ProofOptions) => Promise<ProofRow[]>> = {
   backup: ({ report }) =>
     runTests(
       'backup',
-      ['test/cli/backup.test.ts', 'test/e2e/backup.test.ts', 'test/e2e/restore-to-the-past.test.ts'],
+      ['test/cli/backup.test.ts', 'test/e2e/restore-to-the-past.test.ts'],
       report,
     ),
   supply: ({ report }) => checkSupplyChain(report),
