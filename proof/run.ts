@@ -41,11 +41,7 @@ const parts: Record<string, (options: ProofOptions) => Promise<ProofRow[]>> = {
       outageMs: minutes >= 180 ? 60 * MINUTE_MS : (minutes * MINUTE_MS) / 10,
     }),
   backup: ({ report }) =>
-    runTests(
-      'backup',
-      ['test/cli/backup.test.ts', 'test/e2e/backup.test.ts', 'test/e2e/restore-to-the-past.test.ts'],
-      report,
-    ),
+    runTests('backup', ['test/cli/backup.test.ts', 'test/e2e/restore-to-the-past.test.ts'], report),
   supply: ({ report }) => checkSupplyChain(report),
 };
 

@@ -47,7 +47,7 @@ export async function drain(stack: ProofStack, report: (line: string) => void): 
   stack.sink.behave();
   stack.receiver.behave();
   for (const name of processNames)
-    await eventually(() => stack.processes[name].isReady(), { timeoutMs: 90_000, what: `${name}, ready again` });
+    await eventually(() => stack.processes[name].isReady(), { timeoutMs: 180_000, what: `${name}, ready again` });
   const db = stack.connect();
   try {
     const deadline = Date.now() + DRAIN_MS;

@@ -97,7 +97,7 @@ async function importAll(client: ProofClient, lines: string[]): Promise<void> {
   form.set('file', new Blob([`email,group,name\n${lines.join('\n')}\n`], { type: 'text/csv' }), 'contacts.csv');
   const { jobId } = await must(client.call('POST', '/contacts/import', form));
   const isDone = async () => (await client.call('GET', `/contacts/import/${jobId}`)).body?.status === 'COMPLETED';
-  await eventually(isDone, { timeoutMs: 90_000, what: 'the first import' });
+  await eventually(isDone, { timeoutMs: 180_000, what: 'the first import' });
 }
 
 interface StepSketch {

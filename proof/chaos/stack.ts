@@ -116,7 +116,7 @@ export async function startProofStack({ seed, shares, env: more = {} }: ProofSta
   };
   await Promise.all(processNames.map((name) => processes[name].start()));
   for (const name of processNames)
-    await eventually(() => processes[name].isReady(), { timeoutMs: 90_000, what: `${name}, ready` });
+    await eventually(() => processes[name].isReady(), { timeoutMs: 180_000, what: `${name}, ready` });
   return {
     processes,
     proxies,

@@ -7,7 +7,7 @@ import { runChaos } from '../../proof/chaos/run.ts';
 const SEED = 27;
 
 describe('the proof, in short', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
 
   it('plans the same faults for the same seed, and every kind in a long run', () => {
     const options = { seed: SEED, lengthMs: 30 * 60_000 };
