@@ -19,7 +19,12 @@ describe('ops/compose/temporal-namespace.sh', function () {
     const bin = mkdtempSync(join(runDirectory(), 'bin-'));
     symlinkSync(await findTemporalCli((line) => line.startsWith('Temporal ') || toStderr(line)), join(bin, 'temporal'));
     const namespace = `compose-${randomUUID()}`;
-    const env = { PATH: `${bin}:${process.env.PATH}`, HOME: bin, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+    const env = {
+      PATH: `${bin}:${process.env.PATH}`,
+      HOME: bin,
+      TEMPORAL_ADDRESS: address,
+      TEMPORAL_NAMESPACE: namespace,
+    };
     const script = resolve(import.meta.dirname, '../../ops/compose/temporal-namespace.sh');
     for (let run = 1; run <= 2; run++) await execute('sh', [script], { env });
     const temporal = createTemporal(temporalSettings(address, namespace));
