@@ -78,7 +78,6 @@ describe('an execution whose workflow task fails again and again', function () {
       'workflow_task_schedule_to_start_latency_bucket',
       'worker_task_slots_available',
       'sticky_cache_size',
-      'sticky_cache_miss',
       'num_pollers',
     ])
       expect(metrics).to.match(new RegExp(`^temporal_${name}\\{[^}]*task_queue=`, 'm'));
