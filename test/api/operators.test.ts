@@ -50,8 +50,12 @@ describe('operators', () => {
       const queued = { projectId: project.id, eventId: newId(), eventCreatedAt: new Date(Date.now() - 60_000) };
       await queueWebhook(api.db, queued);
       await eventually(async () => (await runningProcesses(api.db)).length > 0, { what: 'the first heartbeat' });
+      const stuck = { workflowId: 'execution/p/e/1', workflowType: 'execution', failure: 'Nondeterminism error' };
+      await api.db('stuckWorkflows').insert({ runId: 'run', ...stuck, failures: 3 });
       const { status, body } = await operator.get('/operator/overview');
       expect(status).to.equal(200);
+      expect(body.stuckWorkflows.count).to.equal(1);
+      expect(body.stuckWorkflows.workflows[0]).to.include({ runId: 'run', ...stuck, attempts: 3 });
       const queues = Object.fromEntries(body.queues.map((queue: { name: string }) => [queue.name, queue]));
       expect(queues.mail.depth).to.equal(1);
       expect(queues.mail.oldestSeconds).to.be.within(89, 300);
