@@ -14,7 +14,7 @@ export const panel = (page: Page): Locator => page.getByRole('region', { name: '
 
 /** Clicks a button that adds a step, and chooses the type. */
 export async function addStep(page: Page, button: string, type: string): Promise<void> {
-  await page.getByRole('button', { name: button, exact: true }).click();
+  await page.locator('.workflow-graph').getByRole('button', { name: button, exact: true }).click();
   await panel(page).getByRole('button', { name: type, exact: true }).click();
   await panel(page).getByLabel('Name of the step').waitFor();
 }

@@ -92,7 +92,10 @@ export function useFocus(focused: { id: string } | undefined): void {
 export function useExistingSelection({ selected, select }: Editor, steps: DraftStep[]): void {
   const isGone = [...selected].some((id) => id !== START && !steps.some((step) => step.id === id));
   useEffect(() => {
-    if (isGone) select([START], document.activeElement === document.body);
+    if (!isGone) return;
+    // The step that had the focus is still drawn, or has just left the page.
+    const { activeElement: active, body } = document;
+    select([START], active === body || active?.closest('.workflow-graph') !== null);
   });
 }
 

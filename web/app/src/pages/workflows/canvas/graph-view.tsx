@@ -83,7 +83,13 @@ function Drawing(props: GraphViewProps) {
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
         colorMode={scheme}
-        fitView
+        // A graph that does not fit begins at its first step: only what is in view is drawn, so there must be something.
+        fitView={nodes.length <= MOST_THAT_FIT}
+        onInit={(flow) => {
+          const first = nodes[0]?.position;
+          if (!first || nodes.length <= MOST_THAT_FIT) return;
+          void flow.setCenter(first.x + NODE_WIDTH / 2, first.y + 3 * NODE_HEIGHT, { zoom: 0.7 });
+        }}
         fitViewOptions={FIT}
         minZoom={0.1}
         maxZoom={1.5}
@@ -138,6 +144,7 @@ function Drawing(props: GraphViewProps) {
   );
 }
 
+const MOST_THAT_FIT = 30;
 const MINIMAP = { width: 128, height: 96 };
 const FIT = { padding: 0.12, maxZoom: 1, minZoom: 0.35 };
 
