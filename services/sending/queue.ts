@@ -68,6 +68,8 @@ export interface MailQueueOptions {
   stopping: AbortSignal;
   /** Called for a mail that could not be composed, and fails for that. */
   onQuarantined?: (mail: LeasedMail) => void;
+  /** Called when mail may be leased that this queue does not know of. */
+  onUnknownLeases?: () => void;
   /** Called when there is no due mail, and none on its way. */
   onIdle?: () => void;
   onError: (error: unknown) => void;
@@ -108,6 +110,8 @@ export class MailQueue {
   private readonly done: Promise<unknown>;
   private retryTimer: NodeJS.Timeout | undefined;
   private retryAt = 0;
+  /** A lease failed. It may have been committed all the same, with its answer lost. */
+  private leaseFailed = false;
 
   constructor(options: MailQueueOptions) {
     this.options = options;
@@ -258,7 +262,9 @@ export class MailQueue {
       let leased = 0;
       try {
         if (this.mayLease(line)) leased = line === 'urgent' ? await this.leaseUrgent() : await this.leaseCampaign();
+        if (this.leaseFailed) this.options.onUnknownLeases?.();
       } catch (error) {
+        this.leaseFailed = true;
         onError(error);
         await this.pause(line, RETRY_MS);
       }

@@ -120,6 +120,8 @@ class SenderRun {
       connections,
       onQuarantined: ({ campaignId }) => campaignId !== null && this.countQuarantined(campaignId),
       ...(time.untilIdle && { onIdle: () => this.stopping.abort() }),
+      // The end of the run gives up what it leased without knowing, and Temporal starts the next one.
+      onUnknownLeases: () => this.stopping.abort(),
       onError: (err) => deps.log.warn({ err }, 'sending failed; retrying'),
     });
     const { durationMs, stop, heartbeat } = time;

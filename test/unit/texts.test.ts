@@ -72,7 +72,9 @@ describe('the texts of the web application', () => {
     if (!hasNavigator) browser.navigator = { languages: ['en'] };
     const all = async (language: string) => ({
       ...(await load(`${language}/index.ts`, language)),
+      workflows: await load(`${language}/workflows.ts`, 'workflows'),
       canvas: await load(`${language}/canvas.ts`, 'canvas'),
+      playback: await load(`${language}/playback.ts`, 'playback'),
     });
     english = new Map(flatten(await all('en')));
     german = new Map(flatten(await all('de')));

@@ -1,16 +1,12 @@
 import { Button } from '@mantine/core';
 import { IconPlayerTrackNext } from '@tabler/icons-react';
-import { Link, useRouter } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useApi } from '../../api/hooks.ts';
 import { t } from '../../texts/index.ts';
 
-const PLAYBACK = '/p/$projectId/workflows/$id/play';
-
-/** Leads to the playback of the workflow, where the application has that page. */
+/** Leads to the playback of the workflow. */
 export function PlaybackLink({ workflowId }: { workflowId: string }) {
   const { projectId } = useApi();
-  const { routesByPath } = useRouter();
-  if (!(PLAYBACK in routesByPath)) return null;
   return (
     <Button
       component={Link}

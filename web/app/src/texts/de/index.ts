@@ -8,12 +8,10 @@ import { everyday } from './everyday.ts';
 import { jobs } from './jobs.ts';
 import { notifications } from './notifications.ts';
 import { audit, billing, members, operator, project, security } from './people.ts';
-import { playback } from './playback.ts';
 import { suppressions } from './suppressions.ts';
 import { webhooks } from './webhooks.ts';
-import { workflows } from './workflows.ts';
 
-export const de: Omit<Texts, 'canvas'> = {
+export const de: Omit<Texts, 'canvas' | 'playback' | 'workflows'> = {
   ...common,
   ...everyday,
   activity,
@@ -24,8 +22,6 @@ export const de: Omit<Texts, 'canvas'> = {
   developers,
   events,
   jobs,
-  workflows,
-  playback,
   members,
   project,
   billing,

@@ -7,10 +7,8 @@ import { everyday } from './everyday.ts';
 import { jobs } from './jobs.ts';
 import { notifications } from './notifications.ts';
 import { audit, billing, members, operator, project, security } from './people.ts';
-import { playback } from './playback.ts';
 import { suppressions } from './suppressions.ts';
 import { webhooks } from './webhooks.ts';
-import { workflows } from './workflows.ts';
 
 export const en = {
   ...common,
@@ -23,8 +21,6 @@ export const en = {
   developers,
   events,
   jobs,
-  workflows,
-  playback,
   members,
   project,
   billing,
