@@ -112,6 +112,14 @@ export async function putInFlight(
   );
 }
 
+/** Writes a row of `outgoing_mails` as a sender leaves it that has leased the mail. */
+export const putLeased = (db: Db, emailId: string, senderId: string) =>
+  db.raw(
+    `insert into outgoing_mails (email_id, sender_id, project_id, contact_id)
+     select id, ?, project_id, contact_id from emails where id = ?`,
+    [senderId, emailId],
+  );
+
 /** The mails that senders have begun and whose result is not stored: those with an unknown outcome after a crash. */
 export const inDoubt = (db: Db): Promise<{ emailId: string; campaignId: string | null; senderId: string }[]> =>
   db('outgoing_mails').whereNotNull('startedAt').whereNull('endedAt').select('emailId', 'campaignId', 'senderId');

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { connectDb, type Db } from '../../../db/connect.ts';
 import { addManagedDomain } from '../../../services/domains/managed.ts';
 import type { LoggedAttempt } from '../../../services/emails/attempts.ts';
@@ -8,12 +9,13 @@ import { addMail, addMails, mailById } from '../../support/ledger.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import { outgoingMails, removeContents, runningSenders, setMails, storedMails } from '../../support/rows/mails.ts';
 import { setProject } from '../../support/rows/projects.ts';
-import { emptyTables } from '../../support/rows/tables.ts';
+import { emptyTables, hideTable } from '../../support/rows/tables.ts';
 import {
   counts,
   endLeases,
   inDoubt,
   putInFlight,
+  putLeased,
   type TestSender,
   type TestSenderOptions,
   testSender,
@@ -330,6 +332,23 @@ describe('a sender', () => {
     await smtp.received(1);
     stop.abort();
     expect(await run).to.deep.equal(counts({ sent: 1 }));
+  });
+
+  it('ends its run after a failed lease, so that mail is free that was leased with the answer lost', async () => {
+    let failures = 0;
+    const log = pino({ level: 'warn' }, { write: () => void failures++ });
+    const sender = another({ log });
+    const run = sender.send({ stop: new AbortController().signal, untilIdle: false });
+    const { id } = await eventually(() => runningSenders(db).first(), { what: 'a running sender' });
+    await hideTable(db, 'emails');
+    await eventually(() => failures > 0, { what: 'a failed lease' });
+    await db.transaction(async (trx) => {
+      await trx.raw('alter table emails_hidden rename to emails');
+      await putLeased(trx, await addMail(trx, { project }), id);
+    });
+    await run;
+    expect(await outgoingMails(db)).to.deep.equal([]);
+    expect(await sending.send()).to.deep.equal(counts({ sent: 1 }));
   });
 
   it('persists a result after an outage of the database', async () => {
