@@ -200,6 +200,7 @@ describe('the canvas of a workflow', function () {
     await dialog.getByText('Move to the new version where possible: 3 people').waitFor();
     await dialog.getByRole('button', { name: 'Publish now' }).click();
     await page.getByText('Moved to it: 3; finish on their version: 0').waitFor();
+    await fitView(page);
     await track('go', ...emails);
     await numberOf(page, 'Update contact', 'entered').getByText('3 came').waitFor();
     await numberOf(page, 'Exit', 'entered').getByText('3 came').waitFor();

@@ -128,7 +128,7 @@ function Drawing(props: GraphViewProps) {
         proOptions={{ hideAttribution: true }}
       >
         <Background gap={24} />
-        <Controls showInteractive={false} />
+        <Controls showInteractive={false} fitViewOptions={FIT} />
         {minimap && (
           <MiniMap
             pannable
@@ -146,7 +146,7 @@ function Drawing(props: GraphViewProps) {
 
 const MOST_THAT_FIT = 30;
 const MINIMAP = { width: 128, height: 96 };
-const FIT = { padding: 0.12, maxZoom: 1, minZoom: 0.35 };
+const FIT = { padding: 0.12, maxZoom: 1, minZoom: 0.3 };
 
 const toneOfNode = ({ data }: { data: object }): string => (data as { tone?: string }).tone ?? '';
 
@@ -214,6 +214,8 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
       position: { x, y },
       width: NODE_WIDTH,
       height: NODE_HEIGHT,
+      // Steps out of view are not drawn and so never measured, and React Flow fits no graph before all are.
+      measured: { width: NODE_WIDTH, height: NODE_HEIGHT },
       handles: handlesOf(drawn, isStart),
       ariaLabel: isStart ? name : `${name}, ${label}`,
       className: isSelected ? 'selected' : '',
