@@ -1,4 +1,5 @@
 // A release is rolled out and taken back under load: processes of the version before run beside those of now.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describeDeployment } from '../../temporal/deployment.ts';
 import { client } from '../support/api.ts';
@@ -20,7 +21,7 @@ describe('a rolling release, forward and back', function () {
   before(async () => {
     program = compilePrevious(previousCommit());
     temporal = await ownNamespace();
-    stack = await startStack(temporal, { WORKER_VERSIONING: 'true' });
+    stack = await startStack(temporal, { WORKER_VERSIONING: 'true', RATE_LIMIT_PER_MINUTE: '1000000' });
   });
   after(async () => {
     await stack?.end();
@@ -71,10 +72,15 @@ describe('a rolling release, forward and back', function () {
           200,
         );
         contacts++;
+        // Every contact is an execution: enough of them, and not more than the machine carries.
+        await sleep(100);
       }
     })();
     const moreContacts = (from: number) =>
-      eventually(() => contacts >= from + 5, { what: 'executions under load', ...WAIT });
+      Promise.race([
+        eventually(() => contacts >= from + 5, { what: 'executions under load', ...WAIT }),
+        load.then(() => expect.fail('the load ended early')),
+      ]);
 
     await moreContacts(0);
     // Forward: the worker of now beside that of the version before, which then ends.

@@ -89,7 +89,7 @@ describe('an execution whose workflow task fails again and again', function () {
 
     const healed = await runCli(['workflows', 'heal'], stack.env);
     expect(healed).to.deep.include({ ok: true, healed: [workflowId] });
-    await eventually(async () => (await db('executions').first('status'))?.status === 'COMPLETED', {
+    await eventually(async () => (await db('executions').first('status'))?.status === 'EXITED', {
       what: 'the end of the execution',
       ...WAIT,
     });

@@ -74,7 +74,13 @@ describe('docker-compose.yml', () => {
   });
 
   it('passes every setting to API and worker, except those of the development stack', () => {
-    const ofDevelopment = ['TEMPORAL_CLI_PATH', 'TEMPORAL_TEST_SERVER_PATH', 'EVERPOST_HOME', 'WEB_APP_DIR'];
+    const ofDevelopment = [
+      'TEMPORAL_CLI_PATH',
+      'TEMPORAL_TEST_SERVER_PATH',
+      'EVERPOST_HOME',
+      'WEB_APP_DIR',
+      'DOCS_DIR',
+    ];
     // Ports and addresses inside the containers are those of this file.
     const ofContainers = ['PORT', 'HOST', 'WORKER_PORT', 'METRICS_PORT', 'DATABASE_DIRECT_URL'];
     const expected = names.filter((name) => ![...ofDevelopment, ...ofContainers].includes(name));

@@ -276,7 +276,13 @@ function TwoFactorPanel() {
       {isOwner && me && !me.totpEnabled && (
         <Text size="sm" c="dimmed" mt="xs">
           {t.members.requireOwnFirst}{' '}
-          <Anchor component={Link} to="/p/$projectId/security" params={{ projectId: project.id } as never} inherit>
+          <Anchor
+            component={Link}
+            to="/p/$projectId/security"
+            params={{ projectId: project.id } as never}
+            inherit
+            underline="always"
+          >
             {t.members.toOwnSecurity}
           </Anchor>
         </Text>

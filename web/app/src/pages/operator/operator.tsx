@@ -275,7 +275,11 @@ function ProcessesPanel({ overview: { processes, versions } }: { overview: Overv
         rowId={({ kind, host, pid, startedAt }) => `${kind}/${host}/${pid}/${startedAt}`}
         columns={[
           { id: 'kind', header: t.operator.kind, main: true, cell: ({ kind }) => t.operator.kinds[kind] },
-          { id: 'version', header: t.operator.version, cell: ({ version, build }) => build ?? version },
+          {
+            id: 'version',
+            header: t.operator.version,
+            cell: ({ version, build }) => <span className="breakable">{build ?? version}</span>,
+          },
           { id: 'host', header: t.operator.host, cell: ({ host, pid }) => `${host} (${pid})` },
           { id: 'started', header: t.operator.since, cell: ({ startedAt }) => <Time at={startedAt} /> },
           { id: 'seen', header: t.operator.lastSeen, cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
