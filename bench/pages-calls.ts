@@ -117,8 +117,15 @@ export const PAGE_CALLS: Record<string, string[]> = {
   event: ['/events/login/usage', '/events?eventName=login&limit=20'],
   field: ['/contacts/fields/data.tag/usage', '/contacts/fields/data.tag/values'],
   jobs: ['/jobs?limit=50', '/jobs/{job}'],
-  workflows: ['/workflows?page=1&pageSize=50'],
-  workflow: ['/workflows/{workflow}'],
+  workflows: ['/workflows?page=1&pageSize=50', '/workflows/recipes'],
+  workflow: [
+    '/workflows/{workflow}',
+    '/workflows/{workflow}/draft',
+    '/workflows/{workflow}/stats',
+    '/workflows/{workflow}/cases',
+    '/workflows/{workflow}/versions',
+    '/workflows/step-types',
+  ],
   executions: [
     '/executions?limit=50',
     '/executions?status=FAILED&limit=50',
@@ -140,6 +147,7 @@ export const PAGE_CALLS: Record<string, string[]> = {
 
 /** Paths that no page asks for when it opens, each with the reason. */
 export const NOT_ON_OPENING: Record<string, string> = {
+  '/workflows/{id}/versions/{version}': 'when a version is shown or restored',
   '/domains/{id}/verify': 'asks name servers, when a person presses the button',
 };
 

@@ -163,8 +163,8 @@ describe('drafts of a workflow', () => {
       const graph = lineOf(step('WEBHOOK', { url: 'https://hooks.example/', headers }));
       const { body } = await put({ graph, expectedRevision: 0 });
       expect(body.graph.steps[0].config.headers).to.deep.equal(headers);
-      expect(JSON.stringify(await storedDraft(api.db, built.id)))
-        .to.include('x-token')
+      expect(await storedDraft(api.db, built.id))
+        .to.include('hooks.example')
         .and.not.include('secret-token');
     });
   });

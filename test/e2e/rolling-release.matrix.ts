@@ -93,7 +93,8 @@ describe('a rolling release, forward and back', function () {
     const again = await startWorker(env, [], program);
     const builds = async () => (await runCli(['deploy', 'status'], env)).builds as { id: string; running: boolean }[];
     const previous = (await builds()).find(({ id, running }) => running && id !== build1)?.id ?? 'unversioned';
-    expect(await runCli(['deploy', 'set-current', previous], env)).to.include({ ok: true });
+    const back = await runCli(['deploy', 'set-current', previous], env);
+    expect(back, JSON.stringify([back, previous, await builds()])).to.include({ ok: true });
     await worker.stop();
     await moreContacts(contacts);
     // And forward once more.

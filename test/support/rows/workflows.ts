@@ -58,7 +58,9 @@ export const copyExecution = (db: Db, id: string, count: number) =>
     [count, id],
   );
 
-export const storedDraft = (db: Db, workflowId: string) => db('workflowDrafts').where({ workflowId }).first();
+/** As text, because column names inside are not ours to convert. */
+export const storedDraft = async (db: Db, workflowId: string): Promise<string> =>
+  (await db.raw('select graph::text as graph from workflow_drafts where workflow_id = ?', [workflowId])).rows[0].graph;
 
 export const storedSteps = (db: Db, where: object) => db('workflowSteps').where(where);
 

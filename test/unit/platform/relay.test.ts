@@ -182,7 +182,7 @@ describe('relay', () => {
       else socket.end('554 not now\r\n');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const other = relayTo(`smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, { pauseMs: 100 });
+    const other = relayTo(`smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, { pauseMs: 500 });
     await other.connect();
     const all = () => Promise.all(Array.from({ length: 10 }, () => other.connect()));
     most = 0;
