@@ -24,7 +24,7 @@ export interface TestPartOutcome {
  */
 const WAITING_FOLDERS = ['browser', 'cli', 'dev', 'e2e', 'worker'];
 
-/** With `all`, also those that are too slow for every run: `*.matrix.ts`. */
+/** With `all`, also those that are too slow for every run: `*.matrix.ts`. Those that only run by name are `*.slow.ts`. */
 export function testFiles(root: string, { all = false } = {}): string[] {
   return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts') || (all && name.endsWith('.matrix.ts')))

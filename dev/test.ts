@@ -49,7 +49,7 @@ function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promis
 }
 
 async function runAll(folder: string, env: NodeJS.ProcessEnv, { all }: { all: boolean }): Promise<number> {
-  // For test/e2e/cluster.matrix.ts; the first time it is built, which takes minutes.
+  // For test/e2e/cluster.slow.ts; the first time it is built, which takes minutes.
   if (all) await findTemporalServer(toStderr);
   // Compiled before any test timeout runs, and before both parts need it at once.
   await withProgress(toStderr, 'Compiling the program', compiledProgram);

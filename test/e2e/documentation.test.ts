@@ -13,7 +13,7 @@ import {
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** The path of a newcomer, in this order. All pages, each on a stack of its own, are in `documentation.matrix.ts`. */
+/** The path of a newcomer, in this order. All pages, each on a stack of its own, are in `documentation.slow.ts`. */
 const FIRST_PAGES = [
   'README.md',
   'docs/guides/first-mail.md',

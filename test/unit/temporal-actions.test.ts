@@ -50,9 +50,10 @@ describe('the actions of docs/capacity.md', () => {
   it('of an execution with a DELAY are a timer, an upsert and the steps after it', () => {
     expect(actionsOf('execution-4')).to.deep.equal({ start: 1, steps: 1, upsert: 1, timer: 1 });
   });
-  it('of a WEBHOOK step are an upsert, the call and the steps after it', () => {
-    const { upsert, activity } = actionsOf('execution-5');
-    expect({ upsert, activity }).to.deep.equal({ upsert: 1, activity: 1 });
+  it('of a WEBHOOK step are the call, the steps after it and at most one upsert', () => {
+    const { upsert = 0, activity } = actionsOf('execution-5');
+    expect(activity).to.equal(1);
+    expect(upsert).to.be.at.most(1);
   });
   it('of a run of a Schedule are one activity besides the start', () => {
     for (const name of ['segmentSweep-1', 'reconciler-1', 'retention-1'])
