@@ -53,7 +53,7 @@ export const pagesBench: Bench = {
   },
 };
 
-/** `knownFile` tells what the databases of an earlier run contain, where BENCH_DATA_DIR has kept them. */
+/** `knownFile` records what the databases of an earlier run contain, where BENCH_DATA_DIR has kept them. */
 async function startBoth(
   url: string,
   knownFile: string,

@@ -148,8 +148,7 @@ const namespaceOwner: Check = async (settings) =>
   withBoth('namespace', settings, async (db, client) => {
     const id = await installationId(db);
     const owner = await new NamespaceOwner(client, id).owner();
-    if (owner === undefined)
-      return ok('namespace', `${client.namespace} belongs to nobody yet; the first worker takes it.`);
+    if (owner === undefined) return ok('namespace', `${client.namespace} has no owner yet; the first worker takes it.`);
     if (owner === id) return ok('namespace', `${client.namespace} belongs to this installation.`);
     return fault('namespace', `${client.namespace} belongs to another installation (${owner}).`, FOREIGN_ADVICE);
   });
@@ -172,7 +171,7 @@ const polling: Check = async (settings) =>
     if (silent.length === 0) return ok('workers', `${workers.length} running; all task queues are polled.`);
     return fault(
       'workers',
-      `Nobody polls ${silent.join(', ')}.`,
+      `No worker polls ${silent.join(', ')}.`,
       "Check the workers' /ready and log, and their --roles.",
     );
   });

@@ -1,10 +1,10 @@
-// Calls the API as a customer does, and says what the customer was told.
+// Calls the API as a customer does, and returns the answer that the customer got.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** `unknown`: no answer, or one that leaves open whether the request was carried out. */
 export type ToldOutcome = 'accepted' | 'rejected' | 'unknown';
 
-export interface Told {
+export interface Reply {
   outcome: ToldOutcome;
   status: number | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: the shape is that of the route
@@ -21,9 +21,9 @@ export interface CallOptions {
 
 export interface ProofClient {
   /** One request. */
-  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Told>;
+  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Reply>;
   /** Repeats a request that may be repeated until its outcome is known. */
-  insist(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Told>;
+  insist(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Reply>;
 }
 
 const TIMEOUT_MS = 20_000;
@@ -37,16 +37,16 @@ export function proofClient(
   {
     isOver = () => false,
     onTold = () => {},
-  }: { isOver?: () => boolean; onTold?: (told: Told, path: string) => void } = {},
+  }: { isOver?: () => boolean; onTold?: (reply: Reply, path: string) => void } = {},
 ): ProofClient {
   let calls = 0;
   const call: ProofClient['call'] = async (method, path, body, { headers = {}, timeoutMs = TIMEOUT_MS } = {}) => {
     const sentAt = Date.now();
-    const told = await request(urls[calls++ % urls.length] + path, method, body, {
+    const reply = await request(urls[calls++ % urls.length] + path, method, body, {
       headers: { authorization: `Bearer ${key}`, ...headers },
       timeoutMs,
     }).catch(() => ({ outcome: 'unknown' as const, status: undefined, body: undefined, retryAfter: null }));
-    const result = { ...told, sentAt, answeredAt: Date.now() };
+    const result = { ...reply, sentAt, answeredAt: Date.now() };
     onTold(result, path);
     return result;
   };
@@ -54,8 +54,8 @@ export function proofClient(
     call,
     insist: async (method, path, body, options) => {
       for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
-        const told = await call(method, path, body, options);
-        if (told.outcome !== 'unknown' || isOver()) return told;
+        const reply = await call(method, path, body, options);
+        if (reply.outcome !== 'unknown' || isOver()) return reply;
         await sleep(waitMs);
       }
     },
@@ -67,7 +67,7 @@ async function request(
   method: string,
   body: unknown,
   { headers, timeoutMs }: Required<CallOptions>,
-): Promise<Pick<Told, 'outcome' | 'status' | 'body' | 'retryAfter'>> {
+): Promise<Pick<Reply, 'outcome' | 'status' | 'body' | 'retryAfter'>> {
   const isForm = body instanceof FormData;
   const answer = await fetch(url, {
     method,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../test/support/waiting.ts';
 import { processNames } from './chaos/plan.ts';
 import { makeProofProject, type ProofProject, type ProofStack, startProofStack } from './chaos/stack.ts';
-import { proofClient, type Told } from './client.ts';
+import { proofClient, type Reply } from './client.ts';
 import type { ProofRow } from './report.ts';
 
 export interface OverloadOptions {
@@ -126,11 +126,11 @@ function startFlood(stack: ProofStack, project: ProofProject, name: string, cust
     const client = proofClient([stack.apiUrls[customer % stack.apiUrls.length] ?? ''], project.secretKey);
     for (let n = 0; running; n++) {
       const to = `${name}${customer}-${n}@d${n % 20}.flood.example`;
-      const told = await client.call('POST', '/v1/send', mailTo(to, project));
+      const reply = await client.call('POST', '/v1/send', mailTo(to, project));
       requests++;
-      statuses.set(String(told.status), (statuses.get(String(told.status)) ?? 0) + 1);
-      if (told.outcome === 'accepted') accepted.push({ to, sentAt: told.sentAt });
-      else if (told.status !== undefined && !isPolite(told)) violations.push(`${told.status} without Retry-After`);
+      statuses.set(String(reply.status), (statuses.get(String(reply.status)) ?? 0) + 1);
+      if (reply.outcome === 'accepted') accepted.push({ to, sentAt: reply.sentAt });
+      else if (reply.status !== undefined && !isPolite(reply)) violations.push(`${reply.status} without Retry-After`);
     }
   };
   const working = Promise.all(Array.from({ length: customers }, (_, customer) => work(customer)));
@@ -146,7 +146,7 @@ function startFlood(stack: ProofStack, project: ProofProject, name: string, cust
   };
 }
 
-const isPolite = ({ status, retryAfter }: Told): boolean =>
+const isPolite = ({ status, retryAfter }: Reply): boolean =>
   (status === 429 || status === 503) && Number(retryAfter) > 0;
 
 /** Waits until every accepted mail has a result. Returns those that did not arrive as often as the ledger says. */

@@ -1,10 +1,10 @@
-// What customers did and what they were told, kept outside of the system under test.
-import type { Told, ToldOutcome } from './client.ts';
+// What customers did and what they were answered, kept outside of the system under test.
+import type { Reply, ToldOutcome } from './client.ts';
 
 export interface RecordedSend {
   to: string;
   outcome: ToldOutcome;
-  /** The id of the mail, where the API told it. */
+  /** The id of the mail, where the API answered with it. */
   emailId: string | undefined;
   /** With an Idempotency-Key, repeated until the outcome was known. */
   isKeyed: boolean;
@@ -21,7 +21,7 @@ export interface SteeredCampaign {
   id: string;
   group: string;
   /** What was asked and answered, in order. */
-  actions: { name: 'send' | 'pause' | 'resume' | 'cancel'; told: Told }[];
+  actions: { name: 'send' | 'pause' | 'resume' | 'cancel'; reply: Reply }[];
 }
 
 export interface RecordedImport {
@@ -45,7 +45,7 @@ export class ToldRecorder {
   readonly bulks: RecordedBulk[] = [];
   /** Ids of contacts whose deletion was answered with 2xx or 404. */
   readonly deleted = new Set<string>();
-  /** The last `data.score` that was told as stored; undefined where it is unknown. */
+  /** The last `data.score` that was answered as stored; undefined where it is unknown. */
   readonly scores = new Map<string, number | undefined>();
   readonly publications: { workflowId: string; version: number }[] = [];
   /** Operations by kind and outcome. */
@@ -60,7 +60,7 @@ export class ToldRecorder {
   }
 
   /** 503 is the honest answer while Postgres is away; every other 5xx is a fault of the program. */
-  answered({ status, body }: Told, path: string): void {
+  answered({ status, body }: Reply, path: string): void {
     if (status === undefined || status < 500 || status === 503) return;
     const key = `${status} ${path.replace(/[0-9a-f-]{36}/g, ':id')} ${JSON.stringify(body).slice(0, 200)}`;
     this.unexpected.set(key, (this.unexpected.get(key) ?? 0) + 1);

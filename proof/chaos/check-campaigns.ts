@@ -34,7 +34,7 @@ export async function checkCampaigns({ db, recorder, stack }: CheckContext): Pro
     }
     const say = (what: string) => violations.push(`campaign ${row.id}, ${row.status}: ${what}`);
     const accepted = (name: string) =>
-      campaign.actions.some((action) => action.name === name && action.told.outcome === 'accepted');
+      campaign.actions.some((action) => action.name === name && action.reply.outcome === 'accepted');
     if (accepted('send') && row.status !== 'CANCELLED' && row.recipients !== GROUP_SIZE)
       say(`${row.recipients} recipients instead of ${GROUP_SIZE}`);
     if (accepted('cancel') && row.status !== 'CANCELLED') say('its cancel was accepted');
@@ -68,9 +68,9 @@ export async function checkCampaigns({ db, recorder, stack }: CheckContext): Pro
 
 /** From the answer to a pause to the request that resumes, and from the answer to a cancel on. */
 function silentTimes({ actions }: SteeredCampaign): [from: number, to: number][] {
-  return actions.flatMap(({ name, told }, n): [number, number][] => {
-    if (told.outcome !== 'accepted' || (name !== 'pause' && name !== 'cancel')) return [];
-    const next = name === 'pause' ? actions[n + 1]?.told.sentAt : undefined;
-    return [[told.answeredAt, next ?? Number.POSITIVE_INFINITY]];
+  return actions.flatMap(({ name, reply }, n): [number, number][] => {
+    if (reply.outcome !== 'accepted' || (name !== 'pause' && name !== 'cancel')) return [];
+    const next = name === 'pause' ? actions[n + 1]?.reply.sentAt : undefined;
+    return [[reply.answeredAt, next ?? Number.POSITIVE_INFINITY]];
   });
 }

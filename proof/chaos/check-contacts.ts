@@ -10,7 +10,7 @@ export async function checkContacts({ db, recorder }: CheckContext): Promise<Che
   for (const { outcome, jobId, emails } of recorder.imports) {
     const [row] = await db('contacts').whereIn('email', emails).count();
     const count = Number(row?.count);
-    // A job that nobody was told of is still a whole job.
+    // A job whose answer was lost is still a whole job.
     if (count !== emails.length && (outcome === 'accepted' || count !== 0))
       violations.push(`import ${jobId}, ${outcome}: ${count} of ${emails.length} contacts`);
     const job = jobs.get(jobId ?? '');
@@ -52,8 +52,8 @@ export async function checkSegments({ db, recorder, setup }: CheckContext): Prom
     );
   let members = 0;
   for (const { email, score, is_member: isMember, names } of rows) {
-    const told = recorder.scores.get(email);
-    if (told !== undefined && told !== score) violations.push(`${email}: score ${score}, told ${told}`);
+    const reply = recorder.scores.get(email);
+    if (reply !== undefined && reply !== score) violations.push(`${email}: score ${score}, answered ${reply}`);
     const belongs = (score ?? 0) > SCORE_LIMIT;
     if (belongs) members++;
     if (isMember !== belongs) violations.push(`${email}: score ${score}, member ${isMember}`);

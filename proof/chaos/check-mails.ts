@@ -13,7 +13,7 @@ export async function checkSends({ db, recorder }: CheckContext): Promise<CheckR
     found.delete(to);
     const isRight =
       outcome === 'accepted' ? ids.length === 1 && ids[0] === emailId : ids.length <= (outcome === 'unknown' ? 1 : 0);
-    if (!isRight) violations.push(`send to ${to}, ${outcome}: mails ${ids.join(', ') || 'none'}, told ${emailId}`);
+    if (!isRight) violations.push(`send to ${to}, ${outcome}: mails ${ids.join(', ') || 'none'}, answered ${emailId}`);
   }
   for (const to of found.keys()) violations.push(`nobody sent a mail to ${to}`);
   const unknown = recorder.sends.filter(({ outcome }) => outcome === 'unknown').length;

@@ -1,4 +1,4 @@
-// Compares what happened with what customers were told.
+// Compares what happened with the answers that customers got.
 import type { CheckContext, CheckRow } from './check.ts';
 import { checkCampaigns } from './check-campaigns.ts';
 import { checkContacts, checkSegments } from './check-contacts.ts';
@@ -44,7 +44,7 @@ async function checkTracks({ db, recorder }: CheckContext): Promise<CheckRow> {
     const isRight =
       outcome === 'accepted' ? ids.length === 1 && ids[0] === eventId : ids.length <= (outcome === 'unknown' ? 1 : 0);
     if (!isRight)
-      violations.push(`${event} of ${email}, ${outcome}: events ${ids.join(', ') || 'none'}, told ${eventId}`);
+      violations.push(`${event} of ${email}, ${outcome}: events ${ids.join(', ') || 'none'}, answered ${eventId}`);
   }
   for (const key of found.keys()) violations.push(`nobody tracked ${key}`);
   return { what: 'events once', checked: `${recorder.tracks.length} tracks`, violations };

@@ -8,9 +8,9 @@ export async function joinWorkflow({ client, stack, recorder, random, next }: Lo
   const email = addressOf('join', next());
   const track = async (event: string) => {
     const headers = { ...publicKeyOf(stack), 'idempotency-key': `${event} ${email}` };
-    const told = await client.insist('POST', '/v1/track', { email, event, data: { from: email } }, { headers });
-    recorder.tracks.push({ email, event, outcome: told.outcome, eventId: told.body?.data?.event });
-    return told;
+    const reply = await client.insist('POST', '/v1/track', { email, event, data: { from: email } }, { headers });
+    recorder.tracks.push({ email, event, outcome: reply.outcome, eventId: reply.body?.data?.event });
+    return reply;
   };
   const { outcome } = await track('joined');
   recorder.count('join workflow', outcome);
@@ -29,7 +29,7 @@ export async function publishWorkflow({ client, recorder, random, setup }: LoadC
   const saved = await client.call('PUT', `/workflows/${id}/draft`, { graph, expectedRevision: revision });
   if (saved.outcome !== 'accepted') return;
   const body = { expectedRevision: saved.body.revision, migrate: 'POSSIBLE' };
-  const told = await client.call('POST', `/workflows/${id}/publish`, body, { timeoutMs: 40_000 });
-  recorder.count('publish', told.outcome);
-  if (told.outcome === 'accepted') recorder.publications.push({ workflowId: id, version: told.body.version });
+  const reply = await client.call('POST', `/workflows/${id}/publish`, body, { timeoutMs: 40_000 });
+  recorder.count('publish', reply.outcome);
+  if (reply.outcome === 'accepted') recorder.publications.push({ workflowId: id, version: reply.body.version });
 }

@@ -68,7 +68,7 @@ export async function runLoad(options: LoadOptions): Promise<ToldRecorder> {
   let operation = 0;
   const client = proofClient(stack.apiUrls, stack.project.secretKey, {
     isOver: () => Date.now() > hardEnd,
-    onTold: (told, path) => recorder.answered(told, path),
+    onTold: (reply, path) => recorder.answered(reply, path),
   });
   const work = async (customer: number): Promise<void> => {
     const random = seededRandom(seed, `customer ${customer}`);
@@ -92,31 +92,31 @@ const mailTo = (to: string, senderDomain: string) => ({
 
 async function sendOnce({ client, stack, recorder, next }: LoadContext): Promise<void> {
   const to = addressOf('send', next());
-  const told = await client.call('POST', '/v1/send', mailTo(to, stack.project.senderDomain));
-  recorder.sends.push({ to, outcome: told.outcome, emailId: told.body?.data?.emails?.[0]?.email, isKeyed: false });
-  recorder.count('send', told.outcome);
+  const reply = await client.call('POST', '/v1/send', mailTo(to, stack.project.senderDomain));
+  recorder.sends.push({ to, outcome: reply.outcome, emailId: reply.body?.data?.emails?.[0]?.email, isKeyed: false });
+  recorder.count('send', reply.outcome);
 }
 
 async function sendWithKey({ client, stack, recorder, next }: LoadContext): Promise<void> {
   const to = addressOf('keyed', next());
   const headers = { 'idempotency-key': to };
-  const told = await client.insist('POST', '/v1/send', mailTo(to, stack.project.senderDomain), { headers });
-  recorder.sends.push({ to, outcome: told.outcome, emailId: told.body?.data?.emails?.[0]?.email, isKeyed: true });
-  recorder.count('send with key', told.outcome);
+  const reply = await client.insist('POST', '/v1/send', mailTo(to, stack.project.senderDomain), { headers });
+  recorder.sends.push({ to, outcome: reply.outcome, emailId: reply.body?.data?.emails?.[0]?.email, isKeyed: true });
+  recorder.count('send with key', reply.outcome);
 }
 
 async function trackOnce({ client, recorder, stack, next }: LoadContext): Promise<void> {
   const [email, event] = [addressOf('track', next()), 'looked'];
   const headers = publicKeyOf(stack);
-  const told = await client.call('POST', '/v1/track', { email, event, data: { page: 'home' } }, { headers });
-  recorder.tracks.push({ email, event, outcome: told.outcome, eventId: told.body?.data?.event });
-  recorder.count('track', told.outcome);
+  const reply = await client.call('POST', '/v1/track', { email, event, data: { page: 'home' } }, { headers });
+  recorder.tracks.push({ email, event, outcome: reply.outcome, eventId: reply.body?.data?.event });
+  recorder.count('track', reply.outcome);
 }
 
 async function trackWithKey({ client, recorder, stack, next }: LoadContext): Promise<void> {
   const [email, event] = [addressOf('seen', next()), 'bought'];
   const headers = { ...publicKeyOf(stack), 'idempotency-key': `track ${email}` };
-  const told = await client.insist('POST', '/v1/track', { email, event, data: { total: 12 } }, { headers });
-  recorder.tracks.push({ email, event, outcome: told.outcome, eventId: told.body?.data?.event });
-  recorder.count('track with key', told.outcome);
+  const reply = await client.insist('POST', '/v1/track', { email, event, data: { total: 12 } }, { headers });
+  recorder.tracks.push({ email, event, outcome: reply.outcome, eventId: reply.body?.data?.event });
+  recorder.count('track with key', reply.outcome);
 }

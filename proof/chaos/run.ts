@@ -1,4 +1,4 @@
-// The chaos run: mixed load under faults, then what happened against what customers were told.
+// The chaos run: mixed load under faults, then what happened against the answers that customers got.
 
 import { proofClient } from '../client.ts';
 import type { ToldRecorder } from '../recorder.ts';
@@ -64,8 +64,8 @@ async function resumePaused(stack: ProofStack, recorder: ToldRecorder): Promise<
   for (const campaign of recorder.campaigns) {
     const { body } = await client.insist('GET', `/campaigns/${campaign.id}`);
     if (!body?.paused) continue;
-    const told = await client.insist('POST', `/campaigns/${campaign.id}/resume`);
-    campaign.actions.push({ name: 'resume', told });
+    const reply = await client.insist('POST', `/campaigns/${campaign.id}/resume`);
+    campaign.actions.push({ name: 'resume', reply });
   }
 }
 
