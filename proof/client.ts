@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** `unknown`: no answer, or one that leaves open whether the request was carried out. */
 export type ToldOutcome = 'accepted' | 'rejected' | 'unknown';
 
-export interface Reply {
+export interface RecordedAnswer {
   outcome: ToldOutcome;
   status: number | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: the shape is that of the route
@@ -21,9 +21,9 @@ export interface CallOptions {
 
 export interface ProofClient {
   /** One request. */
-  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Reply>;
+  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<RecordedAnswer>;
   /** Repeats a request that may be repeated until its outcome is known. */
-  insist(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Reply>;
+  insist(method: string, path: string, body?: unknown, options?: CallOptions): Promise<RecordedAnswer>;
 }
 
 const TIMEOUT_MS = 20_000;
@@ -37,7 +37,7 @@ export function proofClient(
   {
     isOver = () => false,
     onTold = () => {},
-  }: { isOver?: () => boolean; onTold?: (reply: Reply, path: string) => void } = {},
+  }: { isOver?: () => boolean; onTold?: (reply: RecordedAnswer, path: string) => void } = {},
 ): ProofClient {
   let calls = 0;
   const call: ProofClient['call'] = async (method, path, body, { headers = {}, timeoutMs = TIMEOUT_MS } = {}) => {
@@ -67,7 +67,7 @@ async function request(
   method: string,
   body: unknown,
   { headers, timeoutMs }: Required<CallOptions>,
-): Promise<Pick<Reply, 'outcome' | 'status' | 'body' | 'retryAfter'>> {
+): Promise<Pick<RecordedAnswer, 'outcome' | 'status' | 'body' | 'retryAfter'>> {
   const isForm = body instanceof FormData;
   const answer = await fetch(url, {
     method,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../test/support/waiting.ts';
 import { processNames } from './chaos/plan.ts';
 import { makeProofProject, type ProofProject, type ProofStack, startProofStack } from './chaos/stack.ts';
-import { proofClient, type Reply } from './client.ts';
+import { proofClient, type RecordedAnswer } from './client.ts';
 import type { ProofRow } from './report.ts';
 
 export interface OverloadOptions {
@@ -146,7 +146,7 @@ function startFlood(stack: ProofStack, project: ProofProject, name: string, cust
   };
 }
 
-const isPolite = ({ status, retryAfter }: Reply): boolean =>
+const isPolite = ({ status, retryAfter }: RecordedAnswer): boolean =>
   (status === 429 || status === 503) && Number(retryAfter) > 0;
 
 /** Waits until every accepted mail has a result. Returns those that did not arrive as often as the ledger says. */

@@ -1,5 +1,5 @@
 // What customers did and what they were answered, kept outside of the system under test.
-import type { Reply, ToldOutcome } from './client.ts';
+import type { RecordedAnswer, ToldOutcome } from './client.ts';
 
 export interface RecordedSend {
   to: string;
@@ -21,7 +21,7 @@ export interface SteeredCampaign {
   id: string;
   group: string;
   /** What was asked and answered, in order. */
-  actions: { name: 'send' | 'pause' | 'resume' | 'cancel'; reply: Reply }[];
+  actions: { name: 'send' | 'pause' | 'resume' | 'cancel'; reply: RecordedAnswer }[];
 }
 
 export interface RecordedImport {
@@ -60,7 +60,7 @@ export class ToldRecorder {
   }
 
   /** 503 is the honest answer while Postgres is away; every other 5xx is a fault of the program. */
-  answered({ status, body }: Reply, path: string): void {
+  answered({ status, body }: RecordedAnswer, path: string): void {
     if (status === undefined || status < 500 || status === 503) return;
     const key = `${status} ${path.replace(/[0-9a-f-]{36}/g, ':id')} ${JSON.stringify(body).slice(0, 200)}`;
     this.unexpected.set(key, (this.unexpected.get(key) ?? 0) + 1);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Reply } from '../client.ts';
+import type { RecordedAnswer } from '../client.ts';
 import type { SteeredCampaign } from '../recorder.ts';
 import type { LoadContext } from './load-context.ts';
 
@@ -25,7 +25,7 @@ export async function steerCampaign(context: LoadContext): Promise<void> {
   if (created.outcome !== 'accepted' || !id) return;
   const campaign: SteeredCampaign = { id, group, actions: [] };
   recorder.campaigns.push(campaign);
-  const act = async (name: SteeredCampaign['actions'][number]['name']): Promise<Reply> => {
+  const act = async (name: SteeredCampaign['actions'][number]['name']): Promise<RecordedAnswer> => {
     const reply = await client.insist('POST', `/campaigns/${id}/${name}`);
     campaign.actions.push({ name, reply });
     recorder.count(`campaign: ${name}`, reply.outcome);

@@ -1,6 +1,6 @@
 // What exists before the faults begin.
 import { eventually } from '../../test/support/waiting.ts';
-import { type ProofClient, proofClient, type Reply } from '../client.ts';
+import { type ProofClient, proofClient, type RecordedAnswer } from '../client.ts';
 import { addressOf } from './addresses.ts';
 import type { ProofStack } from './stack.ts';
 
@@ -119,7 +119,7 @@ async function makeWorkflow(client: ProofClient, name: string, steps: StepSketch
   return { id };
 }
 
-async function must(asked: Promise<Reply>) {
+async function must(asked: Promise<RecordedAnswer>) {
   const { outcome, status, body } = await asked;
   if (outcome !== 'accepted') throw new Error(`The setup failed with ${status}: ${JSON.stringify(body)}`);
   return body;
