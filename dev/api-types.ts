@@ -16,22 +16,29 @@ interface Target {
   file: string;
   /** Whether fields have comments. */
   described: boolean;
-  /** Decides which operations its caller can use. */
-  includes(path: string, operation: Operation): boolean;
+  /** Whether its caller has no session. */
+  keysOnly: boolean;
+  /** Decides which paths its caller can use, by their operations. */
+  includes(path: string, operations: Operation[]): boolean;
 }
 
 const KEYS = ['publicKey', 'secretKey', 'memberOrKey'];
+const takesKey = (operation: Operation): boolean => KEYS.includes(operation['x-access']);
 
 const targets: Target[] = [
+  // The web application has the types of the client too, and of its own only paths that the client lacks, in whole or in
+  // part (`web/app/src/api/schema.ts`).
   {
-    file: 'web/app/src/api/schema.ts',
+    file: 'web/app/src/api/session-schema.ts',
     described: false,
-    includes: (path) => !path.startsWith('/v1/') && !path.startsWith('/webhooks/'),
+    keysOnly: false,
+    includes: (path, operations) => !path.startsWith('/webhooks/') && !operations.every(takesKey),
   },
   {
     file: 'client/src/schema.ts',
     described: true,
-    includes: (_path, operation) => KEYS.includes(operation['x-access']),
+    keysOnly: true,
+    includes: (_path, operations) => operations.some(takesKey),
   },
 ];
 
@@ -63,16 +70,16 @@ interface Operation {
  * Builds the document from the declarations; no handler runs. Leaves out what a target treats alike for all routes
  * (errors, headers) and routes that it cannot call, which makes the file a fifth of its size.
  */
-function documentFor({ includes, described }: Target): object {
+function documentFor({ includes, described, keysOnly }: Target): object {
   const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
   const build = described ? openApiOf : undescribedOpenApiOf;
   const whole = build(routeGroups(parts, () => ({ openapi: '', paths: {} })));
-  const paths = Object.entries(whole.paths)
+  const paths = Object.entries(whole.paths as Record<string, Record<string, Operation>>)
+    .filter(([path, operations]) => includes(path, Object.values(operations)))
     .map(([path, operations]) => {
-      const included = Object.entries(operations as Record<string, Operation>).filter(([, one]) => includes(path, one));
-      return [path, mapValues(Object.fromEntries(included), withoutErrors)] as const;
-    })
-    .filter(([, operations]) => Object.keys(operations).length > 0);
+      const callable = Object.entries(operations).filter(([, one]) => !keysOnly || takesKey(one));
+      return [path, mapValues(Object.fromEntries(callable), withoutErrors)];
+    });
   return { ...whole, paths: Object.fromEntries(paths) };
 }
 

@@ -51,12 +51,20 @@ const textExamples: Record<string, string> = {
   value: 'pro',
 };
 
+/** Examples of objects whose fields have no fixed names, by the name of the field. */
+const recordExamples: Record<string, object> = {
+  context: { orderId: '4711' },
+  data: { plan: 'pro' },
+  headers: { 'X-Campaign': 'spring' },
+};
+
 const formatExamples: Record<string, string> = {
   uuid: ID,
   email: 'ann@example.com',
   'date-time': TIME,
   date: '2026-11-15',
   uri: 'https://example.com/hook',
+  binary: 'The bytes of the file.',
 };
 
 /** Returns a value that the schema allows. */
@@ -101,7 +109,7 @@ function textExample({ format, maxLength, minLength = 0, pattern }: Schema, name
   return suitable ?? 'text'.slice(0, Number(maxLength ?? 4)).padEnd(Number(minLength), 'x');
 }
 
-/** Describes the fields of a schema, and gives an example of each that has no fields itself. */
+/** Describes the fields of a schema, and gives an example of each that has no described fields itself. */
 function describeFields(schema: unknown): void {
   if (Array.isArray(schema)) for (const one of schema) describeFields(one);
   if (Array.isArray(schema) || typeof schema !== 'object' || schema === null) return;
@@ -110,13 +118,18 @@ function describeFields(schema: unknown): void {
     describeFields(property);
     if (property.$ref !== undefined) continue;
     property.description ??= fieldTexts[name] ?? '';
-    if (isPlain(property)) property.examples ??= [exampleOf(property, name)];
+    if (!hasFields(property) && property.not === undefined) property.examples ??= [fieldExample(property, name)];
   }
   for (const value of Object.values(rest)) describeFields(value);
 }
 
-const isPlain = ({ type, properties, items, format, not }: Schema): boolean =>
-  !properties && !items && type !== 'object' && format !== 'binary' && not === undefined;
+/** Whether it is an object with named fields, or an array of such. */
+const hasFields = ({ properties, items }: Schema): boolean =>
+  Object.keys(properties ?? {}).length > 0 || (isRecord(items) && (items.$ref !== undefined || hasFields(items)));
+
+/** The example of a field. Objects without named fields are empty in the examples of whole bodies. */
+const fieldExample = (schema: Schema, name: string): unknown =>
+  (schema.type === 'object' && recordExamples[name]) || exampleOf(schema, name);
 
 interface MediaType {
   schema: Schema;

@@ -44,8 +44,11 @@ const violation = {
   },
 };
 
-const header = (description: string, schema: object) => ({ description, schema });
-const constantHeader = (description: string, schema: object) => ({ description, required: true, schema });
+const header = (description: string, schema: object, example: string | number) => ({ description, schema, example });
+const constantHeader = (description: string, schema: object, example: string | number) => ({
+  ...header(description, schema, example),
+  required: true,
+});
 
 export const sharedComponents = {
   schemas: {
@@ -54,12 +57,12 @@ export const sharedComponents = {
     PlainError: { type: 'object', required: ['error'], properties: { error: text } },
   },
   headers: {
-    RequestId: constantHeader("The caller's X-Request-Id, or a generated one.", text),
-    RateLimitLimit: header('Requests a minute of the limit that applies to this call.', { type: 'integer' }),
-    RateLimitRemaining: header('Requests left in this window.', { type: 'integer' }),
-    RateLimitReset: header('Seconds until the window ends.', { type: 'integer' }),
-    Location: constantHeader('Where the browser goes on.', text),
-    RetryAfter: constantHeader('Seconds to wait before sending the request again.', { type: 'integer', minimum: 1 }),
+    RequestId: constantHeader("The caller's X-Request-Id, or a generated one.", text, '01928c7e-0000-7000-8000-000000000009'),
+    RateLimitLimit: header('Requests a minute of the limit that applies to this call.', { type: 'integer' }, 1000),
+    RateLimitRemaining: header('Requests left in this window.', { type: 'integer' }, 999),
+    RateLimitReset: header('Seconds until the window ends.', { type: 'integer' }, 42),
+    Location: constantHeader('Where the browser goes on.', text, '/app/'),
+    RetryAfter: constantHeader('Seconds to wait before sending the request again.', { type: 'integer', minimum: 1 }, 1),
   },
   securitySchemes: {
     publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (`pk_...`).' },

@@ -2876,7 +2876,10 @@ export interface components {
                 requestId: string;
                 /** @description The broken rules, or rows that could not be read. */
                 errors?: components["schemas"]["Violation"][];
-                /** @description More about the error, depending on its code. */
+                /**
+                 * @description More about the error, depending on its code.
+                 * @example {}
+                 */
                 details?: Record<string, unknown>;
                 /**
                  * @description A text for people.
@@ -2926,17 +2929,35 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description The caller's X-Request-Id, or a generated one. */
+        /**
+         * @description The caller's X-Request-Id, or a generated one.
+         * @example 01928c7e-0000-7000-8000-000000000009
+         */
         RequestId: string;
-        /** @description Requests a minute of the limit that applies to this call. */
+        /**
+         * @description Requests a minute of the limit that applies to this call.
+         * @example 1000
+         */
         RateLimitLimit: number;
-        /** @description Requests left in this window. */
+        /**
+         * @description Requests left in this window.
+         * @example 999
+         */
         RateLimitRemaining: number;
-        /** @description Seconds until the window ends. */
+        /**
+         * @description Seconds until the window ends.
+         * @example 42
+         */
         RateLimitReset: number;
-        /** @description Where the browser goes on. */
+        /**
+         * @description Where the browser goes on.
+         * @example /app/
+         */
         Location: string;
-        /** @description Seconds to wait before sending the request again. */
+        /**
+         * @description Seconds to wait before sending the request again.
+         * @example 1
+         */
         RetryAfter: number;
     };
     pathItems: never;
@@ -3054,7 +3075,10 @@ export interface operations {
                      * @example true
                      */
                     subscribed?: boolean;
-                    /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                    /**
+                     * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                     * @example {}
+                     */
                     data?: Record<string, unknown> | null;
                     /**
                      * Format: uuid
@@ -3062,7 +3086,10 @@ export interface operations {
                      * @example 01928c7e-0000-7000-8000-000000000002
                      */
                     template?: string | null;
-                    /** @description Additional header fields, by name. */
+                    /**
+                     * @description Additional header fields, by name.
+                     * @example {}
+                     */
                     headers?: {
                         [key: string]: string;
                     } | null;
@@ -3799,7 +3826,9 @@ export interface operations {
                      *       "subject": "Hello",
                      *       "html": "<p>Hello Ann</p>",
                      *       "text": "text",
-                     *       "headers": {},
+                     *       "headers": {
+                     *         "X-Campaign": "spring"
+                     *       },
                      *       "reproduced": true,
                      *       "previewUrl": "text"
                      *     }
@@ -3820,7 +3849,12 @@ export interface operations {
                          * @example text
                          */
                         text: string;
-                        /** @description Additional header fields, by name. */
+                        /**
+                         * @description Additional header fields, by name.
+                         * @example {
+                         *       "X-Campaign": "spring"
+                         *     }
+                         */
                         headers: Record<string, unknown>;
                         /**
                          * @description Whether the content was rendered again with the data of today.
@@ -4068,7 +4102,9 @@ export interface operations {
                  *       "text": "text",
                  *       "type": "TRANSACTIONAL",
                  *       "contactId": "01928c7e-0000-7000-8000-000000000002",
-                 *       "data": {},
+                 *       "data": {
+                 *         "plan": "pro"
+                 *       },
                  *       "locale": "en"
                  *     }
                  */
@@ -4100,7 +4136,12 @@ export interface operations {
                      * @example 01928c7e-0000-7000-8000-000000000002
                      */
                     contactId?: string;
-                    /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                    /**
+                     * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                     * @example {
+                     *       "plan": "pro"
+                     *     }
+                     */
                     data?: Record<string, unknown>;
                     /**
                      * @description The locale, such as `de`.
@@ -4299,7 +4340,10 @@ export interface operations {
                      * @example true
                      */
                     subscribed?: boolean;
-                    /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                    /**
+                     * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                     * @example {}
+                     */
                     data?: Record<string, unknown> | null;
                 };
             };
@@ -4402,7 +4446,10 @@ export interface operations {
                      * @example true
                      */
                     subscribed?: boolean;
-                    /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                    /**
+                     * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                     * @example {}
+                     */
                     data?: Record<string, unknown> | null;
                 } | {
                     /**
@@ -4421,7 +4468,10 @@ export interface operations {
                      * @example true
                      */
                     subscribed?: boolean;
-                    /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                    /**
+                     * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                     * @example {}
+                     */
                     data?: Record<string, unknown> | null;
                 };
             };
@@ -4520,7 +4570,9 @@ export interface operations {
                      *         {
                      *           "id": "01928c7e-0000-7000-8000-000000000002",
                      *           "name": "Spring news",
-                     *           "data": {},
+                     *           "data": {
+                     *             "plan": "pro"
+                     *           },
                      *           "contactId": "01928c7e-0000-7000-8000-000000000002",
                      *           "emailId": "01928c7e-0000-7000-8000-000000000002",
                      *           "createdAt": "2026-11-15T12:00:00.000Z"
@@ -4546,7 +4598,12 @@ export interface operations {
                              * @example Spring news
                              */
                             name: string;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data: Record<string, unknown>;
                             /**
                              * Format: uuid
@@ -4785,7 +4842,9 @@ export interface operations {
                      *         {
                      *           "id": "01928c7e-0000-7000-8000-000000000002",
                      *           "name": "Spring news",
-                     *           "data": {},
+                     *           "data": {
+                     *             "plan": "pro"
+                     *           },
                      *           "contactId": "01928c7e-0000-7000-8000-000000000002",
                      *           "emailId": "01928c7e-0000-7000-8000-000000000002",
                      *           "createdAt": "2026-11-15T12:00:00.000Z"
@@ -4811,7 +4870,12 @@ export interface operations {
                              * @example Spring news
                              */
                             name: string;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data: Record<string, unknown>;
                             /**
                              * Format: uuid
@@ -5126,7 +5190,10 @@ export interface operations {
                              * @example ann@example.com
                              */
                             contactEmail: string | null;
-                            /** @description More about it, depending on its type. */
+                            /**
+                             * @description More about it, depending on its type.
+                             * @example {}
+                             */
                             metadata: Record<string, unknown>;
                         }[];
                         /**
@@ -5373,7 +5440,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description The types. */
+                        /**
+                         * @description The types.
+                         * @example [
+                         *       "event.triggered"
+                         *     ]
+                         */
                         types: ("event.triggered" | "email.sent" | "email.delivered" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.failed" | "contact.subscribed" | "contact.unsubscribed" | "campaign.scheduled" | "campaign.sent" | "workflow.started" | "workflow.completed")[];
                     };
                 };
@@ -6518,7 +6590,9 @@ export interface operations {
                      *           "id": "01928c7e-0000-7000-8000-000000000002",
                      *           "email": "ann@example.com",
                      *           "subscribed": true,
-                     *           "data": {},
+                     *           "data": {
+                     *             "plan": "pro"
+                     *           },
                      *           "createdAt": "2026-11-15T12:00:00.000Z",
                      *           "updatedAt": "2026-11-15T12:00:00.000Z"
                      *         }
@@ -6549,7 +6623,12 @@ export interface operations {
                              * @example true
                              */
                             subscribed: boolean;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data: Record<string, unknown>;
                             /**
                              * Format: date-time
@@ -6626,7 +6705,10 @@ export interface operations {
                      * @example true
                      */
                     subscribed?: boolean;
-                    /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                    /**
+                     * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                     * @example {}
+                     */
                     data?: Record<string, unknown> | null;
                 };
             };
@@ -6643,7 +6725,9 @@ export interface operations {
                      *       "id": "01928c7e-0000-7000-8000-000000000002",
                      *       "email": "ann@example.com",
                      *       "subscribed": true,
-                     *       "data": {},
+                     *       "data": {
+                     *         "plan": "pro"
+                     *       },
                      *       "createdAt": "2026-11-15T12:00:00.000Z",
                      *       "updatedAt": "2026-11-15T12:00:00.000Z",
                      *       "_meta": {
@@ -6670,7 +6754,12 @@ export interface operations {
                          * @example true
                          */
                         subscribed: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -6711,7 +6800,9 @@ export interface operations {
                      *       "id": "01928c7e-0000-7000-8000-000000000002",
                      *       "email": "ann@example.com",
                      *       "subscribed": true,
-                     *       "data": {},
+                     *       "data": {
+                     *         "plan": "pro"
+                     *       },
                      *       "createdAt": "2026-11-15T12:00:00.000Z",
                      *       "updatedAt": "2026-11-15T12:00:00.000Z",
                      *       "_meta": {
@@ -6738,7 +6829,12 @@ export interface operations {
                          * @example true
                          */
                         subscribed: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -6832,7 +6928,12 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Addresses, or e-mails. */
+                    /**
+                     * @description Addresses, or e-mails.
+                     * @example [
+                     *       "ann@example.com"
+                     *     ]
+                     */
                     emails: string[];
                 };
             };
@@ -6855,9 +6956,19 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description What was found. */
+                        /**
+                         * @description What was found.
+                         * @example [
+                         *       "text"
+                         *     ]
+                         */
                         found: string[];
-                        /** @description What was not found. */
+                        /**
+                         * @description What was not found.
+                         * @example [
+                         *       "text"
+                         *     ]
+                         */
                         notFound: string[];
                     };
                 };
@@ -6899,7 +7010,9 @@ export interface operations {
                      *       "id": "01928c7e-0000-7000-8000-000000000002",
                      *       "email": "ann@example.com",
                      *       "subscribed": true,
-                     *       "data": {},
+                     *       "data": {
+                     *         "plan": "pro"
+                     *       },
                      *       "createdAt": "2026-11-15T12:00:00.000Z",
                      *       "updatedAt": "2026-11-15T12:00:00.000Z"
                      *     }
@@ -6922,7 +7035,12 @@ export interface operations {
                          * @example true
                          */
                         subscribed: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -7037,7 +7155,9 @@ export interface operations {
                      *       "id": "01928c7e-0000-7000-8000-000000000002",
                      *       "email": "ann@example.com",
                      *       "subscribed": true,
-                     *       "data": {},
+                     *       "data": {
+                     *         "plan": "pro"
+                     *       },
                      *       "createdAt": "2026-11-15T12:00:00.000Z",
                      *       "updatedAt": "2026-11-15T12:00:00.000Z"
                      *     }
@@ -7060,7 +7180,12 @@ export interface operations {
                          * @example true
                          */
                         subscribed: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -7203,7 +7328,12 @@ export interface operations {
                          * @example data.plan
                          */
                         field: string;
-                        /** @description The values. */
+                        /**
+                         * @description The values.
+                         * @example [
+                         *       true
+                         *     ]
+                         */
                         values: (unknown[] | boolean | number | Record<string, unknown> | string | null)[];
                         /**
                          * @description How many.
@@ -7424,6 +7554,7 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
+                     * @example The bytes of the file.
                      */
                     file?: string;
                 };
@@ -7499,6 +7630,7 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
+                     * @example The bytes of the file.
                      */
                     file?: string;
                 };
@@ -7607,7 +7739,10 @@ export interface operations {
                          * @example 1
                          */
                         processed: number;
-                        /** @description The result. */
+                        /**
+                         * @description The result.
+                         * @example {}
+                         */
                         result: Record<string, unknown>;
                         /**
                          * @description Why the job failed.
@@ -7810,9 +7945,19 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The ids. */
+                    /**
+                     * @description The ids.
+                     * @example [
+                     *       "01928c7e-0000-7000-8000-000000000002"
+                     *     ]
+                     */
                     ids?: string[];
-                    /** @description The ids of contacts, at most 1,000. */
+                    /**
+                     * @description The ids of contacts, at most 1,000.
+                     * @example [
+                     *       "01928c7e-0000-7000-8000-000000000002"
+                     *     ]
+                     */
                     contactIds?: string[];
                 } & (unknown | unknown);
             };
@@ -7870,9 +8015,19 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The ids. */
+                    /**
+                     * @description The ids.
+                     * @example [
+                     *       "01928c7e-0000-7000-8000-000000000002"
+                     *     ]
+                     */
                     ids?: string[];
-                    /** @description The ids of contacts, at most 1,000. */
+                    /**
+                     * @description The ids of contacts, at most 1,000.
+                     * @example [
+                     *       "01928c7e-0000-7000-8000-000000000002"
+                     *     ]
+                     */
                     contactIds?: string[];
                 } & (unknown | unknown);
             };
@@ -7930,9 +8085,19 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The ids. */
+                    /**
+                     * @description The ids.
+                     * @example [
+                     *       "01928c7e-0000-7000-8000-000000000002"
+                     *     ]
+                     */
                     ids?: string[];
-                    /** @description The ids of contacts, at most 1,000. */
+                    /**
+                     * @description The ids of contacts, at most 1,000.
+                     * @example [
+                     *       "01928c7e-0000-7000-8000-000000000002"
+                     *     ]
+                     */
                     contactIds?: string[];
                 } & (unknown | unknown);
             };
@@ -8040,7 +8205,10 @@ export interface operations {
                          * @example 1
                          */
                         processed: number;
-                        /** @description The result. */
+                        /**
+                         * @description The result.
+                         * @example {}
+                         */
                         result: Record<string, unknown>;
                         /**
                          * @description Why the job failed.
@@ -8149,7 +8317,10 @@ export interface operations {
                          * @example 1
                          */
                         processed: number;
-                        /** @description The result. */
+                        /**
+                         * @description The result.
+                         * @example {}
+                         */
                         result: Record<string, unknown>;
                         /**
                          * @description Why the job failed.
@@ -8237,7 +8408,9 @@ export interface operations {
                      *           "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                      *           "exitReason": "text",
                      *           "error": "text",
-                     *           "context": {},
+                     *           "context": {
+                     *             "orderId": "4711"
+                     *           },
                      *           "startedAt": "2026-11-15T12:00:00.000Z",
                      *           "completedAt": "2026-11-15T12:00:00.000Z",
                      *           "createdAt": "2026-11-15T12:00:00.000Z",
@@ -8301,7 +8474,12 @@ export interface operations {
                              * @example text
                              */
                             error: string | null;
-                            /** @description Variables of this execution. */
+                            /**
+                             * @description Variables of this execution.
+                             * @example {
+                             *       "orderId": "4711"
+                             *     }
+                             */
                             context: Record<string, unknown>;
                             /**
                              * Format: date-time
@@ -8693,7 +8871,10 @@ export interface operations {
                              * @example 1
                              */
                             processed: number;
-                            /** @description The result. */
+                            /**
+                             * @description The result.
+                             * @example {}
+                             */
                             result: Record<string, unknown>;
                             /**
                              * @description Why the job failed.
@@ -8823,7 +9004,10 @@ export interface operations {
                          * @example 1
                          */
                         processed: number;
-                        /** @description The result. */
+                        /**
+                         * @description The result.
+                         * @example {}
+                         */
                         result: Record<string, unknown>;
                         /**
                          * @description Why the job failed.
@@ -14889,7 +15073,9 @@ export interface operations {
                      *           "id": "01928c7e-0000-7000-8000-000000000002",
                      *           "email": "ann@example.com",
                      *           "subscribed": true,
-                     *           "data": {},
+                     *           "data": {
+                     *             "plan": "pro"
+                     *           },
                      *           "createdAt": "2026-11-15T12:00:00.000Z",
                      *           "updatedAt": "2026-11-15T12:00:00.000Z"
                      *         }
@@ -14926,7 +15112,12 @@ export interface operations {
                              * @example true
                              */
                             subscribed: boolean;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data: Record<string, unknown>;
                             /**
                              * Format: date-time
@@ -15360,7 +15551,9 @@ export interface operations {
                      *           "id": "01928c7e-0000-7000-8000-000000000002",
                      *           "email": "ann@example.com",
                      *           "subscribed": true,
-                     *           "data": {},
+                     *           "data": {
+                     *             "plan": "pro"
+                     *           },
                      *           "createdAt": "2026-11-15T12:00:00.000Z",
                      *           "updatedAt": "2026-11-15T12:00:00.000Z"
                      *         }
@@ -15391,7 +15584,12 @@ export interface operations {
                              * @example true
                              */
                             subscribed: boolean;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data: Record<string, unknown>;
                             /**
                              * Format: date-time
@@ -15465,7 +15663,12 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Addresses, or e-mails. */
+                    /**
+                     * @description Addresses, or e-mails.
+                     * @example [
+                     *       "ann@example.com"
+                     *     ]
+                     */
                     emails: string[];
                     /**
                      * @description Whether unknown addresses become contacts.
@@ -15507,7 +15710,12 @@ export interface operations {
                          * @example 1
                          */
                         created: number;
-                        /** @description What was not found. */
+                        /**
+                         * @description What was not found.
+                         * @example [
+                         *       "text"
+                         *     ]
+                         */
                         notFound: string[];
                     };
                 };
@@ -15546,7 +15754,12 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Addresses, or e-mails. */
+                    /**
+                     * @description Addresses, or e-mails.
+                     * @example [
+                     *       "ann@example.com"
+                     *     ]
+                     */
                     emails: string[];
                 };
             };
@@ -15795,7 +16008,12 @@ export interface operations {
                              * @example text
                              */
                             suggestedEmail?: string;
-                            /** @description The reasons. */
+                            /**
+                             * @description The reasons.
+                             * @example [
+                             *       "text"
+                             *     ]
+                             */
                             reasons: string[];
                         };
                     };
@@ -16682,6 +16900,7 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
+                     * @example The bytes of the file.
                      */
                     file?: string;
                 };
@@ -16803,11 +17022,13 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The image: PNG, JPEG, GIF or WebP.
+                     * @example The bytes of the file.
                      */
                     image?: string;
                     /**
                      * Format: binary
                      * @description The CSV file.
+                     * @example The bytes of the file.
                      */
                     file?: string;
                 };
@@ -17022,7 +17243,9 @@ export interface operations {
                      *         "types": [
                      *           "text"
                      *         ],
-                     *         "headers": {},
+                     *         "headers": {
+                     *           "X-Campaign": "spring"
+                     *         },
                      *         "ratePerSecond": 1,
                      *         "enabled": true,
                      *         "disabledReason": "gone",
@@ -17055,9 +17278,19 @@ export interface operations {
                          * @example text
                          */
                         description: string | null;
-                        /** @description The types. */
+                        /**
+                         * @description The types.
+                         * @example [
+                         *       "text"
+                         *     ]
+                         */
                         types: string[];
-                        /** @description Additional header fields, by name. */
+                        /**
+                         * @description Additional header fields, by name.
+                         * @example {
+                         *       "X-Campaign": "spring"
+                         *     }
+                         */
                         headers: Record<string, unknown>;
                         /**
                          * @description The most deliveries a second; null: no limit.
@@ -17134,14 +17367,22 @@ export interface operations {
                      * @example https://example.com/hook
                      */
                     url: string;
-                    /** @description The types. */
+                    /**
+                     * @description The types.
+                     * @example [
+                     *       "email.*"
+                     *     ]
+                     */
                     types: string[];
                     /**
                      * @description A text for people.
                      * @example text
                      */
                     description?: string | null;
-                    /** @description Additional header fields, by name. */
+                    /**
+                     * @description Additional header fields, by name.
+                     * @example {}
+                     */
                     headers?: {
                         [key: string]: string;
                     } | null;
@@ -17174,7 +17415,9 @@ export interface operations {
                      *       "types": [
                      *         "text"
                      *       ],
-                     *       "headers": {},
+                     *       "headers": {
+                     *         "X-Campaign": "spring"
+                     *       },
                      *       "ratePerSecond": 1,
                      *       "enabled": true,
                      *       "disabledReason": "gone",
@@ -17207,9 +17450,19 @@ export interface operations {
                          * @example text
                          */
                         description: string | null;
-                        /** @description The types. */
+                        /**
+                         * @description The types.
+                         * @example [
+                         *       "text"
+                         *     ]
+                         */
                         types: string[];
-                        /** @description Additional header fields, by name. */
+                        /**
+                         * @description Additional header fields, by name.
+                         * @example {
+                         *       "X-Campaign": "spring"
+                         *     }
+                         */
                         headers: Record<string, unknown>;
                         /**
                          * @description The most deliveries a second; null: no limit.
@@ -17347,7 +17600,9 @@ export interface operations {
                      *       "types": [
                      *         "text"
                      *       ],
-                     *       "headers": {},
+                     *       "headers": {
+                     *         "X-Campaign": "spring"
+                     *       },
                      *       "ratePerSecond": 1,
                      *       "enabled": true,
                      *       "disabledReason": "gone",
@@ -17379,9 +17634,19 @@ export interface operations {
                          * @example text
                          */
                         description: string | null;
-                        /** @description The types. */
+                        /**
+                         * @description The types.
+                         * @example [
+                         *       "text"
+                         *     ]
+                         */
                         types: string[];
-                        /** @description Additional header fields, by name. */
+                        /**
+                         * @description Additional header fields, by name.
+                         * @example {
+                         *       "X-Campaign": "spring"
+                         *     }
+                         */
                         headers: Record<string, unknown>;
                         /**
                          * @description The most deliveries a second; null: no limit.
@@ -17497,14 +17762,22 @@ export interface operations {
                      * @example https://example.com/hook
                      */
                     url?: string;
-                    /** @description The types. */
+                    /**
+                     * @description The types.
+                     * @example [
+                     *       "email.*"
+                     *     ]
+                     */
                     types?: string[];
                     /**
                      * @description A text for people.
                      * @example text
                      */
                     description?: string | null;
-                    /** @description Additional header fields, by name. */
+                    /**
+                     * @description Additional header fields, by name.
+                     * @example {}
+                     */
                     headers?: {
                         [key: string]: string;
                     } | null;
@@ -17537,7 +17810,9 @@ export interface operations {
                      *       "types": [
                      *         "text"
                      *       ],
-                     *       "headers": {},
+                     *       "headers": {
+                     *         "X-Campaign": "spring"
+                     *       },
                      *       "ratePerSecond": 1,
                      *       "enabled": true,
                      *       "disabledReason": "gone",
@@ -17569,9 +17844,19 @@ export interface operations {
                          * @example text
                          */
                         description: string | null;
-                        /** @description The types. */
+                        /**
+                         * @description The types.
+                         * @example [
+                         *       "text"
+                         *     ]
+                         */
                         types: string[];
-                        /** @description Additional header fields, by name. */
+                        /**
+                         * @description Additional header fields, by name.
+                         * @example {
+                         *       "X-Campaign": "spring"
+                         *     }
+                         */
                         headers: Record<string, unknown>;
                         /**
                          * @description The most deliveries a second; null: no limit.
@@ -17712,7 +17997,9 @@ export interface operations {
                      *       "types": [
                      *         "text"
                      *       ],
-                     *       "headers": {},
+                     *       "headers": {
+                     *         "X-Campaign": "spring"
+                     *       },
                      *       "ratePerSecond": 1,
                      *       "enabled": true,
                      *       "disabledReason": "gone",
@@ -17745,9 +18032,19 @@ export interface operations {
                          * @example text
                          */
                         description: string | null;
-                        /** @description The types. */
+                        /**
+                         * @description The types.
+                         * @example [
+                         *       "text"
+                         *     ]
+                         */
                         types: string[];
-                        /** @description Additional header fields, by name. */
+                        /**
+                         * @description Additional header fields, by name.
+                         * @example {
+                         *       "X-Campaign": "spring"
+                         *     }
+                         */
                         headers: Record<string, unknown>;
                         /**
                          * @description The most deliveries a second; null: no limit.
@@ -18125,7 +18422,9 @@ export interface operations {
                      *       "payload": {
                      *         "type": "text",
                      *         "timestamp": "2026-11-15T12:00:00.000Z",
-                     *         "data": {},
+                     *         "data": {
+                     *           "plan": "pro"
+                     *         },
                      *         "truncated": true
                      *       },
                      *       "attemptLog": [
@@ -18216,7 +18515,12 @@ export interface operations {
                              * @example 2026-11-15T12:00:00.000Z
                              */
                             timestamp: string;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data: Record<string, unknown>;
                             /**
                              * @description Whether something was cut because it was too long.
@@ -18370,7 +18674,12 @@ export interface operations {
                              * @example text
                              */
                             description: string;
-                            /** @description The branches that leave the step. */
+                            /**
+                             * @description The branches that leave the step.
+                             * @example [
+                             *       "text"
+                             *     ]
+                             */
                             exits: string[];
                             /**
                              * @description The part of the config that names the branches.
@@ -18382,7 +18691,10 @@ export interface operations {
                              * @example true
                              */
                             waits: boolean;
-                            /** @description The JSON Schema of the config. */
+                            /**
+                             * @description The JSON Schema of the config.
+                             * @example {}
+                             */
                             schema: Record<string, unknown>;
                         }[];
                     };
@@ -18483,7 +18795,10 @@ export interface operations {
                              */
                             cancelled: number;
                         };
-                        /** @description The steps. */
+                        /**
+                         * @description The steps.
+                         * @example {}
+                         */
                         steps: {
                             [key: string]: {
                                 /**
@@ -18516,7 +18831,10 @@ export interface operations {
                                  * @example 1
                                  */
                                 medianSeconds: number | null;
-                                /** @description The exits of a step. */
+                                /**
+                                 * @description The exits of a step.
+                                 * @example {}
+                                 */
                                 branches: {
                                     [key: string]: number;
                                 };
@@ -18744,7 +19062,10 @@ export interface operations {
                          * @enum {string}
                          */
                         triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                        /** @description What starts the workflow; it depends on the trigger type. */
+                        /**
+                         * @description What starts the workflow; it depends on the trigger type.
+                         * @example {}
+                         */
                         triggerConfig: Record<string, unknown>;
                         /**
                          * @description Whether it is in use.
@@ -18879,7 +19200,10 @@ export interface operations {
                              * @enum {string}
                              */
                             triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                            /** @description What starts the workflow; it depends on the trigger type. */
+                            /**
+                             * @description What starts the workflow; it depends on the trigger type.
+                             * @example {}
+                             */
                             triggerConfig: Record<string, unknown>;
                             /**
                              * @description Whether it is in use.
@@ -19075,7 +19399,10 @@ export interface operations {
                          * @enum {string}
                          */
                         triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                        /** @description What starts the workflow; it depends on the trigger type. */
+                        /**
+                         * @description What starts the workflow; it depends on the trigger type.
+                         * @example {}
+                         */
                         triggerConfig: Record<string, unknown>;
                         /**
                          * @description Whether it is in use.
@@ -19281,7 +19608,10 @@ export interface operations {
                          * @enum {string}
                          */
                         triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                        /** @description What starts the workflow; it depends on the trigger type. */
+                        /**
+                         * @description What starts the workflow; it depends on the trigger type.
+                         * @example {}
+                         */
                         triggerConfig: Record<string, unknown>;
                         /**
                          * @description Whether it is in use.
@@ -19354,7 +19684,10 @@ export interface operations {
                                  */
                                 y: number;
                             };
-                            /** @description The settings of the step; they depend on its type. */
+                            /**
+                             * @description The settings of the step; they depend on its type.
+                             * @example {}
+                             */
                             config: Record<string, unknown>;
                             /**
                              * Format: uuid
@@ -19608,7 +19941,10 @@ export interface operations {
                          * @enum {string}
                          */
                         triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                        /** @description What starts the workflow; it depends on the trigger type. */
+                        /**
+                         * @description What starts the workflow; it depends on the trigger type.
+                         * @example {}
+                         */
                         triggerConfig: Record<string, unknown>;
                         /**
                          * @description Whether it is in use.
@@ -19716,7 +20052,10 @@ export interface operations {
                          * @enum {string}
                          */
                         triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                        /** @description What starts the workflow; it depends on the trigger type. */
+                        /**
+                         * @description What starts the workflow; it depends on the trigger type.
+                         * @example {}
+                         */
                         triggerConfig: Record<string, unknown>;
                         /**
                          * @description Whether it is in use.
@@ -19812,7 +20151,10 @@ export interface operations {
                          */
                         y: number;
                     };
-                    /** @description The settings of the step; they depend on its type. */
+                    /**
+                     * @description The settings of the step; they depend on its type.
+                     * @example {}
+                     */
                     config?: Record<string, unknown>;
                     /**
                      * Format: uuid
@@ -19894,7 +20236,10 @@ export interface operations {
                              */
                             y: number;
                         };
-                        /** @description The settings of the step; they depend on its type. */
+                        /**
+                         * @description The settings of the step; they depend on its type.
+                         * @example {}
+                         */
                         config: Record<string, unknown>;
                         /**
                          * Format: uuid
@@ -20022,7 +20367,10 @@ export interface operations {
                          */
                         y: number;
                     };
-                    /** @description The settings of the step; they depend on its type. */
+                    /**
+                     * @description The settings of the step; they depend on its type.
+                     * @example {}
+                     */
                     config?: Record<string, unknown>;
                     /**
                      * Format: uuid
@@ -20093,7 +20441,10 @@ export interface operations {
                              */
                             y: number;
                         };
-                        /** @description The settings of the step; they depend on its type. */
+                        /**
+                         * @description The settings of the step; they depend on its type.
+                         * @example {}
+                         */
                         config: Record<string, unknown>;
                         /**
                          * Format: uuid
@@ -20365,7 +20716,10 @@ export interface operations {
                          * @enum {string}
                          */
                         triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                        /** @description What starts the workflow; it depends on the trigger type. */
+                        /**
+                         * @description What starts the workflow; it depends on the trigger type.
+                         * @example {}
+                         */
                         triggerConfig: Record<string, unknown>;
                         /**
                          * @description Whether a contact may enter the workflow again.
@@ -20406,7 +20760,10 @@ export interface operations {
                                      */
                                     y: number;
                                 };
-                                /** @description The settings of the step; they depend on its type. */
+                                /**
+                                 * @description The settings of the step; they depend on its type.
+                                 * @example {}
+                                 */
                                 config: Record<string, unknown>;
                                 /**
                                  * Format: uuid
@@ -20574,7 +20931,10 @@ export interface operations {
                                  */
                                 y: number;
                             };
-                            /** @description The settings of the step; they depend on its type. */
+                            /**
+                             * @description The settings of the step; they depend on its type.
+                             * @example {}
+                             */
                             config?: Record<string, unknown>;
                             /**
                              * Format: uuid
@@ -20732,7 +21092,10 @@ export interface operations {
                          * @enum {string}
                          */
                         triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                        /** @description What starts the workflow; it depends on the trigger type. */
+                        /**
+                         * @description What starts the workflow; it depends on the trigger type.
+                         * @example {}
+                         */
                         triggerConfig: Record<string, unknown>;
                         /**
                          * @description Whether a contact may enter the workflow again.
@@ -20773,7 +21136,10 @@ export interface operations {
                                      */
                                     y: number;
                                 };
-                                /** @description The settings of the step; they depend on its type. */
+                                /**
+                                 * @description The settings of the step; they depend on its type.
+                                 * @example {}
+                                 */
                                 config: Record<string, unknown>;
                                 /**
                                  * Format: uuid
@@ -20986,7 +21352,10 @@ export interface operations {
                          * @enum {string}
                          */
                         triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                        /** @description What starts the workflow; it depends on the trigger type. */
+                        /**
+                         * @description What starts the workflow; it depends on the trigger type.
+                         * @example {}
+                         */
                         triggerConfig: Record<string, unknown>;
                         /**
                          * @description Whether a contact may enter the workflow again.
@@ -21027,7 +21396,10 @@ export interface operations {
                                      */
                                     y: number;
                                 };
-                                /** @description The settings of the step; they depend on its type. */
+                                /**
+                                 * @description The settings of the step; they depend on its type.
+                                 * @example {}
+                                 */
                                 config: Record<string, unknown>;
                                 /**
                                  * Format: uuid
@@ -21206,7 +21578,10 @@ export interface operations {
                              * @enum {string}
                              */
                             triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                            /** @description What starts the workflow; it depends on the trigger type. */
+                            /**
+                             * @description What starts the workflow; it depends on the trigger type.
+                             * @example {}
+                             */
                             triggerConfig: Record<string, unknown>;
                             /**
                              * @description Whether it is in use.
@@ -21611,7 +21986,10 @@ export interface operations {
                                      */
                                     y: number;
                                 };
-                                /** @description The settings of the step; they depend on its type. */
+                                /**
+                                 * @description The settings of the step; they depend on its type.
+                                 * @example {}
+                                 */
                                 config: Record<string, unknown>;
                                 /**
                                  * Format: uuid
@@ -21746,7 +22124,10 @@ export interface operations {
                          * @enum {string}
                          */
                         triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                        /** @description What starts the workflow; it depends on the trigger type. */
+                        /**
+                         * @description What starts the workflow; it depends on the trigger type.
+                         * @example {}
+                         */
                         triggerConfig: Record<string, unknown>;
                         /**
                          * @description Whether a contact may enter the workflow again.
@@ -21787,7 +22168,10 @@ export interface operations {
                                      */
                                     y: number;
                                 };
-                                /** @description The settings of the step; they depend on its type. */
+                                /**
+                                 * @description The settings of the step; they depend on its type.
+                                 * @example {}
+                                 */
                                 config: Record<string, unknown>;
                                 /**
                                  * Format: uuid
@@ -21911,7 +22295,9 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-15T12:00:00.000Z",
                      *               "name": "Spring news",
-                     *               "data": {}
+                     *               "data": {
+                     *                 "plan": "pro"
+                     *               }
                      *             }
                      *           ],
                      *           "startAt": "2026-11-15T12:00:00.000Z",
@@ -21952,9 +22338,15 @@ export interface operations {
                              * @example Spring news
                              */
                             name: string;
-                            /** @description The contact. */
+                            /**
+                             * @description The contact.
+                             * @example {}
+                             */
                             contact: Record<string, unknown>;
-                            /** @description Variables of this execution. */
+                            /**
+                             * @description Variables of this execution.
+                             * @example {}
+                             */
                             context: Record<string, unknown> | null;
                             /** @description Events, or how many of them. */
                             events: {
@@ -21980,7 +22372,12 @@ export interface operations {
                                  * @example Spring news
                                  */
                                 name: string;
-                                /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                                /**
+                                 * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                                 * @example {
+                                 *       "plan": "pro"
+                                 *     }
+                                 */
                                 data?: Record<string, unknown>;
                             }[];
                             /**
@@ -22088,14 +22485,20 @@ export interface operations {
                  *         "id": "01928c7e-0000-7000-8000-000000000002",
                  *         "email": "ann@example.com",
                  *         "subscribed": true,
-                 *         "data": {}
+                 *         "data": {
+                 *           "plan": "pro"
+                 *         }
                  *       },
-                 *       "context": {},
+                 *       "context": {
+                 *         "orderId": "4711"
+                 *       },
                  *       "events": [
                  *         {
                  *           "at": "2026-11-15T12:00:00.000Z",
                  *           "name": "Spring news",
-                 *           "data": {}
+                 *           "data": {
+                 *             "plan": "pro"
+                 *           }
                  *         }
                  *       ],
                  *       "startAt": "2026-11-15T12:00:00.000Z",
@@ -22133,10 +22536,20 @@ export interface operations {
                          * @example true
                          */
                         subscribed?: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data?: Record<string, unknown>;
                     };
-                    /** @description Variables of this execution. */
+                    /**
+                     * @description Variables of this execution.
+                     * @example {
+                     *       "orderId": "4711"
+                     *     }
+                     */
                     context?: Record<string, unknown>;
                     /** @description Events, or how many of them. */
                     events?: {
@@ -22162,7 +22575,12 @@ export interface operations {
                          * @example Spring news
                          */
                         name: string;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data?: Record<string, unknown>;
                     }[];
                     /**
@@ -22223,7 +22641,9 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-15T12:00:00.000Z",
                      *           "name": "Spring news",
-                     *           "data": {}
+                     *           "data": {
+                     *             "plan": "pro"
+                     *           }
                      *         }
                      *       ],
                      *       "startAt": "2026-11-15T12:00:00.000Z",
@@ -22256,9 +22676,15 @@ export interface operations {
                          * @example Spring news
                          */
                         name: string;
-                        /** @description The contact. */
+                        /**
+                         * @description The contact.
+                         * @example {}
+                         */
                         contact: Record<string, unknown>;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {}
+                         */
                         context: Record<string, unknown> | null;
                         /** @description Events, or how many of them. */
                         events: {
@@ -22284,7 +22710,12 @@ export interface operations {
                              * @example Spring news
                              */
                             name: string;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data?: Record<string, unknown>;
                         }[];
                         /**
@@ -22430,7 +22861,10 @@ export interface operations {
                                  */
                                 y: number;
                             };
-                            /** @description The settings of the step; they depend on its type. */
+                            /**
+                             * @description The settings of the step; they depend on its type.
+                             * @example {}
+                             */
                             config?: Record<string, unknown>;
                             /**
                              * Format: uuid
@@ -22466,7 +22900,12 @@ export interface operations {
                             } | null;
                         }[];
                     };
-                    /** @description The ids. */
+                    /**
+                     * @description The ids.
+                     * @example [
+                     *       "01928c7e-0000-7000-8000-000000000002"
+                     *     ]
+                     */
                     ids?: string[];
                 };
             };
@@ -22682,7 +23121,9 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-15T12:00:00.000Z",
                      *           "name": "Spring news",
-                     *           "data": {}
+                     *           "data": {
+                     *             "plan": "pro"
+                     *           }
                      *         }
                      *       ],
                      *       "startAt": "2026-11-15T12:00:00.000Z",
@@ -22715,9 +23156,15 @@ export interface operations {
                          * @example Spring news
                          */
                         name: string;
-                        /** @description The contact. */
+                        /**
+                         * @description The contact.
+                         * @example {}
+                         */
                         contact: Record<string, unknown>;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {}
+                         */
                         context: Record<string, unknown> | null;
                         /** @description Events, or how many of them. */
                         events: {
@@ -22743,7 +23190,12 @@ export interface operations {
                              * @example Spring news
                              */
                             name: string;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data?: Record<string, unknown>;
                         }[];
                         /**
@@ -22835,14 +23287,20 @@ export interface operations {
                  *         "id": "01928c7e-0000-7000-8000-000000000002",
                  *         "email": "ann@example.com",
                  *         "subscribed": true,
-                 *         "data": {}
+                 *         "data": {
+                 *           "plan": "pro"
+                 *         }
                  *       },
-                 *       "context": {},
+                 *       "context": {
+                 *         "orderId": "4711"
+                 *       },
                  *       "events": [
                  *         {
                  *           "at": "2026-11-15T12:00:00.000Z",
                  *           "name": "Spring news",
-                 *           "data": {}
+                 *           "data": {
+                 *             "plan": "pro"
+                 *           }
                  *         }
                  *       ],
                  *       "startAt": "2026-11-15T12:00:00.000Z",
@@ -22880,10 +23338,20 @@ export interface operations {
                          * @example true
                          */
                         subscribed?: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data?: Record<string, unknown>;
                     };
-                    /** @description Variables of this execution. */
+                    /**
+                     * @description Variables of this execution.
+                     * @example {
+                     *       "orderId": "4711"
+                     *     }
+                     */
                     context?: Record<string, unknown>;
                     /** @description Events, or how many of them. */
                     events?: {
@@ -22909,7 +23377,12 @@ export interface operations {
                          * @example Spring news
                          */
                         name: string;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data?: Record<string, unknown>;
                     }[];
                     /**
@@ -22970,7 +23443,9 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-15T12:00:00.000Z",
                      *           "name": "Spring news",
-                     *           "data": {}
+                     *           "data": {
+                     *             "plan": "pro"
+                     *           }
                      *         }
                      *       ],
                      *       "startAt": "2026-11-15T12:00:00.000Z",
@@ -23003,9 +23478,15 @@ export interface operations {
                          * @example Spring news
                          */
                         name: string;
-                        /** @description The contact. */
+                        /**
+                         * @description The contact.
+                         * @example {}
+                         */
                         contact: Record<string, unknown>;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {}
+                         */
                         context: Record<string, unknown> | null;
                         /** @description Events, or how many of them. */
                         events: {
@@ -23031,7 +23512,12 @@ export interface operations {
                              * @example Spring news
                              */
                             name: string;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data?: Record<string, unknown>;
                         }[];
                         /**
@@ -23192,7 +23678,9 @@ export interface operations {
                      *           "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                      *           "exitReason": "text",
                      *           "error": "text",
-                     *           "context": {},
+                     *           "context": {
+                     *             "orderId": "4711"
+                     *           },
                      *           "startedAt": "2026-11-15T12:00:00.000Z",
                      *           "completedAt": "2026-11-15T12:00:00.000Z",
                      *           "createdAt": "2026-11-15T12:00:00.000Z",
@@ -23256,7 +23744,12 @@ export interface operations {
                              * @example text
                              */
                             error: string | null;
-                            /** @description Variables of this execution. */
+                            /**
+                             * @description Variables of this execution.
+                             * @example {
+                             *       "orderId": "4711"
+                             *     }
+                             */
                             context: Record<string, unknown>;
                             /**
                              * Format: date-time
@@ -23471,7 +23964,9 @@ export interface operations {
                      *           "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                      *           "exitReason": "text",
                      *           "error": "text",
-                     *           "context": {},
+                     *           "context": {
+                     *             "orderId": "4711"
+                     *           },
                      *           "startedAt": "2026-11-15T12:00:00.000Z",
                      *           "completedAt": "2026-11-15T12:00:00.000Z",
                      *           "createdAt": "2026-11-15T12:00:00.000Z",
@@ -23532,7 +24027,12 @@ export interface operations {
                              * @example text
                              */
                             error: string | null;
-                            /** @description Variables of this execution. */
+                            /**
+                             * @description Variables of this execution.
+                             * @example {
+                             *       "orderId": "4711"
+                             *     }
+                             */
                             context: Record<string, unknown>;
                             /**
                              * Format: date-time
@@ -23612,7 +24112,9 @@ export interface operations {
                  * @example {
                  *       "contactId": "01928c7e-0000-7000-8000-000000000002",
                  *       "email": "ann@example.com",
-                 *       "context": {}
+                 *       "context": {
+                 *         "orderId": "4711"
+                 *       }
                  *     }
                  */
                 "application/json": {
@@ -23628,7 +24130,12 @@ export interface operations {
                      * @example ann@example.com
                      */
                     email?: string;
-                    /** @description Variables of this execution. */
+                    /**
+                     * @description Variables of this execution.
+                     * @example {
+                     *       "orderId": "4711"
+                     *     }
+                     */
                     context?: Record<string, unknown>;
                 };
             };
@@ -23650,7 +24157,9 @@ export interface operations {
                      *       "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                      *       "exitReason": "text",
                      *       "error": "text",
-                     *       "context": {},
+                     *       "context": {
+                     *         "orderId": "4711"
+                     *       },
                      *       "startedAt": "2026-11-15T12:00:00.000Z",
                      *       "completedAt": "2026-11-15T12:00:00.000Z",
                      *       "createdAt": "2026-11-15T12:00:00.000Z",
@@ -23703,7 +24212,12 @@ export interface operations {
                          * @example text
                          */
                         error: string | null;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -23779,7 +24293,9 @@ export interface operations {
                      *       "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                      *       "exitReason": "text",
                      *       "error": "text",
-                     *       "context": {},
+                     *       "context": {
+                     *         "orderId": "4711"
+                     *       },
                      *       "startedAt": "2026-11-15T12:00:00.000Z",
                      *       "completedAt": "2026-11-15T12:00:00.000Z",
                      *       "createdAt": "2026-11-15T12:00:00.000Z",
@@ -23788,7 +24304,9 @@ export interface operations {
                      *         "id": "01928c7e-0000-7000-8000-000000000002",
                      *         "email": "ann@example.com",
                      *         "subscribed": true,
-                     *         "data": {},
+                     *         "data": {
+                     *           "plan": "pro"
+                     *         },
                      *         "createdAt": "2026-11-15T12:00:00.000Z",
                      *         "updatedAt": "2026-11-15T12:00:00.000Z"
                      *       },
@@ -23869,7 +24387,12 @@ export interface operations {
                          * @example text
                          */
                         error: string | null;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -23914,7 +24437,12 @@ export interface operations {
                              * @example true
                              */
                             subscribed: boolean;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data: Record<string, unknown>;
                             /**
                              * Format: date-time
@@ -23953,7 +24481,10 @@ export interface operations {
                              * @enum {string}
                              */
                             triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                            /** @description What starts the workflow; it depends on the trigger type. */
+                            /**
+                             * @description What starts the workflow; it depends on the trigger type.
+                             * @example {}
+                             */
                             triggerConfig: Record<string, unknown>;
                             /**
                              * @description Whether it is in use.
@@ -24025,7 +24556,10 @@ export interface operations {
                              * @example text
                              */
                             branch: string | null;
-                            /** @description What the step produced. */
+                            /**
+                             * @description What the step produced.
+                             * @example {}
+                             */
                             output: Record<string, unknown> | null;
                             /**
                              * @description What went wrong.
@@ -24106,7 +24640,9 @@ export interface operations {
                      *       "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                      *       "exitReason": "text",
                      *       "error": "text",
-                     *       "context": {},
+                     *       "context": {
+                     *         "orderId": "4711"
+                     *       },
                      *       "startedAt": "2026-11-15T12:00:00.000Z",
                      *       "completedAt": "2026-11-15T12:00:00.000Z",
                      *       "createdAt": "2026-11-15T12:00:00.000Z",
@@ -24159,7 +24695,12 @@ export interface operations {
                          * @example text
                          */
                         error: string | null;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -24344,7 +24885,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Executions that moved to the newest version. */
+                        /**
+                         * @description Executions that moved to the newest version.
+                         * @example [
+                         *       "01928c7e-0000-7000-8000-000000000002"
+                         *     ]
+                         */
                         moved: string[];
                         /** @description Executions that stay with their version. */
                         stayed: {
@@ -24420,7 +24966,9 @@ export interface operations {
                      *       "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                      *       "exitReason": "text",
                      *       "error": "text",
-                     *       "context": {},
+                     *       "context": {
+                     *         "orderId": "4711"
+                     *       },
                      *       "startedAt": "2026-11-15T12:00:00.000Z",
                      *       "completedAt": "2026-11-15T12:00:00.000Z",
                      *       "createdAt": "2026-11-15T12:00:00.000Z",
@@ -24473,7 +25021,12 @@ export interface operations {
                          * @example text
                          */
                         error: string | null;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -24549,7 +25102,9 @@ export interface operations {
                      *       "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                      *       "exitReason": "text",
                      *       "error": "text",
-                     *       "context": {},
+                     *       "context": {
+                     *         "orderId": "4711"
+                     *       },
                      *       "startedAt": "2026-11-15T12:00:00.000Z",
                      *       "completedAt": "2026-11-15T12:00:00.000Z",
                      *       "createdAt": "2026-11-15T12:00:00.000Z",
@@ -24602,7 +25157,12 @@ export interface operations {
                          * @example text
                          */
                         error: string | null;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -24663,14 +25223,18 @@ export interface operations {
                  *         "id": "01928c7e-0000-7000-8000-000000000002",
                  *         "email": "ann@example.com",
                  *         "subscribed": true,
-                 *         "data": {}
+                 *         "data": {
+                 *           "plan": "pro"
+                 *         }
                  *       },
                  *       "contactId": "01928c7e-0000-7000-8000-000000000002",
                  *       "email": "ann@example.com",
                  *       "events": [
                  *         {
                  *           "name": "Spring news",
-                 *           "data": {},
+                 *           "data": {
+                 *             "plan": "pro"
+                 *           },
                  *           "at": "2026-11-15T12:00:00.000Z",
                  *           "after": {
                  *             "amount": 1,
@@ -24703,7 +25267,9 @@ export interface operations {
                  *           }
                  *         ]
                  *       },
-                 *       "context": {},
+                 *       "context": {
+                 *         "orderId": "4711"
+                 *       },
                  *       "startAt": "2026-11-15T12:00:00.000Z"
                  *     }
                  */
@@ -24727,7 +25293,12 @@ export interface operations {
                          * @example true
                          */
                         subscribed?: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data?: Record<string, unknown>;
                     };
                     /**
@@ -24749,7 +25320,12 @@ export interface operations {
                          * @example Spring news
                          */
                         name: string;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data?: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -24811,7 +25387,10 @@ export interface operations {
                                  */
                                 y: number;
                             };
-                            /** @description The settings of the step; they depend on its type. */
+                            /**
+                             * @description The settings of the step; they depend on its type.
+                             * @example {}
+                             */
                             config?: Record<string, unknown>;
                             /**
                              * Format: uuid
@@ -24847,7 +25426,12 @@ export interface operations {
                             } | null;
                         }[];
                     };
-                    /** @description Variables of this execution. */
+                    /**
+                     * @description Variables of this execution.
+                     * @example {
+                     *       "orderId": "4711"
+                     *     }
+                     */
                     context?: Record<string, unknown>;
                     /**
                      * Format: date-time
@@ -24882,9 +25466,13 @@ export interface operations {
                      *         "id": "01928c7e-0000-7000-8000-000000000002",
                      *         "email": "ann@example.com",
                      *         "subscribed": true,
-                     *         "data": {}
+                     *         "data": {
+                     *           "plan": "pro"
+                     *         }
                      *       },
-                     *       "context": {},
+                     *       "context": {
+                     *         "orderId": "4711"
+                     *       },
                      *       "path": [
                      *         {
                      *           "visit": 1,
@@ -24932,7 +25520,9 @@ export interface operations {
                      *           "at": "2026-11-15T12:00:00.000Z",
                      *           "method": "POST",
                      *           "url": "https://example.com/hook",
-                     *           "headers": {},
+                     *           "headers": {
+                     *             "X-Campaign": "spring"
+                     *           },
                      *           "body": "<p>Hello {{name ?? \"there\"}}</p>"
                      *         }
                      *       ]
@@ -25002,10 +25592,20 @@ export interface operations {
                              * @example true
                              */
                             subscribed: boolean;
-                            /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                            /**
+                             * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                             * @example {
+                             *       "plan": "pro"
+                             *     }
+                             */
                             data: Record<string, unknown>;
                         };
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /** @description The path of a request, or the steps that were taken. */
                         path: {
@@ -25079,7 +25679,10 @@ export interface operations {
                                  */
                                 decisive: boolean;
                             }[] | null;
-                            /** @description What the step produced. */
+                            /**
+                             * @description What the step produced.
+                             * @example {}
+                             */
                             output: Record<string, unknown> | null;
                             /**
                              * Format: date-time
@@ -25188,7 +25791,12 @@ export interface operations {
                              * @example https://example.com/hook
                              */
                             url: string;
-                            /** @description Additional header fields, by name. */
+                            /**
+                             * @description Additional header fields, by name.
+                             * @example {
+                             *       "X-Campaign": "spring"
+                             *     }
+                             */
                             headers: Record<string, unknown>;
                             /**
                              * @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in.
@@ -26514,7 +27122,12 @@ export interface operations {
                          * @example true
                          */
                         subscribed: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -26625,7 +27238,12 @@ export interface operations {
                          * @example true
                          */
                         subscribed: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -26807,7 +27425,12 @@ export interface operations {
                          * @example true
                          */
                         subscribed: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -26940,7 +27563,12 @@ export interface operations {
                          * @example true
                          */
                         subscribed: boolean;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -28808,7 +29436,9 @@ export interface operations {
                  *         "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                  *         "exitReason": "text",
                  *         "error": "text",
-                 *         "context": {},
+                 *         "context": {
+                 *           "orderId": "4711"
+                 *         },
                  *         "startedAt": "2026-11-15T12:00:00.000Z",
                  *         "completedAt": "2026-11-15T12:00:00.000Z",
                  *         "createdAt": "2026-11-15T12:00:00.000Z",
@@ -28878,7 +29508,12 @@ export interface operations {
                          * @example text
                          */
                         error: string | null;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -28964,7 +29599,9 @@ export interface operations {
                  *         "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                  *         "exitReason": "text",
                  *         "error": "text",
-                 *         "context": {},
+                 *         "context": {
+                 *           "orderId": "4711"
+                 *         },
                  *         "startedAt": "2026-11-15T12:00:00.000Z",
                  *         "completedAt": "2026-11-15T12:00:00.000Z",
                  *         "createdAt": "2026-11-15T12:00:00.000Z",
@@ -29034,7 +29671,12 @@ export interface operations {
                          * @example text
                          */
                         error: string | null;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -29120,7 +29762,9 @@ export interface operations {
                  *         "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                  *         "exitReason": "text",
                  *         "error": "text",
-                 *         "context": {},
+                 *         "context": {
+                 *           "orderId": "4711"
+                 *         },
                  *         "startedAt": "2026-11-15T12:00:00.000Z",
                  *         "completedAt": "2026-11-15T12:00:00.000Z",
                  *         "createdAt": "2026-11-15T12:00:00.000Z",
@@ -29190,7 +29834,12 @@ export interface operations {
                          * @example text
                          */
                         error: string | null;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -29276,7 +29925,9 @@ export interface operations {
                  *         "currentStepId": "01928c7e-0000-7000-8000-000000000002",
                  *         "exitReason": "text",
                  *         "error": "text",
-                 *         "context": {},
+                 *         "context": {
+                 *           "orderId": "4711"
+                 *         },
                  *         "startedAt": "2026-11-15T12:00:00.000Z",
                  *         "completedAt": "2026-11-15T12:00:00.000Z",
                  *         "createdAt": "2026-11-15T12:00:00.000Z",
@@ -29346,7 +29997,12 @@ export interface operations {
                          * @example text
                          */
                         error: string | null;
-                        /** @description Variables of this execution. */
+                        /**
+                         * @description Variables of this execution.
+                         * @example {
+                         *       "orderId": "4711"
+                         *     }
+                         */
                         context: Record<string, unknown>;
                         /**
                          * Format: date-time
@@ -29870,7 +30526,10 @@ export interface operations {
                          * @example 1
                          */
                         processed: number;
-                        /** @description The result. */
+                        /**
+                         * @description The result.
+                         * @example {}
+                         */
                         result: Record<string, unknown>;
                         /**
                          * @description Why the job failed.
@@ -30011,7 +30670,10 @@ export interface operations {
                          * @example 1
                          */
                         processed: number;
-                        /** @description The result. */
+                        /**
+                         * @description The result.
+                         * @example {}
+                         */
                         result: Record<string, unknown>;
                         /**
                          * @description Why the job failed.
@@ -30576,6 +31238,7 @@ export interface operations {
                  *       "data": {
                  *         "name": "bought",
                  *         "data": {
+                 *           "plan": "pro",
                  *           "total": 3
                  *         },
                  *         "eventId": "01928c7e-0000-7000-8000-000000000003",
@@ -30606,7 +31269,12 @@ export interface operations {
                          * @example Spring news
                          */
                         name: string;
-                        /** @description The content: custom fields of a contact, values of an event, or the items of a list. */
+                        /**
+                         * @description The content: custom fields of a contact, values of an event, or the items of a list.
+                         * @example {
+                         *       "plan": "pro"
+                         *     }
+                         */
                         data: Record<string, unknown>;
                         /**
                          * Format: uuid

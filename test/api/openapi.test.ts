@@ -7,21 +7,6 @@ import { routeGroups } from '../../api/routes/index.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { webhookTypes } from '../../services/webhooks/types.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
-import { schemaValidator, withFullReferences } from '../support/json-schema.ts';
-
-interface Media {
-  content?: Record<string, { schema: object; example?: unknown }>;
-}
-
-interface Operation {
-  operationId: string;
-  parameters: { name: string; description?: string }[];
-  requestBody?: Media;
-  responses: Record<string, Media>;
-}
-
-const operationsOf = ({ paths }: { paths: Record<string, Record<string, Operation>> }): Operation[] =>
-  Object.values(paths).flatMap((operations) => Object.values(operations));
 
 describe('GET /openapi.json', () => {
   let api: TestApi;
@@ -122,45 +107,6 @@ describe('GET /openapi.json', () => {
     expect(responses[422].content['application/json'].schema.$ref).to.equal('#/components/schemas/Error');
     const { data } = responses[200].content['application/json'].schema.properties;
     expect(data.required).to.have.members(['contact', 'event', 'timestamp']);
-  });
-
-  it('describes every field and parameter', () => {
-    const silent = new Set<string>();
-    const visit = (schema: unknown): void => {
-      if (typeof schema !== 'object' || schema === null) return;
-      const { properties = {}, example: _example, examples: _examples, ...rest } = schema as Record<string, unknown>;
-      for (const [name, property] of Object.entries(properties as Record<string, Record<string, unknown>>)) {
-        if (!property.description && !property.$ref) silent.add(name);
-        visit(property);
-      }
-      for (const value of Object.values(rest)) visit(value);
-    };
-    visit(document.components.schemas);
-    visit(document.webhooks);
-    for (const { parameters, requestBody, responses } of operationsOf(document)) {
-      for (const { name, description } of parameters) if (!description) silent.add(name);
-      visit(requestBody);
-      visit(responses);
-    }
-    expect([...silent], 'add them to api/http/openapi-field-texts.ts').to.deep.equal([]);
-  });
-
-  it('has an example that fits its schema for every body and answer', () => {
-    const validator = schemaValidator(document);
-    const compiled = new Map<string, ReturnType<typeof validator.compile>>();
-    const wrong: string[] = [];
-    for (const { operationId, requestBody, responses } of operationsOf(document)) {
-      const contents = [requestBody, ...Object.values(responses)].flatMap((one) => Object.values(one?.content ?? {}));
-      for (const { schema, example } of contents) {
-        expect(example, operationId).not.to.equal(undefined);
-        const text = JSON.stringify(schema);
-        // Most answers share the schema of errors.
-        const validate = compiled.get(text) ?? validator.compile(withFullReferences(schema) as object);
-        compiled.set(text, validate);
-        if (!validate(example)) wrong.push(`${operationId}: ${validator.errorsText(validate.errors)}`);
-      }
-    }
-    expect(wrong).to.deep.equal([]);
   });
 
   it('declares both forms of the 400 of POST /contacts and POST /segments', () => {

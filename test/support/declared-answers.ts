@@ -1,6 +1,6 @@
 // Compares every answer of an API in this process with the OpenAPI document (decision 189): the status, the media type,
-// the body with no field that the schema does not have, and the headers. Differences are listed after the tests, and
-// fail the run with STRICT_ANSWERS=true; so are declared answers that no API test has seen.
+// the body with no field that the schema does not have, and the headers. Differences fail the run,
+// and after a run of all API tests so do declared answers that none of them has seen.
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
@@ -239,21 +239,13 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** Statuses that `shared-answers.test.ts` gets from every operation that declares them. */
-const SHARED = ['415', '500', '503'];
-
-/** Lists what is not as declared, and returns what fails the run. Unseen answers are known after all API tests. */
+/** Returns what is not as declared, which fails the run. Unseen answers are known after all API tests. */
 export function answerDifferences(ranAllApiTests: boolean): string[] {
   const differences = [...(checker?.differences ?? [])].map(
     ([difference, test]) => `An answer differs from the OpenAPI document:\n  ${difference}\n  first in: ${test}`,
   );
   const unseen = ranAllApiTests ? (checker?.unseen() ?? []) : [];
-  const isShared = (answer: string) => SHARED.includes(answer.split(' ').at(-1) ?? '');
-  const listed = unseen.filter((answer) => !isShared(answer));
-  if (listed.length > 0) console.warn(`No API test has seen these declared answers:\n  ${listed.join('\n  ')}`);
-  const missing = unseen.filter(isShared).map((answer) => `No API test has seen this declared answer: ${answer}`);
-  // Until a run of all API tests has been without differences, they are only listed by default.
-  if (process.env.STRICT_ANSWERS === 'true') return [...differences, ...missing];
-  if (differences.length > 0) console.warn(differences.join('\n'));
-  return missing;
+  return unseen.length === 0
+    ? differences
+    : [...differences, `No API test has seen these declared answers:\n  ${unseen.join('\n  ')}`];
 }

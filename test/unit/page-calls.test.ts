@@ -5,7 +5,7 @@ import { NOT_ON_OPENING, PAGE_CALLS } from '../../bench/pages-calls.ts';
 
 const app = resolve(import.meta.dirname, '../../web/app/src');
 /** Written by `npm run api-types`. */
-const GENERATED = 'api/schema.ts';
+const GENERATED = 'api/session-schema.ts';
 
 /** Without the names and the query: `/contacts/{}`. */
 const shapeOf = (path: string): string =>

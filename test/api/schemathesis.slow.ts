@@ -1,0 +1,115 @@
+// Requests that schemathesis (https://schemathesis.io) makes from our OpenAPI document: valid ones, broken ones and edge
+// cases. It needs `pip install schemathesis`, or SCHEMATHESIS_PATH:
+//   SCHEMATHESIS_PATH=venv/bin/schemathesis npm test -- test/api/schemathesis.slow.ts
+// SCHEMATHESIS_EXAMPLES sets the generated requests per operation, SCHEMATHESIS_SEED makes others (decision 209).
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { person } from '../support/accounts.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type DocumentOperation, documentOperations } from '../support/document-operations.ts';
+import { createOneOfEachResource, type ProjectResources, pathWith } from '../support/one-of-each.ts';
+
+const PROGRAM = process.env.SCHEMATHESIS_PATH ?? 'schemathesis';
+const EXAMPLES = process.env.SCHEMATHESIS_EXAMPLES ?? '30';
+const SEED = process.env.SCHEMATHESIS_SEED ?? '20261116';
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+];
+
+/** They never end, or end what the caller authenticates with. */
+const LEFT_OUT = ['GET /live', 'GET /webhook-endpoints/listen', 'GET /auth/logout', 'POST /auth/logout'];
+
+describe('requests of schemathesis', function () {
+  this.timeout(3_600_000);
+  let api: TestApi;
+  let project: ApiProject;
+  let own: ProjectResources;
+  let operatorCookie: string;
+  let operations: DocumentOperation[];
+  let folder: string;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'everpost-schemathesis-'));
+    api = await startTestApi({
+      env: {
+        ...{ RATE_LIMIT_PER_MINUTE: '0', SIGNUPS_PER_IP_PER_HOUR: '0', DNS_SERVERS: '127.0.0.1:1', LOG_LEVEL: 'error' },
+        ...{ STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_API_BASE: 'http://127.0.0.1:1' },
+      },
+    });
+    project = await api.project();
+    own = await createOneOfEachResource(api, project);
+    const operator = await person(api);
+    await api.db('users').where({ id: operator.id }).update({ operator: true });
+    operatorCookie = operator.cookie;
+    operations = documentOperations((await api.get('/openapi.json')).body);
+  });
+  after(async () => {
+    await api.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const callers: [name: string, accesses: DocumentOperation['access'][], headers: () => Record<string, string>][] = [
+    ['a secret key', ['secretKey', 'memberOrKey'], () => ({ Authorization: `Bearer ${project.secretKey}` })],
+    ['a public key', ['publicKey'], () => ({ Authorization: `Bearer ${project.publicKey}` })],
+    [
+      'a session',
+      ['session', 'projectSession', 'member'],
+      () => ({ Cookie: project.cookie, 'X-Project-Id': project.id }),
+    ],
+    ['an operator', ['operator'], () => ({ Cookie: operatorCookie })],
+    ['nobody', ['public'], () => ({})],
+  ];
+
+  for (const [name, accesses, headers] of callers)
+    it(`of ${name} get no 5xx and only answers as declared`, async () => {
+      const chosen = operations.filter((one) => accesses.includes(one.access) && !LEFT_OUT.includes(one.name));
+      expect(chosen.length).to.be.greaterThan(0);
+      const config = join(folder, `${accesses[0]}.toml`);
+      writeFileSync(config, chosen.filter(({ path }) => path.includes('{')).map(knownIds).join('\n'));
+      const { output, code } = await run([
+        ...['--config-file', config, 'run', `${api.url}/openapi.json`, '--checks', CHECKS.join()],
+        ...['--max-examples', EXAMPLES, '--seed', SEED, '--generation-database', 'none', '--continue-on-failure'],
+        ...['--phases', 'examples,coverage,fuzzing', '--request-timeout', '30', '--no-color', '--warnings', 'off'],
+        ...['--suppress-health-check', 'all', '--max-redirects', '0'],
+        ...chosen.flatMap((one) => ['--include-name', one.name]),
+        ...Object.entries(headers()).flatMap(([key, value]) => ['--header', `${key}: ${value}`]),
+      ]);
+      if (code !== 0) throw new Error(output);
+      console.log(`      ${/Test cases:[^\n]*\n[^\n]*/.exec(output)?.[0].trim().replaceAll(/\s+/g, ' ')}`);
+    });
+
+  /** Lets requests reach resources that exist, except those that would delete them. */
+  function knownIds({ name, method, path, access }: DocumentOperation): string {
+    if (method === 'DELETE' || access === 'public') return '';
+    const [declared, filled] = [path.split('/'), pathWith(own, path).split('/')];
+    const values = declared.flatMap((part, n) =>
+      part.startsWith('{')
+        ? [`"path.${part.slice(1, -1)}" = ${JSON.stringify(decodeURIComponent(filled[n] ?? ''))}`]
+        : [],
+    );
+    return `[[operations]]\ninclude-name = ${JSON.stringify(name)}\nparameters = { ${values.join(', ')} }\n`;
+  }
+
+  async function run(args: string[]): Promise<{ output: string; code: number | null }> {
+    const child = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    const [code] = (await once(child, 'close').catch((error: Error) => {
+      throw new Error(`${PROGRAM} cannot be started: pip install schemathesis, or set SCHEMATHESIS_PATH.`, {
+        cause: error,
+      });
+    })) as [number | null];
+    return { output, code };
+  }
+});

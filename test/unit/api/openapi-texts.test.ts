@@ -1,0 +1,134 @@
+// Every field, parameter, header and answer of the OpenAPI document has a description and an example that fits.
+import { expect } from 'chai';
+import type { AppParts } from '../../../api/http/context.ts';
+import { openApiOf } from '../../../api/http/openapi.ts';
+import { routeGroups } from '../../../api/routes/index.ts';
+import { readSettings } from '../../../platform/settings.ts';
+import { schemaValidator, withFullReferences } from '../../support/json-schema.ts';
+
+type Schema = Record<string, unknown>;
+
+interface Media {
+  content?: Record<string, { schema: Schema; example?: unknown }>;
+}
+
+interface Described {
+  description?: string;
+  example?: unknown;
+  schema: Schema;
+}
+
+interface Operation {
+  operationId: string;
+  summary?: string;
+  parameters: (Described & { name: string; in: string })[];
+  requestBody?: Media;
+  responses: Record<string, Media & { description?: string }>;
+}
+
+interface Field {
+  /** Where it is, as in `postContacts 201 data`. */
+  path: string;
+  schema: Schema;
+}
+
+describe('the texts and examples of the OpenAPI document', () => {
+  const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
+  const document = openApiOf(routeGroups(parts, () => ({ openapi: '', paths: {} })));
+  const paths = document.paths as unknown as Record<string, Record<string, Operation>>;
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const webhooks = Object.entries(document.webhooks as Record<string, { post: Operation }>);
+  const components = document.components as { schemas: Record<string, Schema>; headers: Record<string, Described> };
+
+  const bodies: Field[] = [
+    ...Object.entries(components.schemas).map(([name, schema]) => ({ path: name, schema })),
+    ...webhooks.flatMap(([type, { post }]) => contentsOf(type, post.requestBody)),
+    ...operations.flatMap(({ operationId, requestBody, responses }) => [
+      ...contentsOf(operationId, requestBody),
+      ...Object.entries(responses).flatMap(([status, response]) => contentsOf(`${operationId} ${status}`, response)),
+    ]),
+  ];
+  const fields = bodies.flatMap(({ path, schema }) => fieldsOf(schema, path));
+  const parameters = operations.flatMap(({ operationId, parameters: own }) =>
+    own.map((parameter) => ({ ...parameter, path: `${operationId} ${parameter.in} ${parameter.name}` })),
+  );
+
+  function contentsOf(path: string, media: Media | undefined): (Field & { example: unknown })[] {
+    return Object.values(media?.content ?? {}).map(({ schema, example }) => ({ path, schema, example }));
+  }
+
+  function fieldsOf(schema: unknown, path: string): Field[] {
+    if (typeof schema !== 'object' || schema === null) return [];
+    const { properties = {}, example: _example, examples: _examples, ...rest } = schema as Schema;
+    const own = Object.entries(properties as Record<string, Schema>).flatMap(([name, property]) => [
+      { path: `${path} ${name}`, schema: property },
+      ...fieldsOf(property, `${path} ${name}`),
+    ]);
+    return [...own, ...Object.values(rest).flatMap((value) => fieldsOf(value, path))];
+  }
+
+  const hasFields = ({ properties, items }: Schema): boolean =>
+    Object.keys(properties ?? {}).length > 0 ||
+    (typeof items === 'object' && items !== null && ('$ref' in items || hasFields(items as Schema)));
+
+  const validator = schemaValidator(document);
+  const compiled = new Map<string, ReturnType<typeof validator.compile>>();
+
+  /** Returns why the example does not fit, or undefined. */
+  function misfit({ path, schema, example }: Field & { example: unknown }): string[] {
+    const text = JSON.stringify(schema);
+    const validate = compiled.get(text) ?? validator.compile(withFullReferences(schema) as object);
+    compiled.set(text, validate);
+    return validate(example) ? [] : [`${path}: ${JSON.stringify(example)} ${validator.errorsText(validate.errors)}`];
+  }
+
+  it('finds the fields of all operations and webhooks', () => {
+    expect(operations).to.have.length.greaterThan(150);
+    expect(webhooks).to.have.length.greaterThan(20);
+    expect(fields).to.have.length.greaterThan(2_000);
+  });
+
+  it('describes every field', () => {
+    const silent = fields.filter(({ schema }) => !schema.description && !schema.$ref).map(({ path }) => path);
+    expect(silent, 'add them to api/http/openapi-field-texts.ts').to.deep.equal([]);
+  });
+
+  it('gives an example of every field that has no fields of its own', () => {
+    const asked = fields.filter(({ schema }) => !schema.$ref && schema.not === undefined && !hasFields(schema));
+    const without = asked.filter(({ schema }) => !Array.isArray(schema.examples) || schema.examples.length === 0);
+    expect(without.map(({ path }) => path)).to.deep.equal([]);
+    const wrong = asked.flatMap(({ path, schema }) =>
+      (schema.examples as unknown[]).flatMap((example) => misfit({ path, schema, example })),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('describes every parameter, with an example that fits', () => {
+    expect(parameters).to.have.length.greaterThan(200);
+    expect(parameters.filter(({ description }) => !description).map(({ path }) => path)).to.deep.equal([]);
+    expect(parameters.filter(({ example }) => example === undefined).map(({ path }) => path)).to.deep.equal([]);
+    expect(parameters.flatMap(({ path, schema, example }) => misfit({ path, schema, example }))).to.deep.equal([]);
+  });
+
+  it('describes every operation, answer and header', () => {
+    for (const { operationId, summary, responses } of operations) {
+      expect(summary, operationId).to.be.a('string').and.not.equal('');
+      for (const [status, { description }] of Object.entries(responses))
+        expect(description, `${operationId} ${status}`).to.be.a('string').and.not.equal('');
+    }
+    for (const [name, { description, example, schema }] of Object.entries(components.headers)) {
+      expect(description, name).to.be.a('string').and.not.equal('');
+      expect(misfit({ path: name, schema, example })).to.deep.equal([]);
+    }
+  });
+
+  it('gives an example that fits of every body and answer', () => {
+    const contents = operations.flatMap(({ operationId, requestBody, responses }) => [
+      ...contentsOf(operationId, requestBody),
+      ...Object.entries(responses).flatMap(([status, response]) => contentsOf(`${operationId} ${status}`, response)),
+    ]);
+    const all = [...contents, ...webhooks.flatMap(([type, { post }]) => contentsOf(type, post.requestBody))];
+    expect(all.filter(({ example }) => example === undefined).map(({ path }) => path)).to.deep.equal([]);
+    expect(all.flatMap(misfit)).to.deep.equal([]);
+  });
+});
