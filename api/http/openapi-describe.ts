@@ -61,6 +61,7 @@ const recordExamples: Record<string, object> = {
 const formatExamples: Record<string, string> = {
   uuid: ID,
   email: 'ann@example.com',
+  'idn-email': 'ann@example.com',
   'date-time': TIME,
   date: '2026-11-15',
   uri: 'https://example.com/hook',

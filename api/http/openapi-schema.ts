@@ -64,6 +64,10 @@ export function jsonSchemaOf(schema: joi.Schema): Schema {
   return simplify(described) as Schema;
 }
 
+/** Converts the schema of an answer: addresses in it may be international, which `email` of JSON Schema does not allow. */
+export const answerSchemaOf = (schema: joi.Schema): Schema =>
+  JSON.parse(JSON.stringify(jsonSchemaOf(schema)).replaceAll('"format":"email"', '"format":"idn-email"')) as Schema;
+
 /** Simplifies joi-to-json's output: conditionals become `anyOf`, and a minimum of 0 is dropped. */
 function simplify(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(simplify);

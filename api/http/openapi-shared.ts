@@ -150,7 +150,7 @@ export function errorResponses(route: Route, headers: object): Responses {
       'The caller may not do this, or with `details.confirmationRequired` not before POST /auth/confirm (`FORBIDDEN`)',
     );
   if (access === 'operator') add(404, 'The caller is no operator, or there is no such resource (`RESOURCE_NOT_FOUND`)');
-  else if (params) add(404, 'No such resource in this project (`RESOURCE_NOT_FOUND`)');
+  else if (mayRefuseParams(params)) add(404, 'No such resource in this project (`RESOURCE_NOT_FOUND`)');
   if (hasBody) add(413, 'The body is too large (`PAYLOAD_TOO_LARGE`)');
   if (hasBody && bodyKind !== 'raw')
     add(415, 'The body has another Content-Type than this route takes, or is compressed (`BAD_REQUEST`)');
@@ -167,6 +167,12 @@ export function errorResponses(route: Route, headers: object): Responses {
   });
   return responses;
 }
+
+/** A part of a path without any rule takes every text: its token is looked up, and answered like a wrong one. */
+const mayRefuseParams = (params: Route['params'] = {}): boolean =>
+  Object.values(params).some((schema) => schema.validate('x'.repeat(LONGER_THAN_ANY_LIMIT)).error !== undefined);
+
+const LONGER_THAN_ANY_LIMIT = 2_000;
 
 /** Parameters with a `failover` take any value. */
 const mayRefuseQuery = ({ query = {} }: Route): boolean =>

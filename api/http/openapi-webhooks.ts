@@ -5,7 +5,7 @@ import { contactSchema } from '../presenters/contact.ts';
 import { domainSchema } from '../presenters/domain.ts';
 import { executionSchema } from '../presenters/execution.ts';
 import { jobSchema } from '../presenters/job.ts';
-import { jsonSchemaOf } from './openapi-schema.ts';
+import { answerSchemaOf } from './openapi-schema.ts';
 import { email, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
 import type { Shape, Typed } from './typed.ts';
 
@@ -168,7 +168,7 @@ const parameters = [
 
 function operationOf({ type, description }: WebhookType): object {
   const described = webhookData[type];
-  const data = described ? jsonSchemaOf(described.schema) : { type: 'object' };
+  const data = described ? answerSchemaOf(described.schema) : { type: 'object' };
   const schema = {
     type: 'object',
     required: ['type', 'timestamp', 'data'],

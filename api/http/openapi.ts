@@ -2,7 +2,7 @@ import joi from 'joi';
 import type { DeclaredAnswer } from './answers.ts';
 import { describeDocument } from './openapi-describe.ts';
 import { tagTexts } from './openapi-field-texts.ts';
-import { jsonSchemaOf } from './openapi-schema.ts';
+import { answerSchemaOf, jsonSchemaOf } from './openapi-schema.ts';
 import {
   errorResponses,
   idempotencyKey,
@@ -141,7 +141,7 @@ function responseOf(status: number, answer: DeclaredAnswer, headers: object, rou
     : code
       ? errorSchema
       : schema
-        ? jsonSchemaOf(schema)
+        ? answerSchemaOf(schema)
         : contentType && { type: 'string' };
   const codes = code ?? orError;
   return {

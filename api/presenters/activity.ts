@@ -9,6 +9,7 @@ import {
   nullable,
   object,
   oneOf,
+  optional,
   record,
   text,
   uuid,
@@ -49,7 +50,26 @@ export const activityStatsSchema = object({
   bounceRate: fraction(),
 });
 
-export const upcomingSchema = object({ data: list(object({ type: text(), scheduledFor: dateTime() })) });
+export const upcomingSchema = object({
+  data: list(
+    object({
+      type: oneOf('campaign.scheduled', 'workflow.step'),
+      scheduledFor: dateTime(),
+      // Of a campaign.
+      campaignId: optional(uuid()),
+      name: optional(text()),
+      subject: optional(text({ min: 0 })),
+      // Of a step.
+      executionId: optional(uuid()),
+      workflowId: optional(uuid()),
+      workflowName: optional(nullable(text())),
+      contactId: optional(uuid()),
+      contactEmail: optional(nullable(email())),
+      stepId: optional(nullable(uuid())),
+      eventName: optional(nullable(text())),
+    }),
+  ),
+});
 
 export const presentUpcoming = (upcoming: Upcoming[]) => ({
   data: upcoming.map(({ scheduledFor, ...item }) => ({ ...item, scheduledFor: scheduledFor.toISOString() })),

@@ -2,29 +2,37 @@ import joi from 'joi';
 import { stepTypeNames } from '../../services/workflows/graph.ts';
 import type { SimulatedStep, Simulation } from '../../services/workflows/simulation/simulate.ts';
 import {
-  dateTime,
   email,
   flag,
   list,
   nullable,
   object,
   oneOf,
+  optional,
   record,
   text,
   uuid,
   wholeNumber,
 } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { documented } from '../http/violations.ts';
 
 const nullableText = () => nullable(text({ min: 0 }));
 
-const visitFields = { stepId: text(), visit: wholeNumber({ min: 1 }), at: dateTime() };
+/** As `toISOString` writes it: a simulation that starts late passes the year 9999, which `date-time` does not have. */
+const moment = (): Typed<string> =>
+  documented(text(), { pattern: '^([+-]\\d{2})?\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' }).example(
+    '2026-11-15T12:00:00.000Z',
+  );
+
+const visitFields = { stepId: text(), visit: wholeNumber({ min: 1 }), at: moment() };
 
 export const simulationSchema = object({
   status: oneOf('COMPLETED', 'EXITED', 'FAILED', 'WAITING', 'STOPPED'),
   reason: nullableText(),
   truncated: nullable(object({ at: object({ stepId: text(), visit: wholeNumber({ min: 1 }) }), reason: text() })),
-  startedAt: dateTime(),
-  endedAt: dateTime(),
+  startedAt: moment(),
+  endedAt: moment(),
   contact: object({ id: uuid(), email: email(), subscribed: flag(), data: record() }),
   context: record(),
   path: list(
@@ -43,15 +51,17 @@ export const simulationSchema = object({
             field: nullableText(),
             operator: nullableText(),
             value: joi.any(),
+            unit: optional(text()),
+            count: optional(wholeNumber({ min: 1 })),
             matched: flag(),
             decisive: flag(),
           }),
         ),
       ),
       output: nullable(record()),
-      scheduledFor: nullable(dateTime()),
-      enteredAt: dateTime(),
-      leftAt: nullable(dateTime()),
+      scheduledFor: nullable(moment()),
+      enteredAt: moment(),
+      leftAt: nullable(moment()),
     }),
   ),
   emails: list(

@@ -29,6 +29,8 @@ interface FormError {
 
 interface LinkPage {
   path: string;
+  /** Whether its form may ask for the password of the account. */
+  logsIn: boolean;
   show(call: PageCall, formError?: FormError): Promise<Answer>;
   act(call: PageCall): Promise<Answer>;
 }
@@ -44,6 +46,7 @@ const form = (page: Omit<Parameters<typeof presentForm>[0], 'formError'>, formEr
 
 const verification: LinkPage = {
   path: '/verify-email/:token',
+  logsIn: true,
   async show({ db, params, request }, formError) {
     const { email, ownSession } = await findVerification(db, params.token, sessionToken(request.headers));
     if (ownSession)
@@ -82,6 +85,7 @@ const verification: LinkPage = {
 
 const reset: LinkPage = {
   path: '/reset-password/:token',
+  logsIn: false,
   async show({ db, params }, formError) {
     await findToken(db, 'RESET_PASSWORD', params.token);
     return form(
@@ -109,6 +113,7 @@ const reset: LinkPage = {
 
 const invitation: LinkPage = {
   path: '/invitations/:token',
+  logsIn: true,
   async show({ db, settings, params, request }, formError) {
     const found = await findInvitation(db, params.token, sessionToken(request.headers));
     const { projectName, email, role, needs } = found;
@@ -204,7 +209,7 @@ function refuseForeignForm({ settings, request: { headers } }: PageCall): void {
 /** The field as typed, possibly empty. */
 const typed = () => text({ min: 0, max: 1_000 });
 
-const linkRoutes = ({ path, show, act }: LinkPage, [showSummary, actSummary]: [string, string]) => [
+const linkRoutes = ({ path, logsIn, show, act }: LinkPage, [showSummary, actSummary]: [string, string]) => [
   route({
     method: 'GET',
     path,
@@ -225,9 +230,11 @@ const linkRoutes = ({ path, show, act }: LinkPage, [showSummary, actSummary]: [s
     answers: {
       ...answers,
       403: failure('The form was sent from another site.', 'FORBIDDEN'),
-      401: page('The password is wrong, or there is no session of the account; the page says so.'),
       422: page('The password is too short; the page says so.'),
-      429: page('Too many failed attempts.'),
+      ...(logsIn && {
+        401: page('The password is wrong, or there is no session of the account; the page says so.'),
+        429: page('Too many failed attempts.'),
+      }),
     },
     handle: (call) => {
       refuseForeignForm(call);

@@ -91,6 +91,7 @@ export const webhookListen = ({ isClosing }: Pick<AppParts, 'isClosing'>): Route
         if (request.method === 'HEAD') return eventStream(async function* () {});
         if ((streams.get(projectId) ?? 0) >= STREAMS_PER_PROJECT)
           throw new ApiError(429, 'RATE_LIMIT_EXCEEDED', `This project has ${STREAMS_PER_PROJECT} streams open.`, {
+            headers: { 'Retry-After': '15' },
             suggestion: 'Close one of them first.',
           });
         return eventStream((left) => messages(db, project, types, secret, left), { 'X-Webhook-Secret': secret });

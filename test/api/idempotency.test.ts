@@ -48,6 +48,14 @@ describe('the header Idempotency-Key', () => {
     expect(answer.body.error.details.originalRequest).to.equal('POST /v1/track');
   });
 
+  it('answers 409 to a repeated track, which counts once', async () => {
+    const first = await track('visit-1');
+    expect(first).to.have.status(200);
+    const second = await track('visit-1');
+    expect(second).to.be.envelope(409, 'IDEMPOTENCY_KEY_REUSED');
+    expect(second.body.error.details).to.include({ key: 'visit-1', originalRequest: 'POST /v1/track' });
+  });
+
   it('can be reused after a rejected request', async () => {
     const refused = await project.browser.post('/v1/track', { email: 'no' }, { 'idempotency-key': 'free' });
     expect(refused).to.have.status(422);

@@ -231,6 +231,9 @@ describe('limits on resources of a project', () => {
     expectTwo(answers, 201);
     const { id } = accepted(answers)?.body ?? {};
     expect(await project.server.post(`/workflows/${id}/duplicate`)).to.have.status(409);
+    const [recipe] = (await project.server.get('/workflows/recipes')).body.recipes;
+    const from = `a@${project.senderDomain}`;
+    expect(await project.server.post('/workflows/recipes', { recipe: recipe.id, from })).to.be.envelope(409, 'CONFLICT');
   });
 
   it('rejects a third open job with 409, import or bulk', async () => {
@@ -243,6 +246,27 @@ describe('limits on resources of a project', () => {
     expect(refused).to.have.status(409);
     expect(refused.body.error.code).to.equal('CONFLICT');
     expect(await project.server.post('/contacts/import', form)).to.have.status(409);
+    for (const path of ['/imports', '/suppressions/import'])
+      expect(await project.server.post(path, form), path).to.be.envelope(409, 'CONFLICT');
+    for (const path of ['/contacts/bulk-unsubscribe', '/contacts/bulk-delete'])
+      expect(await project.server.post(path, { contactIds }), path).to.be.envelope(409, 'CONFLICT');
+    const { id } = (await project.server.post('/workflows', { name: 'W', eventName: 'started' })).body;
+    const retry = await project.server.post(`/workflows/${id}/executions/retry-failed`, {});
+    expect(retry).to.be.envelope(409, 'CONFLICT');
+  });
+
+  it('rejects a page of templates or campaigns with more than 64 MB of bodies with 413', async () => {
+    const from = `a@${project.senderDomain}`;
+    const template = { name: 'T', subject: 's', body: 'b', type: 'TRANSACTIONAL', from };
+    const campaign = { name: 'C', subject: 's', body: 'b', audienceType: 'ALL', from };
+    for (const [path, table, content] of [
+      ['/templates', 'templates', template],
+      ['/campaigns', 'campaigns', campaign],
+    ] as const) {
+      for (let n = 0; n < 2; n++) expect((await project.server.post(path, content)).status).to.be.oneOf([200, 201]);
+      await api.db(table).where({ projectId: project.id }).update({ body: 'x'.repeat(33 * 1024 * 1024) });
+      expect(await project.server.get(path), path).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+    }
   });
 
   it('rejects a condition larger than 256 KB', async () => {

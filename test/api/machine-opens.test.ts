@@ -8,7 +8,7 @@ import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { readEventsOfMail } from '../support/reading.ts';
-import { setCampaigns } from '../support/rows/campaigns.ts';
+import { addPendingDelta, setCampaigns } from '../support/rows/campaigns.ts';
 import { addMailRows, addUnpublishedResult, markSent, waitingNotices } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -49,6 +49,8 @@ describe('opens and clicks by machines', () => {
     const email = `p${++people}@a.example`;
     const { body: contact } = await project.server.post('/contacts', { email });
     const campaign = of ? { campaignId: of, sourceType: 'CAMPAIGN' } : {};
+    // Freezing the audience counts the recipient.
+    if (of) await addPendingDelta(api.db, of);
     await addMailRows(api.db, { id, projectId: project.id, contactId: contact.id, toEmail: email, ...campaign });
     await markSent(api.db, id, { sentAt: new Date(Date.now() - agoMs) });
     await addUnpublishedResult(api.db, id, contact.id);

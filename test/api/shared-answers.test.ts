@@ -74,6 +74,17 @@ describe('an answer that all operations share', function () {
       expect(await send(operation, 'x'), operation.name).to.be.envelope(400, 'BAD_REQUEST');
   });
 
+  it('is 404 to a parameter of the path that nothing can have', async () => {
+    const wrong = 'x'.repeat(2_000);
+    for (const operation of declaring(404, ({ path }) => path.includes('{'))) {
+      const { method, path, body: declared } = operation;
+      const headers = { ...headersFor(operation), ...(declared && { 'content-type': declared.type }) };
+      const body = method === 'GET' || method === 'DELETE' ? undefined : '';
+      const answer = await api.request(method, path.replaceAll(/\{\w+\}/g, wrong), body, headers);
+      expect(answer, operation.name).to.have.status(404);
+    }
+  });
+
   it('is 400 to a session that names no project', async () => {
     const ofSession = operations.filter(
       ({ access, path }) => access === 'projectSession' || (access === 'secretKey' && !path.startsWith('/v1/')),

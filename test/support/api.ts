@@ -113,7 +113,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     oauthAt,
     ...(liveTimes && { liveTimes }),
   });
-  checkAnswersOf(api.port, getCurrentTest);
+  checkAnswersOf(api.port, settings, getCurrentTest);
   return {
     ...client(api.url),
     url: api.url,

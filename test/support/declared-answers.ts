@@ -6,7 +6,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { openApiOf } from '../../api/http/openapi.ts';
 import { routeGroups } from '../../api/routes/index.ts';
-import { readSettings } from '../../platform/settings.ts';
+import { readSettings, type Settings } from '../../platform/settings.ts';
 import { schemaValidator, withFullReferences } from './json-schema.ts';
 
 type Schema = Record<string, unknown>;
@@ -174,13 +174,18 @@ export function strictSchema(value: unknown, ofCombined = false): unknown {
 const mapValues = (record: Schema, change: (value: unknown) => unknown): Schema =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 
-const ports = new Set<number>();
+/** Whether the API on a port serves `/metrics`; otherwise its document does not have it either. */
+const servesMetrics = new Map<number, boolean>();
 let checker: AnswerChecker | undefined;
 let testTitle: () => string = () => '';
 
 /** Checks the answers of the API on a port of this process. */
-export function checkAnswersOf(port: number, currentTest: () => string): void {
-  ports.add(port);
+export function checkAnswersOf(
+  port: number,
+  { production, metricsPort }: Pick<Settings, 'production' | 'metricsPort'>,
+  currentTest: () => string,
+): void {
+  servesMetrics.set(port, metricsPort === undefined && !production);
   if (checker) return;
   testTitle = currentTest;
   const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as Parameters<
@@ -191,7 +196,9 @@ export function checkAnswersOf(port: number, currentTest: () => string): void {
   );
   subscribe('http.server.request.start', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
-    if (ports.has(request.socket.localPort ?? 0)) follow(request, response);
+    const hasMetrics = servesMetrics.get(request.socket.localPort ?? 0);
+    if (hasMetrics === undefined || (!hasMetrics && request.url === '/metrics')) return;
+    follow(request, response);
   });
 }
 

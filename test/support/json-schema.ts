@@ -8,6 +8,7 @@ export function schemaValidator(document: OpenApiDocument): Ajv2020 {
   const created = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
   (formatsPlugin as unknown as (target: Ajv2020) => void)(created);
   created.addFormat('time-zone', true);
+  created.addFormat('idn-email', /^[^\s@]+@[^\s@]+$/);
   created.addSchema({ $id: 'document', components: document.components });
   return created;
 }

@@ -102,6 +102,13 @@ describe('billing', () => {
       expect(await project.owner.post(`${path}/checkout`)).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
       expect(await account()).to.equal(undefined);
     }).timeout(20_000);
+
+    it('answers 502 for the portal and the invoices of a customer when Stripe is down', async () => {
+      expect(await project.owner.post(`${path}/checkout`)).to.have.status(200);
+      stripe.fault = 'down';
+      expect(await project.owner.post(`${path}/billing-portal`)).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
+      expect(await project.owner.get(`${path}/billing-invoices`)).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
+    }).timeout(30_000);
   });
 
   it('GET billing-invoices lists invoices, and none without an account', async () => {
@@ -202,6 +209,28 @@ describe('billing', () => {
       expect(await readCampaign(project, campaignId)).to.include({ status: 'SENT' });
       await put({ campaigns: 3 });
       expect(await project.server.post(`/emails/${id}/resend`)).to.have.status(200);
+    });
+
+    it('rejects the resend of unknown outcomes at the cap with 402', async () => {
+      const [campaignId, id] = [await campaign(), newId()];
+      await setCampaigns(api.db, { id: campaignId }, { status: 'SENT' });
+      const mail = { id, projectId: project.id, contactId: newId(), campaignId, sourceType: 'CAMPAIGN' };
+      await addMailRows(api.db, { ...mail, status: 'UNKNOWN' });
+      await sent(2, 'CAMPAIGN');
+      await put({ campaigns: 2 });
+      const resolve = () => project.server.post(`/campaigns/${campaignId}/resolve`, { action: 'resend' });
+      expect(await resolve()).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
+      expect(await readMail(project, id)).to.include({ status: 'UNKNOWN' });
+    });
+
+    it('counts test mails of templates', async () => {
+      await put({ transactional: 1 });
+      const from = `x@${project.senderDomain}`;
+      const content = { name: 't', subject: 's', body: 'b', type: 'TRANSACTIONAL', from };
+      const { id } = (await project.server.post('/templates', content)).body;
+      const test = () => project.server.post(`/templates/${id}/test`, { email: 'a@b.co' });
+      expect(await test()).to.have.status(200);
+      expect(await test()).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
     });
 
     it('counts test mails of campaigns', async () => {

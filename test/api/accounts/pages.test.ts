@@ -98,6 +98,16 @@ describe('pages of links in system mail', () => {
     expect(await api.post('/auth/login', { email, password: 'battery staple' })).to.have.status(200);
   });
 
+  it('POST /verify-email/:token answers 401 to a wrong password and 429 after five of them', async () => {
+    const email = 'guessed@pages.example';
+    await api.post('/auth/signup', { email, password: 'correct horse' });
+    const path = `/verify-email/${await tokenTo(api.db, email)}`;
+    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /is wrong/);
+    expectPage(await api.post(path, 'password=correct+horse', form), 429, /Too many attempts/);
+    await clearAttempts(api.db);
+    expectPage(await api.post(path, 'password=correct+horse', form), 200, /is verified/);
+  });
+
   it('GET /invitations/:token asks an existing account to log in, and accepts with its session', async () => {
     const project = await api.project();
     const guest = await person(api);
@@ -146,6 +156,10 @@ describe('pages of links in system mail', () => {
   it('answers invalid tokens in any spelling with a 400 page', async () => {
     for (const token of ['x', 'a'.repeat(5_000), '%27%20or%201=1', '..%2f..%2fetc', 'null'])
       for (const path of ['verify-email', 'reset-password', 'invitations'])
-        expectPage(await api.get(`/${path}/${token}`), 400, /does not work any more/);
+        for (const method of ['GET', 'POST']) {
+          const body = method === 'POST' ? 'password=long+enough' : undefined;
+          const answer = await api.request(method, `/${path}/${token}`, body, method === 'POST' ? form : {});
+          expectPage(answer, 400, /does not work any more/);
+        }
   });
 });

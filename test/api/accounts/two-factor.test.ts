@@ -76,6 +76,14 @@ describe('two-factor authentication', () => {
       expect(await someone.delete('/users/@me/totp', { code: '123456' })).to.be.envelope(400, 'BAD_REQUEST');
     });
 
+    it('answers 429 to a confirmation after five wrong codes', async () => {
+      const someone = await person(api);
+      const { secret } = (await someone.post('/users/@me/totp')).body;
+      const confirm = (code: string) => someone.post('/users/@me/totp/confirm', { code });
+      for (let n = 0; n < 5; n++) expect(await confirm('wrong')).to.be.envelope(401, 'INVALID_CREDENTIALS');
+      expect(await confirm(totpCode(secret, Date.now()))).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+    });
+
     it('ends all other sessions, so that those that remain have passed it', async () => {
       const someone = await person(api);
       const cookie = cookieOf(await logIn(someone));
