@@ -57,7 +57,11 @@ export const sharedComponents = {
     PlainError: { type: 'object', required: ['error'], properties: { error: text } },
   },
   headers: {
-    RequestId: constantHeader("The caller's X-Request-Id, or a generated one.", text, '01928c7e-0000-7000-8000-000000000009'),
+    RequestId: constantHeader(
+      "The caller's X-Request-Id, or a generated one.",
+      text,
+      '01928c7e-0000-7000-8000-000000000009',
+    ),
     RateLimitLimit: header('Requests a minute of the limit that applies to this call.', { type: 'integer' }, 1000),
     RateLimitRemaining: header('Requests left in this window.', { type: 'integer' }, 999),
     RateLimitReset: header('Seconds until the window ends.', { type: 'integer' }, 42),

@@ -233,7 +233,8 @@ describe('limits on resources of a project', () => {
     expect(await project.server.post(`/workflows/${id}/duplicate`)).to.have.status(409);
     const [recipe] = (await project.server.get('/workflows/recipes')).body.recipes;
     const from = `a@${project.senderDomain}`;
-    expect(await project.server.post('/workflows/recipes', { recipe: recipe.id, from })).to.be.envelope(409, 'CONFLICT');
+    const installed = await project.server.post('/workflows/recipes', { recipe: recipe.id, from });
+    expect(installed).to.be.envelope(409, 'CONFLICT');
   });
 
   it('rejects a third open job with 409, import or bulk', async () => {
