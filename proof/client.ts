@@ -4,11 +4,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** `unknown`: no answer, or one that leaves open whether the request was carried out. */
 export type ToldOutcome = 'accepted' | 'rejected' | 'unknown';
 
+/** The fields of answers that the proof reads; which of them exist depends on the route. */
+export interface AnswerBody {
+  id?: string;
+  jobId?: string;
+  status?: string;
+  paused?: boolean;
+  version?: number;
+  revision?: number;
+  graph?: { steps: { type: string; config: Record<string, unknown> }[] };
+  data?: { id?: string; event?: string; emails?: { email: string }[] };
+  /** Such as the sums of a campaign. */
+  [field: string]: unknown;
+}
+
 export interface RecordedAnswer {
   outcome: ToldOutcome;
   status: number | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: the shape is that of the route
-  body: any;
+  /** Undefined where the answer is not a JSON object. */
+  body: AnswerBody | undefined;
   retryAfter: string | null;
   sentAt: number;
   answeredAt: number;
@@ -76,8 +90,13 @@ async function request(
     ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
   });
   const text = await answer.text();
-  const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
+  const isJson = answer.headers.get('content-type')?.includes('json') && text.startsWith('{');
   const { status, headers: answered } = answer;
   const retryAfter = answered.get('retry-after');
-  return { outcome: outcomeOf(status), status, retryAfter, body: isJson ? JSON.parse(text) : text };
+  return {
+    outcome: outcomeOf(status),
+    status,
+    retryAfter,
+    body: isJson ? (JSON.parse(text) as AnswerBody) : undefined,
+  };
 }

@@ -62,7 +62,7 @@ export class ToldRecorder {
   /** 503 is the honest answer while Postgres is away; every other 5xx is a fault of the program. */
   answered({ status, body }: RecordedAnswer, path: string): void {
     if (status === undefined || status < 500 || status === 503) return;
-    const key = `${status} ${path.replace(/[0-9a-f-]{36}/g, ':id')} ${JSON.stringify(body).slice(0, 200)}`;
+    const key = `${status} ${path.replace(/[0-9a-f-]{36}/g, ':id')} ${(JSON.stringify(body) ?? '').slice(0, 200)}`;
     this.unexpected.set(key, (this.unexpected.get(key) ?? 0) + 1);
   }
 }

@@ -28,7 +28,7 @@ export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
   const { seed, lengthMs, report, weights = MIXED_LOAD, customers = 10, pauseMs = 300 } = options;
   const stack = await startProofStack({ seed, ...options.stack });
   report(`chaos: seed ${seed}, ${Math.round(lengthMs / 1000)} s of load`);
-  const setup = await setUpProof(stack);
+  const setup = await setUpProof(stack, lengthMs);
   const sampling = setInterval(() => {
     for (const name of processNames) stack.processes[name].sampleMemory();
   }, SAMPLE_MS);
