@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** `unknown`: no answer, or one that leaves open whether the request was carried out. */
-export type ToldOutcome = 'accepted' | 'rejected' | 'unknown';
+export type RequestOutcome = 'accepted' | 'rejected' | 'unknown';
 
 /** The fields of answers that the proof reads; which of them exist depends on the route. */
 export interface AnswerBody {
@@ -19,7 +19,7 @@ export interface AnswerBody {
 }
 
 export interface RecordedAnswer {
-  outcome: ToldOutcome;
+  outcome: RequestOutcome;
   status: number | undefined;
   /** Undefined where the answer is not a JSON object. */
   body: AnswerBody | undefined;
@@ -41,7 +41,7 @@ export interface ProofClient {
 }
 
 const TIMEOUT_MS = 20_000;
-const outcomeOf = (status: number): ToldOutcome =>
+const outcomeOf = (status: number): RequestOutcome =>
   status < 300 ? 'accepted' : status >= 500 || status === 429 ? 'unknown' : 'rejected';
 
 /** Takes one address after the other. `isOver` ends repetitions. */
@@ -50,8 +50,8 @@ export function proofClient(
   key: string,
   {
     isOver = () => false,
-    onTold = () => {},
-  }: { isOver?: () => boolean; onTold?: (reply: RecordedAnswer, path: string) => void } = {},
+    onAnswer = () => {},
+  }: { isOver?: () => boolean; onAnswer?: (reply: RecordedAnswer, path: string) => void } = {},
 ): ProofClient {
   let calls = 0;
   const call: ProofClient['call'] = async (method, path, body, { headers = {}, timeoutMs = TIMEOUT_MS } = {}) => {
@@ -61,7 +61,7 @@ export function proofClient(
       timeoutMs,
     }).catch(() => ({ outcome: 'unknown' as const, status: undefined, body: undefined, retryAfter: null }));
     const result = { ...reply, sentAt, answeredAt: Date.now() };
-    onTold(result, path);
+    onAnswer(result, path);
     return result;
   };
   return {

@@ -1,7 +1,7 @@
 // The chaos run: mixed load under faults, then what happened against the answers that customers got.
 
 import { proofClient } from '../client.ts';
-import type { ToldRecorder } from '../recorder.ts';
+import type { AnswerRecorder } from '../recorder.ts';
 import type { ProofRow } from '../report.ts';
 import { checkAll } from './checks.ts';
 import { drain } from './drain.ts';
@@ -58,7 +58,7 @@ export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
 }
 
 /** A campaign stays paused when the answer to its resume was never known. */
-async function resumePaused(stack: ProofStack, recorder: ToldRecorder): Promise<void> {
+async function resumePaused(stack: ProofStack, recorder: AnswerRecorder): Promise<void> {
   await stack.revive();
   const client = proofClient(stack.apiUrls, stack.project.secretKey);
   for (const campaign of recorder.campaigns) {
@@ -69,7 +69,7 @@ async function resumePaused(stack: ProofStack, recorder: ToldRecorder): Promise<
   }
 }
 
-const operationsOf = ({ operations }: ToldRecorder): string =>
+const operationsOf = ({ operations }: AnswerRecorder): string =>
   [...operations]
     .map(([name, { accepted, rejected, unknown }]) => `${name} ${accepted}/${rejected}/${unknown}`)
     .join(', ');

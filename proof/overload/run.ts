@@ -119,6 +119,10 @@ async function twiceTheCapacity(
     lengthMs: overloadMs,
     next: mixOf(tenants, 'twice'),
   });
+  if (process.env.P27) {
+    for (const [k, v] of (globalThis as any).p27) report(`P27 ${k}: ${v.length} p50 ${median(v)} p99 ${percentile(v, 0.99)}`);
+    for (const u of stack.apiUrls) report((await (await fetch(`${u}/metrics`)).text()).split('\n').filter((l) => /^(nodejs_eventloop_lag_(p99|max|mean)|everpost_db_pool)/.test(l)).join(' '));
+  }
   const factor = load.requests / (overloadMs / 1000) / capacity;
   report(`overload: ${factor.toFixed(2)} times as many, ${statusesOf(load)}, ${load.skipped} not made`);
   const rows = [
