@@ -62,7 +62,12 @@ async function main(): Promise<boolean> {
   const options = { seed, lengths: lengthsOf(minutes, wanted), report };
   const rows: ProofRow[] = [];
   for (const stage of STAGES) {
-    const sequences = stage.map((names) => runInOrder(names.filter((name) => wanted.includes(name)), options));
+    const sequences = stage.map((names) =>
+      runInOrder(
+        names.filter((name) => wanted.includes(name)),
+        options,
+      ),
+    );
     rows.push(...(await Promise.all(sequences)).flat());
   }
   const taken = Math.round((Date.now() - began) / 60_000);

@@ -57,9 +57,11 @@ export function handlerOf(route: Route, parts: AppParts, limit: ConcurrencyLimit
       const handle = async () => route.handle(call);
       // Heavy work has a queue of its own.
       const answer =
-        heavy && projectId ? heavyWork(db, heavy, projectId, handle)
-        : route.worksWithoutDatabase ? handle()
-        : limit.run(projectId, handle);
+        heavy && projectId
+          ? heavyWork(db, heavy, projectId, handle)
+          : route.worksWithoutDatabase
+            ? handle()
+            : limit.run(projectId, handle);
       send(ctx, await answer);
     } catch (error) {
       const isRefusedForm =

@@ -94,7 +94,6 @@ async function ask(url: string, { method, path, key, body, to }: LoadRequest, lo
   load.times.push(Math.round(performance.now() - began));
   const status = answer instanceof Error ? 'no answer' : String(answer.status);
   load.statuses.set(status, (load.statuses.get(status) ?? 0) + 1);
-  if (process.env.P27) { const k = `${method} ${path} ${status}`; const d = ((globalThis as any).p27 ??= new Map()); d.set(k, [...(d.get(k) ?? []), Math.round(performance.now() - began)]); }
   if (answer instanceof Error) load.violations.push(`${method} ${path}: ${answer.message}`);
   else if (answer.status < 300) {
     if (to) load.accepted.push(to);
@@ -121,7 +120,7 @@ const send = (url: string, method: string, key: string, body: object | undefined
       answer.resume().on('end', () => done({ status, retryAfter: answered['retry-after'] }));
       answer.on('error', failed);
     });
-    request.on('timeout', () => request.destroy(new Error(`no answer in ${TIMEOUT_MS} ms`))).on('error', (e) => { if (process.env.P27) e.message += ` reused ${request.reusedSocket}`; failed(e); });
+    request.on('timeout', () => request.destroy(new Error(`no answer in ${TIMEOUT_MS} ms`))).on('error', failed);
     request.end(text);
   });
 

@@ -79,7 +79,7 @@ export async function lostOrDoubled(stack: ProofStack, accepted: string[], waitM
   }
 }
 
-export const median = (values: number[]): number => percentile(values, 0.5);
+export const medianOf = (values: number[]): number => percentile(values, 0.5);
 
 export function percentile(values: number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -5,7 +5,7 @@ import { processNames } from '../chaos/plan.ts';
 import { makeProofProject, type ProofProject, type ProofStack, startProofStack } from '../chaos/stack.ts';
 import type { ProofRow } from '../report.ts';
 import { mailsOf, measureCapacity, mixOf, type OpenLoad, offer, statusesOf } from './load.ts';
-import { arrivalTimes, lostOrDoubled, median, percentile, watchHealth } from './measure.ts';
+import { arrivalTimes, lostOrDoubled, medianOf, percentile, watchHealth } from './measure.ts';
 
 export interface OverloadOptions {
   seed: number;
@@ -75,7 +75,7 @@ async function floodOfOneTenant(
 ): Promise<OverloadRow[]> {
   if (!quiet || !flooding) throw new Error('Two tenants are needed.');
   const alone = await arrivalTimes(stack, quiet, { name: 'alone', count: 30 });
-  report(`overload: alone, a mail arrives after ${median(alone)} ms, 95 % after ${percentile(alone, 0.95)} ms`);
+  report(`overload: alone, a mail arrives after ${medianOf(alone)} ms, 95 % after ${percentile(alone, 0.95)} ms`);
   let isOver = false;
   const flood = offer(stack.apiUrls, {
     perSecond: (2 * RATE_PER_MINUTE) / 60,
@@ -85,11 +85,12 @@ async function floodOfOneTenant(
     isOver = true;
   });
   const beside: number[] = [];
-  for (let n = 0; !isOver; n++)
-    beside.push(...(await arrivalTimes(stack, quiet, { name: `beside${n}-`, count: 1 })));
+  for (let n = 0; !isOver; n++) beside.push(...(await arrivalTimes(stack, quiet, { name: `beside${n}-`, count: 1 })));
   const load = await flood;
-  report(`overload: beside a flood (${statusesOf(load)}), after ${median(beside)} ms, 95 % ${percentile(beside, 0.95)}`);
-  const factor = median(beside) / Math.max(median(alone), FLOOR_MS);
+  report(
+    `overload: beside a flood (${statusesOf(load)}), after ${medianOf(beside)} ms, 95 % ${percentile(beside, 0.95)}`,
+  );
+  const factor = medianOf(beside) / Math.max(medianOf(alone), FLOOR_MS);
   return [
     refusalRow('a flooding tenant is refused', load),
     await drainedRow(stack, load, 'flood'),
@@ -97,7 +98,7 @@ async function floodOfOneTenant(
       what: `another tenant's mail: at most ${FLOOD_FACTOR} times slower`,
       checked: `${beside.length} mails`,
       violations: factor > FLOOD_FACTOR ? [`${factor.toFixed(1)} times slower`] : [],
-      note: `median ${median(alone)} ms alone, ${median(beside)} ms beside; p95 ${percentile(alone, 0.95)}, ${percentile(beside, 0.95)} ms`,
+      note: `median ${medianOf(alone)} ms alone, ${medianOf(beside)} ms beside; p95 ${percentile(alone, 0.95)}, ${percentile(beside, 0.95)} ms`,
     },
   ];
 }
@@ -119,10 +120,6 @@ async function twiceTheCapacity(
     lengthMs: overloadMs,
     next: mixOf(tenants, 'twice'),
   });
-  if (process.env.P27) {
-    for (const [k, v] of (globalThis as any).p27) report(`P27 ${k}: ${v.length} p50 ${median(v)} p99 ${percentile(v, 0.99)}`);
-    for (const u of stack.apiUrls) report((await (await fetch(`${u}/metrics`)).text()).split('\n').filter((l) => /^(nodejs_eventloop_lag_(p99|max|mean)|everpost_db_pool)/.test(l)).join(' '));
-  }
   const factor = load.requests / (overloadMs / 1000) / capacity;
   report(`overload: ${factor.toFixed(2)} times as many, ${statusesOf(load)}, ${load.skipped} not made`);
   const rows = [
@@ -131,7 +128,7 @@ async function twiceTheCapacity(
   ];
   if (factor < LEAST_FACTOR) rows[0]?.violations.push(`only ${factor.toFixed(2)} times the capacity was asked for`);
   if (rows[0])
-    rows[0].note += `; ${Math.round(capacity)}/s measured, ${Math.round(factor * capacity)}/s asked for, answers p50 ${median(load.times)} ms, p99 ${percentile(load.times, 0.99)} ms`;
+    rows[0].note += `; ${Math.round(capacity)}/s measured, ${Math.round(factor * capacity)}/s asked for, answers p50 ${medianOf(load.times)} ms, p99 ${percentile(load.times, 0.99)} ms`;
   return rows;
 }
 
@@ -198,7 +195,7 @@ function healthRow({ times, failed }: { times: number[]; failed: number }): Over
       ...(p99 > HEALTH_LIMIT_MS || times.length === 0 ? [`p99 ${p99} ms`] : []),
       ...(failed > 0 ? [`${failed} probes failed`] : []),
     ],
-    note: `p50 ${median(times)} ms, p99 ${p99} ms, longest ${percentile(times, 1)} ms`,
+    note: `p50 ${medianOf(times)} ms, p99 ${p99} ms, longest ${percentile(times, 1)} ms`,
   };
 }
 

@@ -77,7 +77,11 @@ describe('the one-command stack with databases of different times', function () 
   async function reconciled(what: string, isDone: () => Promise<boolean>): Promise<void> {
     const temporal = createTemporal(temporalSettings(stack.info.temporalAddress));
     const trigger = setInterval(
-      () => void temporal.client.schedule.getHandle('reconciler').trigger().catch(() => {}),
+      () =>
+        void temporal.client.schedule
+          .getHandle('reconciler')
+          .trigger()
+          .catch(() => {}),
       TRIGGER_MS,
     );
     await eventually(isDone, { ...RECONCILED, what }).finally(() => clearInterval(trigger));

@@ -12,7 +12,10 @@ describe('the limit of concurrent requests', () => {
       const work = () => new Promise<string>((done) => open.push(() => done('answered')));
       return limit.run(projectId, work).catch((error: unknown) => error);
     };
-    return { begin, finish: (count = open.length) => open.splice(0, count).forEach((end) => end()), open };
+    const finish = (count = open.length) => {
+      for (const end of open.splice(0, count)) end();
+    };
+    return { begin, finish, open };
   }
 
   it('refuses one more than the peak with 503 and Retry-After, and accepts again afterwards', async () => {
