@@ -39,13 +39,13 @@ export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
   ]);
   report('the load has ended; waiting until everything is done');
   await resumePaused(stack, recorder);
-  const left = await drain(stack, report);
+  const { left, note } = await drain(stack, report);
   clearInterval(sampling);
   const db = stack.connect();
   try {
     const checked = await checkAll({ db, stack, setup, recorder });
     const rows = [
-      { what: 'nothing is left in any queue', checked: 'all queues', violations: left },
+      { what: 'nothing is left in any queue', checked: 'all queues', violations: left, note },
       ...checked,
       { what: 'faults', checked: `${faults.length} faults`, violations: [], details: faultsOf(faults) },
       { what: 'operations (accepted/rejected/unknown)', checked: '', violations: [], details: operationsOf(recorder) },

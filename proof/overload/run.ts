@@ -20,7 +20,7 @@ export interface OverloadOptions {
 type OverloadRow = Omit<ProofRow, 'part'>;
 
 /** Another tenant's transactional mail may take this many times as long while one floods. */
-export const FLOOD_FACTOR = 5;
+export const FLOOD_FACTOR = 10;
 /** Shorter times are those of a poll, and a factor of them says nothing. */
 const FLOOR_MS = 200;
 const HEALTH_LIMIT_MS = 1_000;
