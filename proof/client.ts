@@ -2,13 +2,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** `unknown`: no answer, or one that leaves open whether the request was carried out. */
-export type ToldOutcome = 'accepted' | 'rejected' | 'unknown';
+export type RequestOutcome = 'accepted' | 'rejected' | 'unknown';
+
+/** The fields of answers that the proof reads; which of them exist depends on the route. */
+export interface AnswerBody {
+  id?: string;
+  jobId?: string;
+  status?: string;
+  paused?: boolean;
+  version?: number;
+  revision?: number;
+  graph?: { steps: { type: string; config: Record<string, unknown> }[] };
+  data?: { id?: string; event?: string; emails?: { email: string }[] };
+  /** Such as the sums of a campaign. */
+  [field: string]: unknown;
+}
 
 export interface RecordedAnswer {
-  outcome: ToldOutcome;
+  outcome: RequestOutcome;
   status: number | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: the shape is that of the route
-  body: any;
+  /** Undefined where the answer is not a JSON object. */
+  body: AnswerBody | undefined;
   retryAfter: string | null;
   sentAt: number;
   answeredAt: number;
@@ -27,7 +41,7 @@ export interface ProofClient {
 }
 
 const TIMEOUT_MS = 20_000;
-const outcomeOf = (status: number): ToldOutcome =>
+const outcomeOf = (status: number): RequestOutcome =>
   status < 300 ? 'accepted' : status >= 500 || status === 429 ? 'unknown' : 'rejected';
 
 /** Takes one address after the other. `isOver` ends repetitions. */
@@ -36,8 +50,8 @@ export function proofClient(
   key: string,
   {
     isOver = () => false,
-    onTold = () => {},
-  }: { isOver?: () => boolean; onTold?: (reply: RecordedAnswer, path: string) => void } = {},
+    onAnswer = () => {},
+  }: { isOver?: () => boolean; onAnswer?: (reply: RecordedAnswer, path: string) => void } = {},
 ): ProofClient {
   let calls = 0;
   const call: ProofClient['call'] = async (method, path, body, { headers = {}, timeoutMs = TIMEOUT_MS } = {}) => {
@@ -47,7 +61,7 @@ export function proofClient(
       timeoutMs,
     }).catch(() => ({ outcome: 'unknown' as const, status: undefined, body: undefined, retryAfter: null }));
     const result = { ...reply, sentAt, answeredAt: Date.now() };
-    onTold(result, path);
+    onAnswer(result, path);
     return result;
   };
   return {
@@ -76,8 +90,13 @@ async function request(
     ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
   });
   const text = await answer.text();
-  const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
+  const isJson = answer.headers.get('content-type')?.includes('json') && text.startsWith('{');
   const { status, headers: answered } = answer;
   const retryAfter = answered.get('retry-after');
-  return { outcome: outcomeOf(status), status, retryAfter, body: isJson ? JSON.parse(text) : text };
+  return {
+    outcome: outcomeOf(status),
+    status,
+    retryAfter,
+    body: isJson ? (JSON.parse(text) as AnswerBody) : undefined,
+  };
 }

@@ -1,9 +1,9 @@
 // What customers did and what they were answered, kept outside of the system under test.
-import type { RecordedAnswer, ToldOutcome } from './client.ts';
+import type { RecordedAnswer, RequestOutcome } from './client.ts';
 
 export interface RecordedSend {
   to: string;
-  outcome: ToldOutcome;
+  outcome: RequestOutcome;
   /** The id of the mail, where the API answered with it. */
   emailId: string | undefined;
   /** With an Idempotency-Key, repeated until the outcome was known. */
@@ -13,7 +13,7 @@ export interface RecordedSend {
 export interface RecordedTrack {
   email: string;
   event: string;
-  outcome: ToldOutcome;
+  outcome: RequestOutcome;
   eventId: string | undefined;
 }
 
@@ -25,19 +25,19 @@ export interface SteeredCampaign {
 }
 
 export interface RecordedImport {
-  outcome: ToldOutcome;
+  outcome: RequestOutcome;
   jobId: string | undefined;
   emails: string[];
 }
 
 export interface RecordedBulk {
-  outcome: ToldOutcome;
+  outcome: RequestOutcome;
   jobId: string | undefined;
   action: 'subscribe' | 'unsubscribe' | 'delete';
   contactIds: string[];
 }
 
-export class ToldRecorder {
+export class AnswerRecorder {
   readonly sends: RecordedSend[] = [];
   readonly tracks: RecordedTrack[] = [];
   readonly campaigns: SteeredCampaign[] = [];
@@ -49,11 +49,11 @@ export class ToldRecorder {
   readonly scores = new Map<string, number | undefined>();
   readonly publications: { workflowId: string; version: number }[] = [];
   /** Operations by kind and outcome. */
-  readonly operations = new Map<string, Record<ToldOutcome, number>>();
+  readonly operations = new Map<string, Record<RequestOutcome, number>>();
   /** Answers that no client should get: status and path. */
   readonly unexpected = new Map<string, number>();
 
-  count(operation: string, outcome: ToldOutcome): void {
+  count(operation: string, outcome: RequestOutcome): void {
     const counts = this.operations.get(operation) ?? { accepted: 0, rejected: 0, unknown: 0 };
     counts[outcome]++;
     this.operations.set(operation, counts);
@@ -62,7 +62,7 @@ export class ToldRecorder {
   /** 503 is the honest answer while Postgres is away; every other 5xx is a fault of the program. */
   answered({ status, body }: RecordedAnswer, path: string): void {
     if (status === undefined || status < 500 || status === 503) return;
-    const key = `${status} ${path.replace(/[0-9a-f-]{36}/g, ':id')} ${JSON.stringify(body).slice(0, 200)}`;
+    const key = `${status} ${path.replace(/[0-9a-f-]{36}/g, ':id')} ${(JSON.stringify(body) ?? '').slice(0, 200)}`;
     this.unexpected.set(key, (this.unexpected.get(key) ?? 0) + 1);
   }
 }

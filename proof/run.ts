@@ -5,45 +5,42 @@ import { endAll } from '../test/support/cleanup.ts';
 import { runChaos } from './chaos/run.ts';
 import { fuzzHttp } from './fuzz/http.ts';
 import { fuzzParsers } from './fuzz/parsers.ts';
-import { runOverload } from './overload.ts';
+import { lengthsOf, type PartLengths } from './lengths.ts';
+import { runOverload } from './overload/run.ts';
 import { type ProofRow, printProof } from './report.ts';
 import { checkSupplyChain } from './supply-chain.ts';
 import { runTests } from './tests.ts';
 
-export interface ProofOptions {
+interface PartOptions {
   seed: number;
-  minutes: number;
+  lengths: PartLengths;
   report: (line: string) => void;
 }
 
-const MINUTE_MS = 60_000;
+const KILLS = ['test/e2e/fault-points.test.ts', 'test/e2e/fault-points.matrix.ts', 'test/e2e/kill-points.matrix.ts'];
+const BACKUP = [
+  'test/cli/backup.test.ts',
+  'test/e2e/backup.test.ts',
+  'test/e2e/backup-mixed.matrix.ts',
+  'test/e2e/restore-to-the-past.test.ts',
+];
 
-/** The parts. Those that last take a share of the minutes. */
-const parts: Record<string, (options: ProofOptions) => Promise<ProofRow[]>> = {
-  chaos: ({ seed, minutes, report }) => runChaos({ seed, lengthMs: minutes * MINUTE_MS * 0.4, report }),
-  kills: ({ report }) =>
-    runTests(
-      'kills',
-      ['test/e2e/fault-points.test.ts', 'test/e2e/fault-points.matrix.ts', 'test/e2e/kill-points.matrix.ts'],
-      report,
-    ),
-  replay: ({ report }) => runTests('replay', ['test/replay/replay.test.ts'], report),
-  fuzz: async ({ seed, minutes }) => [
-    ...(await fuzzParsers(seed, minutes * MINUTE_MS * 0.04)),
-    ...(await fuzzHttp(seed, minutes * MINUTE_MS * 0.06)),
+const parts: Record<string, (options: PartOptions) => Promise<ProofRow[]>> = {
+  chaos: ({ seed, lengths, report }) => runChaos({ seed, lengthMs: lengths.chaosMs, report }),
+  fuzz: async ({ seed, lengths }) => [
+    ...(await fuzzParsers(seed, lengths.fuzzMs / 2)),
+    ...(await fuzzHttp(seed, lengths.fuzzMs / 2)),
   ],
-  overload: ({ seed, minutes, report }) =>
-    runOverload({
-      seed,
-      report,
-      // Ten minutes, and three for each outage, of thirty; an hour each with --minutes 180 and more.
-      overloadMs: (minutes * MINUTE_MS) / 3,
-      outageMs: minutes >= 180 ? 60 * MINUTE_MS : (minutes * MINUTE_MS) / 10,
-    }),
-  backup: ({ report }) =>
-    runTests('backup', ['test/cli/backup.test.ts', 'test/e2e/restore-to-the-past.test.ts'], report),
+  kills: ({ report }) => runTests('kills', KILLS, report),
+  replay: ({ report }) => runTests('replay', ['test/replay/replay.test.ts'], report),
+  backup: ({ report }) => runTests('backup', BACKUP, report),
   supply: ({ report }) => checkSupplyChain(report),
+  overload: ({ seed, lengths, report }) => runOverload({ seed, report, ...lengths }),
 };
+
+/** The two sequences of a stage run side by side. Overload measures times, so nothing runs beside it. */
+const TESTS = ['kills', 'replay', 'backup', 'supply'];
+const STAGES = [[['chaos', 'fuzz'], TESTS], [['overload']]];
 
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
@@ -61,21 +58,39 @@ async function main(): Promise<boolean> {
   if (unknown.length > 0) throw new Error(`No part ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}.`);
   const report = (line: string) => console.error(line);
   report(`seed ${seed}, ${minutes} minutes, node ${process.version}`);
+  const began = Date.now();
+  const options = { seed, lengths: lengthsOf(minutes, wanted), report };
   const rows: ProofRow[] = [];
-  for (const name of wanted) {
-    const run = parts[name];
-    if (!run) continue;
+  for (const stage of STAGES) {
+    const sequences = stage.map((names) =>
+      runInOrder(
+        names.filter((name) => wanted.includes(name)),
+        options,
+      ),
+    );
+    rows.push(...(await Promise.all(sequences)).flat());
+  }
+  const taken = Math.round((Date.now() - began) / 60_000);
+  console.log(`seed ${seed}, ${minutes} minutes asked for, ${taken} taken`);
+  return printProof(rows);
+}
+
+async function runInOrder(names: string[], options: PartOptions): Promise<ProofRow[]> {
+  const rows: ProofRow[] = [];
+  for (const name of names) {
+    const began = Date.now();
     try {
-      rows.push(...(await run({ seed, minutes, report })));
+      rows.push(...((await parts[name]?.(options)) ?? []));
     } catch (error) {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
       rows.push({ part: name, what: 'runs to its end', checked: '', violations: [reason] });
     } finally {
-      await endAll();
+      // Test files run in processes of their own, which end what they started.
+      if (!TESTS.includes(name)) await endAll();
     }
+    options.report(`${name}: ended after ${Math.round((Date.now() - began) / 1000)} s`);
   }
-  console.log(`seed ${seed}, ${minutes} minutes`);
-  return printProof(rows);
+  return rows;
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)

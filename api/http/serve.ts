@@ -7,6 +7,7 @@ import { authenticatorOf, limitRate, refuseIfDisabled } from '../middleware/acce
 import { presentRefusedForm } from '../presenters/account-page.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
+import type { ConcurrencyLimit } from './concurrency.ts';
 import type { AppParts, Caller, Context } from './context.ts';
 import type { Route } from './route.ts';
 import { asDeclared, bodyCheck, paramsCheck, queryCheck } from './validate.ts';
@@ -19,7 +20,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export type Handler = (ctx: Context, params: Record<string, string>) => Promise<void>;
 
 /** Builds the handler of a declared route; everything derived from the declaration is computed once. */
-export function handlerOf(route: Route, parts: AppParts): Handler {
+export function handlerOf(route: Route, parts: AppParts, limit: ConcurrencyLimit): Handler {
   const { path, answers, heavy } = route;
   const { settings, log } = parts;
   const { statementTimeoutMs: timeoutMs } = route;
@@ -52,10 +53,15 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
       const project = caller.project && !route.checksKey ? { ...caller.project, actor } : caller.project;
       const files = content?.files ?? none;
       const call = { db, settings, log, request, actor, ...caller, project, params, query, body, files };
+      const projectId = caller.project?.projectId;
+      const handle = async () => route.handle(call);
+      // Heavy work has a queue of its own.
       const answer =
-        heavy && caller.project
-          ? heavyWork(db, heavy, caller.project.projectId, async () => route.handle(call))
-          : route.handle(call);
+        heavy && projectId
+          ? heavyWork(db, heavy, projectId, handle)
+          : route.worksWithoutDatabase
+            ? handle()
+            : limit.run(projectId, handle);
       send(ctx, await answer);
     } catch (error) {
       const isRefusedForm =

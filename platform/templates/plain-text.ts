@@ -18,7 +18,10 @@ const convert = compile({
 });
 
 /** Converts HTML to the text part of a mail. */
-export const plainText = (html: string): string => convert(truncate(html)).trim();
+export const plainText = (html: string): string => convert(withoutInheritedNames(truncate(html))).trim();
+
+/** html-to-text finds tags by name in a plain object, where this name is inherited. */
+const withoutInheritedNames = (html: string): string => html.replace(/<(\/?)constructor/gi, '<$1span');
 
 /** Cuts the HTML, because the time of html-to-text is quadratic in the depth of nesting. */
 function truncate(html: string): string {

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { ToldRecorder } from '../recorder.ts';
+import type { AnswerRecorder } from '../recorder.ts';
 import type { ProofRow } from '../report.ts';
 import type { ProofSetup } from './setup.ts';
 import type { ProofStack } from './stack.ts';
@@ -8,7 +8,7 @@ export interface CheckContext {
   db: Db;
   stack: ProofStack;
   setup: ProofSetup;
-  recorder: ToldRecorder;
+  recorder: AnswerRecorder;
 }
 
 export type CheckRow = Omit<ProofRow, 'part'>;

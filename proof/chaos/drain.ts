@@ -33,11 +33,22 @@ const unfinished: Record<string, string> = {
   'open moves of executions': `select count(*) from workflow_moves where finished_at is null`,
 };
 
-/** How long an ended load may take to drain: the reconciler runs every three minutes, after a grace of two. */
-const DRAIN_MS = 7 * 60_000;
+/** How long nothing may become less before it counts as stuck: the reconciler runs every three minutes, after a grace of two. */
+const STUCK_MS = 7 * 60_000;
 
-/** Returns what is left at the end; empty where everything was done. */
-export async function drain(stack: ProofStack, report: (line: string) => void): Promise<string[]> {
+/**
+ * The development server of Temporal can lose the only shard of its SQLite file when it gets too little CPU, and then rejects
+ * everything until it is started again ("shard status unknown"). Supervisors do that.
+ */
+const RESTART_TEMPORAL_MS = 2 * 60_000;
+
+export interface Drained {
+  /** Empty where everything was done. */
+  left: string[];
+  note: string;
+}
+
+export async function drain(stack: ProofStack, report: (line: string) => void): Promise<Drained> {
   for (const name of Object.keys(stack.proxies) as ProxyName[]) stack.proxies[name].resume();
   await stack.revive();
   for (const name of processNames) {
@@ -50,11 +61,28 @@ export async function drain(stack: ProofStack, report: (line: string) => void): 
     await eventually(() => stack.processes[name].isReady(), { timeoutMs: 180_000, what: `${name}, ready again` });
   const db = stack.connect();
   try {
-    const deadline = Date.now() + DRAIN_MS;
+    const began = Date.now();
+    const least = new Map<string, number>();
+    let [lessAt, restarts] = [began, 0];
     for (let rounds = 0; ; rounds++) {
       await hasten(db);
-      const left = await leftover(db);
-      if (left.length === 0 || Date.now() > deadline) return left;
+      const counts = await leftover(db);
+      for (const [name, count] of counts) {
+        if (count >= (least.get(name) ?? Number.POSITIVE_INFINITY)) continue;
+        least.set(name, count);
+        lessAt = Date.now();
+      }
+      const left = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
+      const unchangedMs = Date.now() - lessAt;
+      if (left.length === 0 || unchangedMs > STUCK_MS) {
+        const seconds = Math.round((Date.now() - began) / 1000);
+        return { left, note: `${seconds} s${restarts > 0 ? ', Temporal restarted once' : ''}` };
+      }
+      if (restarts === 0 && unchangedMs > RESTART_TEMPORAL_MS) {
+        report('nothing becomes less: restarting Temporal');
+        restarts++;
+        await stack.restartTemporal(async () => {});
+      }
       if (rounds % 20 === 19) report(`still left: ${left.join(', ')}`);
       await sleep(500);
     }
@@ -73,12 +101,11 @@ async function hasten(db: Db): Promise<void> {
   if (rowCount > 0) await db.raw('update webhook_endpoints set paused_until = null, signal_at = now()');
 }
 
-export async function leftover(db: Db): Promise<string[]> {
-  const counts = await Promise.all([
+async function leftover(db: Db): Promise<(readonly [name: string, count: number])[]> {
+  return Promise.all([
     ...queues.map(async (table) => [table, await countOf(db, `select count(*) from ${table}`)] as const),
     ...Object.entries(unfinished).map(async ([name, query]) => [name, await countOf(db, query)] as const),
   ]);
-  return counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
 }
 
 async function countOf(db: Db, query: string): Promise<number> {

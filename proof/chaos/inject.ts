@@ -57,7 +57,7 @@ async function inject(stack: ProofStack, { kind, target, forMs }: PlannedFault):
     case 'disk-full':
       return fillDisk(stack, target, forMs);
     case 'clock-step':
-      // Forward by the forMs' odd digits of an hour, or back by as much: both happen over a run.
+      // An hour ahead or behind; both happen over a run.
       service.stepClock(forMs % 2 === 0 ? 3_600_000 : -3_600_000);
       await sleep(forMs);
       service.stepClock(0);

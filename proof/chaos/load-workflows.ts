@@ -23,13 +23,14 @@ export async function joinWorkflow({ client, stack, recorder, random, next }: Lo
 export async function publishWorkflow({ client, recorder, random, setup }: LoadContext): Promise<void> {
   const { id } = setup.movedWorkflow;
   const draft = await client.call('GET', `/workflows/${id}/draft`);
-  if (draft.outcome !== 'accepted') return;
-  const { graph, revision } = draft.body;
+  const { graph, revision } = draft.body ?? {};
+  if (draft.outcome !== 'accepted' || !graph) return;
   for (const step of graph.steps) if (step.type === 'DELAY') step.config.amount = random.between(2, 5);
   const saved = await client.call('PUT', `/workflows/${id}/draft`, { graph, expectedRevision: revision });
   if (saved.outcome !== 'accepted') return;
-  const body = { expectedRevision: saved.body.revision, migrate: 'POSSIBLE' };
+  const body = { expectedRevision: saved.body?.revision, migrate: 'POSSIBLE' };
   const reply = await client.call('POST', `/workflows/${id}/publish`, body, { timeoutMs: 40_000 });
   recorder.count('publish', reply.outcome);
-  if (reply.outcome === 'accepted') recorder.publications.push({ workflowId: id, version: reply.body.version });
+  const version = reply.body?.version;
+  if (reply.outcome === 'accepted' && version !== undefined) recorder.publications.push({ workflowId: id, version });
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { proofClient } from '../client.ts';
 import { seededRandom } from '../random.ts';
-import { ToldRecorder } from '../recorder.ts';
+import { AnswerRecorder } from '../recorder.ts';
 import { addressOf } from './addresses.ts';
 import { steerCampaign } from './load-campaigns.ts';
 import { changeScore, deleteOne, importContacts, runBulkJob } from './load-contacts.ts';
@@ -61,14 +61,14 @@ export interface LoadOptions {
 }
 
 /** Works for `lengthMs`, and then until every answer is known or a minute has passed. */
-export async function runLoad(options: LoadOptions): Promise<ToldRecorder> {
+export async function runLoad(options: LoadOptions): Promise<AnswerRecorder> {
   const { stack, setup, seed, lengthMs, customers, pauseMs, weights } = options;
-  const recorder = new ToldRecorder();
+  const recorder = new AnswerRecorder();
   const [end, hardEnd] = [Date.now() + lengthMs, Date.now() + lengthMs + 60_000];
   let operation = 0;
   const client = proofClient(stack.apiUrls, stack.project.secretKey, {
     isOver: () => Date.now() > hardEnd,
-    onTold: (reply, path) => recorder.answered(reply, path),
+    onAnswer: (reply, path) => recorder.answered(reply, path),
   });
   const work = async (customer: number): Promise<void> => {
     const random = seededRandom(seed, `customer ${customer}`);

@@ -1,7 +1,7 @@
 // The chaos run: mixed load under faults, then what happened against the answers that customers got.
 
 import { proofClient } from '../client.ts';
-import type { ToldRecorder } from '../recorder.ts';
+import type { AnswerRecorder } from '../recorder.ts';
 import type { ProofRow } from '../report.ts';
 import { checkAll } from './checks.ts';
 import { drain } from './drain.ts';
@@ -28,7 +28,7 @@ export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
   const { seed, lengthMs, report, weights = MIXED_LOAD, customers = 10, pauseMs = 300 } = options;
   const stack = await startProofStack({ seed, ...options.stack });
   report(`chaos: seed ${seed}, ${Math.round(lengthMs / 1000)} s of load`);
-  const setup = await setUpProof(stack);
+  const setup = await setUpProof(stack, lengthMs);
   const sampling = setInterval(() => {
     for (const name of processNames) stack.processes[name].sampleMemory();
   }, SAMPLE_MS);
@@ -39,13 +39,13 @@ export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
   ]);
   report('the load has ended; waiting until everything is done');
   await resumePaused(stack, recorder);
-  const left = await drain(stack, report);
+  const { left, note } = await drain(stack, report);
   clearInterval(sampling);
   const db = stack.connect();
   try {
     const checked = await checkAll({ db, stack, setup, recorder });
     const rows = [
-      { what: 'nothing is left in any queue', checked: 'all queues', violations: left },
+      { what: 'nothing is left in any queue', checked: 'all queues', violations: left, note },
       ...checked,
       { what: 'faults', checked: `${faults.length} faults`, violations: [], details: faultsOf(faults) },
       { what: 'operations (accepted/rejected/unknown)', checked: '', violations: [], details: operationsOf(recorder) },
@@ -58,7 +58,7 @@ export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
 }
 
 /** A campaign stays paused when the answer to its resume was never known. */
-async function resumePaused(stack: ProofStack, recorder: ToldRecorder): Promise<void> {
+async function resumePaused(stack: ProofStack, recorder: AnswerRecorder): Promise<void> {
   await stack.revive();
   const client = proofClient(stack.apiUrls, stack.project.secretKey);
   for (const campaign of recorder.campaigns) {
@@ -69,7 +69,7 @@ async function resumePaused(stack: ProofStack, recorder: ToldRecorder): Promise<
   }
 }
 
-const operationsOf = ({ operations }: ToldRecorder): string =>
+const operationsOf = ({ operations }: AnswerRecorder): string =>
   [...operations]
     .map(([name, { accepted, rejected, unknown }]) => `${name} ${accepted}/${rejected}/${unknown}`)
     .join(', ');

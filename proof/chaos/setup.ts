@@ -21,18 +21,20 @@ export interface ProofSetup {
 
 export const GROUP_SIZE = 40;
 const GROUPS = 6;
-const TO_CHANGE = 1_000;
-const TO_DELETE = 500;
+/** Of each minute of load: more than the operations use up, and at least those of five minutes. */
+const TO_CHANGE = 300;
+const TO_DELETE = 60;
 const SCORED = 60;
 export const SCORE_LIMIT = 50;
 
-export async function setUpProof(stack: ProofStack): Promise<ProofSetup> {
+export async function setUpProof(stack: ProofStack, lengthMs: number): Promise<ProofSetup> {
+  const minutes = Math.max(5, Math.ceil(lengthMs / 60_000));
   const client = proofClient(stack.apiUrls, stack.project.secretKey);
   const groups = Array.from({ length: GROUPS }, (_, n) => `group${n}`);
   await importAll(client, [
     ...groups.flatMap((group) => rows(group, GROUP_SIZE, group)),
-    ...rows('bulk', TO_CHANGE, ''),
-    ...rows('delete', TO_DELETE, ''),
+    ...rows('bulk', TO_CHANGE * minutes, ''),
+    ...rows('delete', TO_DELETE * minutes, ''),
   ]);
   const scored = Array.from({ length: SCORED }, (_, n) => addressOf('score', n));
   const segment = await must(
@@ -95,7 +97,7 @@ const rows = (kind: string, count: number, group: string): string[] =>
 async function importAll(client: ProofClient, lines: string[]): Promise<void> {
   const form = new FormData();
   form.set('file', new Blob([`email,group,name\n${lines.join('\n')}\n`], { type: 'text/csv' }), 'contacts.csv');
-  const { jobId } = await must(client.call('POST', '/contacts/import', form));
+  const { id: jobId } = await must(client.call('POST', '/contacts/import', form));
   const isDone = async () => (await client.call('GET', `/contacts/import/${jobId}`)).body?.status === 'COMPLETED';
   await eventually(isDone, { timeoutMs: 180_000, what: 'the first import' });
 }
@@ -119,8 +121,10 @@ async function makeWorkflow(client: ProofClient, name: string, steps: StepSketch
   return { id };
 }
 
-async function must(asked: Promise<RecordedAnswer>) {
+/** Returns the id of what was created. */
+async function must(asked: Promise<RecordedAnswer>): Promise<{ id: string }> {
   const { outcome, status, body } = await asked;
-  if (outcome !== 'accepted') throw new Error(`The setup failed with ${status}: ${JSON.stringify(body)}`);
-  return body;
+  const id = body?.id ?? body?.jobId;
+  if (outcome !== 'accepted' || !id) throw new Error(`The setup failed with ${status}: ${JSON.stringify(body)}`);
+  return { id };
 }

@@ -47,13 +47,16 @@ export interface ProofStack {
 
 export interface ProofStackOptions {
   seed: number;
+  /** What is reached through its proxy; without it, everything. */
+  proxied?: readonly ProxyName[];
   shares?: SinkShares;
   env?: Record<string, string>;
 }
 
 const NO_SYNC = { fsync: 'off', full_page_writes: 'off', max_connections: '200' };
 
-export async function startProofStack({ seed, shares, env: more = {} }: ProofStackOptions): Promise<ProofStack> {
+export async function startProofStack(options: ProofStackOptions): Promise<ProofStack> {
+  const { seed, shares, env: more = {}, proxied } = options;
   const folder = runDirectory();
   const postgresPort = await freePort();
   const runPostgres = () =>
@@ -91,14 +94,16 @@ export async function startProofStack({ seed, shares, env: more = {} }: ProofSta
   };
   const databaseUrl = postgres.url;
   const throughProxy = new URL(databaseUrl);
-  throughProxy.port = String(proxies.postgres.port);
-  const webhookHost = `127.0.0.1:${proxies.webhooks.port}`;
+  const portOf = (name: ProxyName, direct: number) =>
+    !proxied || proxied.includes(name) ? proxies[name].port : direct;
+  throughProxy.port = String(portOf('postgres', postgresPort));
+  const webhookHost = `127.0.0.1:${portOf('webhooks', receiver.port)}`;
   const env = {
     DATABASE_URL: throughProxy.href,
-    TEMPORAL_ADDRESS: `127.0.0.1:${proxies.temporal.port}`,
-    SMTP_URL: `smtp://127.0.0.1:${proxies.smtp.port}`,
+    TEMPORAL_ADDRESS: `127.0.0.1:${portOf('temporal', temporalPort)}`,
+    SMTP_URL: `smtp://127.0.0.1:${portOf('smtp', sink.port)}`,
     WEBHOOK_ALLOWED_HOSTS: webhookHost,
-    BASE_URL: `http://127.0.0.1:${proxies.api1.port}`,
+    BASE_URL: `http://127.0.0.1:${portOf('api1', apiPorts[0])}`,
     EVERPOST_HOME: join(folder, 'home'),
     RATE_LIMIT_PER_MINUTE: '0',
     AUTO_PROJECT_DISABLE: 'false',
@@ -125,7 +130,7 @@ export async function startProofStack({ seed, shares, env: more = {} }: ProofSta
     databaseUrl,
     temporalAddress: temporal.address,
     webhookUrl: `http://${webhookHost}`,
-    apiUrls: [proxies.api1, proxies.api2].map(({ port }) => `http://127.0.0.1:${port}`),
+    apiUrls: [portOf('api1', apiPorts[0]), portOf('api2', apiPorts[1])].map((port) => `http://127.0.0.1:${port}`),
     project,
     restartPostgres: async (down) => {
       await postgres.child.stop([{ signal: 'SIGQUIT', waitMs: 10_000 }]);

@@ -1,6 +1,7 @@
 // Records golden histories from real runs: `node --import tsx test/replay/record.ts sender job`.
-// Record a new one (under a new name) when workflow code changes behind `patched()`. Never replace an old one: it represents
-// the workflows that were started before the change and are still open.
+// Without names it records all of them. They belong to the version in package.json. Record a new one (under a new name) when
+// workflow code changes behind `patched()`. Never replace an old one: it represents the workflows that were started before
+// the change and are still open.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -55,6 +56,7 @@ import { startSmtp } from '../support/smtp.ts';
 import { ownDevServer } from '../support/temporal.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
+import { historyFolder } from './histories.ts';
 
 interface Run {
   workflowId: string;
@@ -291,7 +293,7 @@ const serverConfig: Record<string, Record<string, string>> = {
   'sender/continued': { 'limit.historyCount.suggestContinueAsNew': '15' },
 };
 
-const folder = join(import.meta.dirname, 'histories');
+const folder = historyFolder();
 
 async function record(name: string): Promise<void> {
   const scene = scenes[name];
@@ -370,7 +372,7 @@ function keep(workflowType: string, history: string): void {
 }
 
 async function main(types: string[]): Promise<void> {
-  for (const type of types) await record(type);
+  for (const type of types.length > 0 ? types : Object.keys(scenes)) await record(type);
 }
 
 main(process.argv.slice(2))

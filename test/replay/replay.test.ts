@@ -1,15 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { expect } from 'chai';
 import { workflowBundle } from '../../worker/bundle.ts';
 import * as workflows from '../../workflows/index.ts';
 import '../support/temporal-work.ts';
+import {
+  currentVersion,
+  historyNames,
+  readHistory,
+  recordedVersions,
+  taggedVersions,
+  versionsOfTags,
+  withoutHistories,
+} from './histories.ts';
 
-const folder = join(import.meta.dirname, 'histories');
-const files = readdirSync(folder);
-const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+const files = historyNames(currentVersion);
+const read = (file: string) => readHistory(file);
 const typeOf = (text: string): string =>
   JSON.parse(text).events[0].workflowExecutionStartedEventAttributes.workflowType.name;
 
@@ -25,6 +32,17 @@ async function swapCommands(): Promise<{ code: string }> {
 }
 
 describe('replaying golden histories', () => {
+  it('has histories of the current version and of every tagged one', () => {
+    expect(withoutHistories([currentVersion, ...taggedVersions()], recordedVersions())).to.deep.equal([]);
+    for (const version of recordedVersions()) expect(historyNames(version), version).not.to.deep.equal([]);
+  });
+
+  it('names a tagged version without histories', () => {
+    const tagged = versionsOfTags(['v0.1.0', 'v99.0.0', 'v2.0.0-beta.1', 'vendor', 'v1', '']);
+    expect(tagged).to.deep.equal(['0.1.0', '99.0.0', '2.0.0-beta.1']);
+    expect(withoutHistories(tagged, ['0.1.0', '2.0.0-beta.1'])).to.deep.equal(['99.0.0']);
+  });
+
   it('has at least one of every workflow type', () => {
     expect(new Set(files.map((file) => typeOf(read(file))))).to.deep.equal(new Set(Object.keys(workflows)));
   });
@@ -48,12 +66,14 @@ describe('replaying golden histories', () => {
     expect(texts.flat()).to.include('"TIME_WINDOW"');
   });
 
-  for (const file of files) {
-    it(`${file} replays with the current workflow code`, () => replay(read(file)));
-  }
+  for (const version of recordedVersions())
+    for (const file of historyNames(version))
+      it(`${file} of ${version} replays with the current workflow code`, () => replay(readHistory(file, version)));
 
   it('contains no path of the machine that recorded it', () => {
-    for (const file of files) expect(read(file), file).not.to.match(/\/(?:node_modules|activities|services)\//);
+    for (const version of recordedVersions())
+      for (const file of historyNames(version))
+        expect(readHistory(file, version), file).not.to.match(/\/(?:node_modules|activities|services)\//);
   });
 
   it('fails for workflow code with two commands swapped', async () => {

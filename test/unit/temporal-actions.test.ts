@@ -1,7 +1,6 @@
 // Counts the actions of recorded histories, for the table of docs/capacity.md.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
+import { readHistory } from '../replay/histories.ts';
 
 interface Event {
   eventType: string;
@@ -20,8 +19,7 @@ const ACTIONS: Record<string, string> = {
 
 /** Of the newest recordings of a type. */
 function actionsOf(name: string): Record<string, number> {
-  const file = join(import.meta.dirname, '../replay/histories', `${name}.json`);
-  const { events } = JSON.parse(readFileSync(file, 'utf8')) as { events: Event[] };
+  const { events } = JSON.parse(readHistory(`${name}.json`)) as { events: Event[] };
   const counts: Record<string, number> = {};
   const count = (action: string) => {
     counts[action] = (counts[action] ?? 0) + 1;

@@ -22,6 +22,8 @@ export class Compiler implements NodeCompiler {
   private readonly macros = new Set(['range', 'caller']);
   private readonly calls: ast.Name[] = [];
   private depth = 0;
+  /** Of the last expression. */
+  private position: Position = { lineno: 0, colno: 0 };
   /** Counts the nodes of the body that is being compiled, without those of nested bodies. */
   private nodeCount = 0;
 
@@ -44,7 +46,11 @@ export class Compiler implements NodeCompiler {
     };
   }
 
-  expression(node: ast.Expression): CompiledExpression {
+  /** nunjucks' parser leaves null where an operand is missing, as in `{{ a %}`. */
+  expression(node: ast.Expression | null): CompiledExpression {
+    if (!node)
+      throw new TemplateSyntaxError('an expression is missing', this.position.lineno + 1, this.position.colno + 1);
+    this.position = node;
     return this.nested(node, () => {
       const compile = expressions[node.typename] as
         | ((node: ast.Expression, compiler: Compiler) => CompiledExpression)

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
+import { checkTemplate } from '../../../platform/templates/language/template.ts';
 import { render, renderSubject } from './rendering.ts';
 
 describe('the template language', () => {
+  it('reports a missing operand as a violation', () => {
+    const [violation] = checkTemplate('{{ item%}.name | upper }}');
+    expect(violation).to.deep.equal({ line: 1, column: 10, message: 'an expression is missing' });
+  });
+
   describe('variables', () => {
     const ann = {
       name: 'Ann',

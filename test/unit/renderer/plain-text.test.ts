@@ -4,6 +4,11 @@ import { plainText } from '../../../platform/templates/plain-text.ts';
 import { render, renderText } from './rendering.ts';
 
 describe('the text part', () => {
+  it('takes tags with the name of an inherited property', () => {
+    expect(plainText('<p>Hello</p><constructor/x>Ann</Constructor>')).to.equal('Hello\n\nAnn');
+    expect(plainText('<toString>Ann</toString><__proto__>Lee</__proto__>')).to.contain('Ann');
+  });
+
   it('has the text of the HTML with links and lists', () => {
     const html = `<html><head><title>No</title><style>p{color:red}</style></head><body>
       <h1>Hello   Ann</h1><p>Thank you &amp; welcome.<br>Bye</p><ul><li>one<li>two</ul>

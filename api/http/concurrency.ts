@@ -1,0 +1,84 @@
+import { ApiError } from '../../platform/errors.ts';
+
+export interface ConcurrencyLimits {
+  /** Requests at once that are allowed for long. */
+  lasting: number;
+  /** Requests at once that are allowed for a moment. */
+  peak: number;
+  /** How long there may be more than `lasting`. */
+  peakMs: number;
+}
+
+/** Ten for each connection of the default pool. */
+const OF_PROCESS: ConcurrencyLimits = { lasting: 200, peak: 1_000, peakMs: 5_000 };
+/** So that slow requests of one project do not take the place of all others. */
+const OF_PROJECT: ConcurrencyLimits = { ...OF_PROCESS, lasting: 100 };
+
+/** Requests of people who are logged in to no project, and of recipients of mail. */
+const NO_PROJECT = '';
+
+/**
+ * Refuses requests while the process works on too many: each more would only make all others wait longer. A short peak
+ * passes. Requests whose body is still arriving do not count, because their clients decide how long that takes.
+ */
+export class ConcurrencyLimit {
+  readonly #total: OpenRequests;
+  readonly #ofProject: ConcurrencyLimits;
+  readonly #projects = new Map<string, OpenRequests>();
+
+  constructor(ofProcess = OF_PROCESS, ofProject = OF_PROJECT) {
+    this.#total = new OpenRequests(ofProcess);
+    this.#ofProject = ofProject;
+  }
+
+  /** Runs `work`, or answers with 503 at once. */
+  async run<T>(projectId: string | undefined, work: () => T | Promise<T>): Promise<T> {
+    const key = projectId ?? NO_PROJECT;
+    const own = this.#projects.get(key) ?? new OpenRequests(this.#ofProject);
+    if (this.#total.isFull() || (projectId !== undefined && own.isFull())) throw tooBusy();
+    this.#projects.set(key, own);
+    this.#total.begin();
+    own.begin();
+    try {
+      return await work();
+    } finally {
+      this.#total.end();
+      if (own.end() === 0) this.#projects.delete(key);
+    }
+  }
+}
+
+class OpenRequests {
+  #open = 0;
+  /** Since when there are more than `lasting`; until they are fewer than half of that. */
+  #busySince: number | undefined;
+  readonly #limits: ConcurrencyLimits;
+
+  constructor(limits: ConcurrencyLimits) {
+    this.#limits = limits;
+  }
+
+  isFull(): boolean {
+    const { lasting, peak, peakMs } = this.#limits;
+    if (this.#open < lasting) return false;
+    this.#busySince ??= performance.now();
+    return this.#open >= peak || performance.now() - this.#busySince > peakMs;
+  }
+
+  begin(): void {
+    this.#open++;
+  }
+
+  /** Returns how many are left. */
+  end(): number {
+    this.#open--;
+    if (this.#open < this.#limits.lasting / 2) this.#busySince = undefined;
+    return this.#open;
+  }
+}
+
+const tooBusy = () =>
+  new ApiError(503, 'INTERNAL_SERVER_ERROR', 'The service has too many requests to answer just now.', {
+    suggestion: 'Nothing was done. Send the request again in a moment.',
+    headers: { 'Retry-After': '2' },
+  });
