@@ -21,7 +21,7 @@ export async function ensureSchedules(temporal: Temporal): Promise<void> {
  * a paused one.
  */
 export async function setSegmentSweep(temporal: Temporal, wanted: boolean): Promise<void> {
-  (await wanted) ? create(temporal, sweep) : removeSchedule(temporal, sweep.scheduleId);
+  await (wanted ? create(temporal, sweep) : removeSchedule(temporal, sweep.scheduleId));
 }
 
 async function create({ client }: Temporal, schedule: (typeof schedules)[number] | typeof sweep): Promise<void> {
