@@ -2,6 +2,7 @@
 
 import { endAll } from '../test/support/cleanup.ts';
 import { acceptBench } from './accept.ts';
+import { actionsBench } from './actions.ts';
 import type { Bench, Measure } from './bench.ts';
 import { campaignsBench } from './campaigns.ts';
 import { contactsBench } from './contacts.ts';
@@ -24,6 +25,7 @@ import { workflowsBench } from './workflows.ts';
 
 const benches: Bench[] = [
   acceptBench,
+  actionsBench,
   campaignsBench,
   contactsBench,
   deliveryBench,
