@@ -49,8 +49,9 @@ async function fill(contacts: number, progress: (line: string) => void): Promise
 /** With all partitions, indexes and values that are stored apart. */
 async function sizeOf(db: Db, table: string): Promise<{ rows: number; bytes: number }> {
   const { rows: sizes } = await db.raw(
-    'select coalesce(sum(pg_total_relation_size(relid)), 0)::float8 as bytes from pg_partition_tree(?::regclass)',
-    [table],
+    `select sum(pg_total_relation_size(relid))::float8 as bytes
+     from (select relid from pg_partition_tree(:table::regclass) union select :table::regclass) as part`,
+    { table },
   );
   const { rows: counts } = await db.raw('select count(*)::integer as count from ??', [table]);
   return { rows: counts[0].count, bytes: sizes[0].bytes };
