@@ -16,7 +16,11 @@ import { FailuresPanel } from './failures.tsx';
 /** As many as a project may have. */
 const MAX_WORKFLOWS = 100;
 
-const references = { contactId: t.workflows.onlyContact, stepId: t.workflows.onlyStep } as const;
+const references = {
+  contactId: t.workflows.onlyContact,
+  stepId: t.workflows.onlyStep,
+  enteredStepId: t.workflows.onlyEntered,
+} as const;
 
 /** The executions of all workflows. */
 export function ExecutionsPage() {
@@ -54,13 +58,15 @@ export function ExecutionsPage() {
             visibleLabel
             w={240}
             value={search.workflowId ?? 'any'}
-            onChange={(value) => change({ workflowId: value === 'any' ? undefined : value, stepId: undefined })}
+            onChange={(value) =>
+              change({ workflowId: value === 'any' ? undefined : value, stepId: undefined, enteredStepId: undefined })
+            }
             data={[
               { value: 'any', label: t.workflows.anyWorkflow },
               ...(workflows.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
             ]}
           />
-          {(['contactId', 'stepId'] as const)
+          {(['contactId', 'stepId', 'enteredStepId'] as const)
             .filter((name) => search[name])
             .map((name) => (
               <Badge
