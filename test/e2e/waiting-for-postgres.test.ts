@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { startBalancer } from '../../dev/cluster/balancer.ts';
 import { freePort } from '../../dev/ports.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
-import { spawnApi, spawnWorker } from '../support/processes.ts';
+import { type Env, spawnApi, spawnWorker } from '../support/processes.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -20,7 +20,7 @@ describe('a process that starts without a connection to Postgres', function () {
     await temporal.close();
   });
 
-  const start = (change: (url: URL) => void, spawn = spawnWorker) => {
+  const start = (change: (url: URL) => void, spawn: (env: Env) => ReturnType<typeof spawnApi> = spawnWorker) => {
     const url = new URL(database.url);
     change(url);
     return spawn({
