@@ -14,6 +14,8 @@ export interface Bench {
   name: string;
   /** What is compared, in one sentence. */
   about: string;
+  /** Takes too long, or repeats others: runs only when it is named. */
+  onlyByName?: boolean;
   run(progress: (line: string) => void): Promise<Measure[]>;
 }
 

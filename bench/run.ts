@@ -2,14 +2,19 @@
 
 import { endAll } from '../test/support/cleanup.ts';
 import { acceptBench } from './accept.ts';
+import { actionsBench } from './actions.ts';
 import type { Bench, Measure } from './bench.ts';
 import { campaignsBench } from './campaigns.ts';
 import { contactsBench } from './contacts.ts';
 import { deliveryBench } from './delivery.ts';
 import { eventsBench } from './events.ts';
+import { growthBench } from './growth.ts';
+import { idleBench } from './idle.ts';
 import { importBench } from './import.ts';
 import { latencyBench } from './latency.ts';
+import { memoryBench } from './memory.ts';
 import { pagesBench } from './pages.ts';
+import { peersBench } from './peers.ts';
 import { renderBench } from './render.ts';
 import { segmentsBench } from './segments.ts';
 import { trackingBench } from './tracking.ts';
@@ -20,13 +25,18 @@ import { workflowsBench } from './workflows.ts';
 
 const benches: Bench[] = [
   acceptBench,
+  actionsBench,
   campaignsBench,
   contactsBench,
   deliveryBench,
   eventsBench,
+  growthBench,
+  idleBench,
   importBench,
   latencyBench,
+  memoryBench,
   pagesBench,
+  peersBench,
   renderBench,
   segmentsBench,
   trackingBench,
@@ -42,7 +52,7 @@ async function run(): Promise<void> {
   if (unknown.length > 0)
     throw new Error(`No benchmark ${unknown.join(', ')}; there are ${benches.map((bench) => bench.name).join(', ')}.`);
   const results: Record<string, Measure[]> = {};
-  const isWanted = ({ name }: Bench) => wanted.length === 0 || wanted.includes(name);
+  const isWanted = ({ name, onlyByName }: Bench) => (wanted.length === 0 ? !onlyByName : wanted.includes(name));
   for (const bench of benches.filter(isWanted)) {
     console.error(`${bench.name}: ${bench.about}`);
     results[bench.name] = await bench.run((line) => console.error(`  ${line}`));

@@ -30,6 +30,8 @@ export interface Stack extends WholeTarget {
   /** The verified domain of the project that `key` belongs to. */
   senderDomain: string;
   campaigns: SetupProject;
+  /** Prometheus metrics of the Temporal server. */
+  temporalMetrics: string;
 }
 
 /** Signing is on by default. `BENCH_DKIM=false` turns it off in ours, `BENCH_DKIM=both` turns it on in the baseline too. */
@@ -90,6 +92,7 @@ export async function startWhole(name: string, checkout: string, contacts: numbe
     senderDomain: sending.senderDomain,
     sink,
     campaigns,
+    temporalMetrics: temporal.metrics,
     body: (n) => ({ to: recipient(n), template, data: { name: `Ann ${n}` } }),
     pids: { api, worker, temporal: temporal.pid, postgres: postgres.pid },
   };
@@ -146,15 +149,17 @@ async function startDatabase(name: string): Promise<Postgres> {
 
 /** With its data in a file, as `npm start` runs it. */
 async function startTemporal(folder: string) {
+  const metricsPort = await freePort();
   const temporal = await startDevServer({
     cli: await findTemporalCli(() => {}),
+    metricsPort,
     port: await freePort(),
     uiPort: await freePort(),
     dbFile: join(folder, 'temporal.db'),
     logFile: join(folder, 'temporal.log'),
   });
   atEnd(() => temporal.kill());
-  return temporal;
+  return { ...temporal, metrics: `http://127.0.0.1:${metricsPort}/metrics` };
 }
 
 /** Runs in the checkout, because its modules know its tables. */

@@ -1,5 +1,5 @@
 // `npm test`: fetches the Temporal servers once, then runs mocha. All tests run in two mochas, side by side.
-// `npm test -- --all` runs the slow ones too (`*.matrix.ts`), as CI does.
+// `npm test -- --all` runs the slow ones too (`*.matrix.ts`), `npm test -- --ci` also a cluster and a rolling release.
 // Other arguments go to a single mocha: `npm test -- test/api/track.test.ts`, `npm test -- --grep 'wait for'`.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { toStderr, withProgress } from './report.ts';
 import { type Program, runSideBySide } from './side-by-side.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { findTemporalCli, findTestServer } from './temporal-server.ts';
-import { inTwoParts, summary, type TestCounts, testFiles } from './test-parts.ts';
+import { ciFiles, inTwoParts, summary, type TestCounts, type TestPart, testFiles } from './test-parts.ts';
 import { webAppDir } from './web-app.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -28,8 +28,9 @@ async function main(args: string[]): Promise<number> {
   };
   const folder = mkdtempSync(join(tmpdir(), 'everpost-mocha-'));
   try {
-    const all = args.length === 1 && args[0] === '--all';
-    return await (args.length > 0 && !all ? runSome(args, folder, env) : runAll(folder, env, { all }));
+    const [only] = args.length === 1 ? args : [];
+    const [all, ci] = [only === '--all' || only === '--ci', only === '--ci'];
+    return await (args.length > 0 && !all ? runSome(args, folder, env) : runAll(folder, env, { all, ci }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -37,37 +38,49 @@ async function main(args: string[]): Promise<number> {
 
 const isSpec = (arg: string): boolean => /\.test\.ts$/.test(arg) || arg.startsWith('test/');
 
-function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
+async function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
   // Mocha adds the files of its arguments to those of its configuration; only the named files are to run.
   const config = configuration(join(folder, 'mocharc.json'), args.some(isSpec) ? { spec: [] } : {});
-  const child = spawn(process.execPath, [...config, ...args], { cwd: root, env, stdio: 'inherit' });
-  void stopSignal().then((signal) => child.kill(signal));
+  const { code, signal } = await run({ args: [...config, ...args], env, cwd: root }, stopSignal());
+  return code ?? exitCodeOf(signal);
+}
+
+function run({ args, env, cwd }: Program, stopped: Promise<NodeJS.Signals>): Promise<ProcessExit> {
+  const child = spawn(process.execPath, args, { cwd, env, stdio: 'inherit' });
+  void stopped.then((signal) => child.kill(signal));
   return new Promise((done, failed) => {
     child.once('error', failed);
-    child.once('exit', (code, signal) => done(code ?? exitCodeOf(signal)));
+    child.once('exit', (code, signal) => done({ code, signal }));
   });
 }
 
-async function runAll(folder: string, env: NodeJS.ProcessEnv, { all }: { all: boolean }): Promise<number> {
-  // For test/e2e/cluster.slow.ts; the first time it is built, which takes minutes.
-  if (all) await findTemporalServer(toStderr);
+interface Selection {
+  all: boolean;
+  ci: boolean;
+}
+
+async function runAll(folder: string, env: NodeJS.ProcessEnv, { all, ci }: Selection): Promise<number> {
+  // Built before any test timeout runs. Where it cannot be built, the test of the cluster fails with the same message.
+  if (ci) await findTemporalServer(toStderr).catch((error: Error) => toStderr(error.message));
   // Compiled before any test timeout runs, and before both parts need it at once.
   await withProgress(toStderr, 'Compiling the program', compiledProgram);
   await webAppDir(toStderr);
   await docsSiteDir(toStderr);
   const parts = inTwoParts(testFiles(root, { all }));
   const resultOf = (n: number) => join(folder, `result-${n}.json`);
-  const [first, second] = parts.map(({ files }, n): Program => {
+  const programOf = ({ files }: TestPart, n: number): Program => {
     const config = configuration(join(folder, `mocharc-${n}.json`), { spec: files });
     // A mocha whose output goes to a file does not detect the terminal.
     const color = process.stdout.isTTY ? ['--color'] : [];
     return { args: [...config, ...color, '--reporter-option', `result=${resultOf(n)}`], env, cwd: root };
-  }) as [Program, Program];
+  };
+  const [first, second] = parts.map(programOf) as [Program, Program];
   toStderr(`${parts[0].name} are shown first; ${parts[1].name} run in parallel and are shown afterwards.`);
+  const stopped = stopSignal();
   const write = (text: string | Uint8Array) => process.stdout.write(text);
   const { exits, endedBy } = await runSideBySide(first, second, {
     file: join(folder, 'output'),
-    stopSignal: stopSignal(),
+    stopSignal: stopped,
     write,
   });
   if (endedBy) return exitCodeOf(endedBy);
@@ -76,6 +89,11 @@ async function runAll(folder: string, env: NodeJS.ProcessEnv, { all }: { all: bo
     exit: exits[n] as ProcessExit,
     counts: readCounts(resultOf(n)),
   }));
+  if (ci) {
+    const [name, n] = ['slow tests', parts.length];
+    const exit = await run(programOf({ name, files: ciFiles }, n), stopped);
+    outcomes.push({ name, exit, counts: readCounts(resultOf(n)) });
+  }
   const { lines, failed } = summary(outcomes);
   console.log(`\n${lines.join('\n')}`);
   return failed > 0 ? 1 : 0;

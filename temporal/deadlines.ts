@@ -16,6 +16,8 @@ const METHOD_DEADLINES: Deadlines = {
   UpdateWorkflowExecution: 70_000,
   GetWorkflowExecutionHistory: 70_000,
   QueryWorkflow: 30_000,
+  // Answered when all task queues know the build, which takes more than ten seconds on a busy server.
+  SetWorkerDeploymentCurrentVersion: 60_000,
 };
 
 const retry = makeGrpcRetryInterceptor(defaultGrpcRetryOptions());

@@ -3,44 +3,58 @@ import type { Temporal } from './connection.ts';
 import { removeSchedule } from './cron-schedules.ts';
 import { taskQueues } from './task-queues.ts';
 
+interface PlatformSchedule {
+  scheduleId: string;
+  workflowType: string;
+  everyMs: number;
+  /** Also runs when the Schedule is created, as after a namespace was lost. */
+  runsAtOnce?: boolean;
+}
+
+const MINUTE_MS = 60_000;
+
 /** Schedules of the platform itself. */
-const schedules = [
-  { scheduleId: 'retention', workflowType: 'retention', every: '1 hour' },
-  { scheduleId: 'reconciler', workflowType: 'reconciler', every: '3 minutes' },
-] as const;
-const sweep = { scheduleId: 'segments/sweep', workflowType: 'segmentSweep', every: '1 minute' } as const;
+const schedules: PlatformSchedule[] = [
+  { scheduleId: 'retention', workflowType: 'retention', everyMs: 60 * MINUTE_MS },
+  { scheduleId: 'reconciler', workflowType: 'reconciler', everyMs: 3 * MINUTE_MS, runsAtOnce: true },
+];
+const sweep: PlatformSchedule = { scheduleId: 'segments/sweep', workflowType: 'segmentSweep', everyMs: MINUTE_MS };
 
 /** Creates the Schedules that do not exist yet. */
 export async function ensureSchedules(temporal: Temporal): Promise<void> {
-  for (const schedule of schedules) await create(temporal, schedule);
+  for (const schedule of schedules) await ensure(temporal, schedule);
 }
 
 /**
  * Sweeps segments every minute while `wanted`. Without time-dependent segments there is no Schedule: each of its runs costs
- * five actions. It is deleted rather than paused, because a version before this rule creates it again and would not continue
+ * four actions. It is deleted rather than paused, because a version before this rule creates it again and would not continue
  * a paused one.
  */
 export async function setSegmentSweep(temporal: Temporal, wanted: boolean): Promise<void> {
-  await (wanted ? create(temporal, sweep) : removeSchedule(temporal, sweep.scheduleId));
+  await (wanted ? ensure(temporal, sweep) : removeSchedule(temporal, sweep.scheduleId));
 }
 
-async function create({ client }: Temporal, schedule: (typeof schedules)[number] | typeof sweep): Promise<void> {
-  const { scheduleId, workflowType, every } = schedule;
+async function ensure({ client }: Temporal, schedule: PlatformSchedule): Promise<void> {
+  const { scheduleId, workflowType, everyMs, runsAtOnce = false } = schedule;
+  const options = {
+    spec: { intervals: [{ every: everyMs }] },
+    // A long run is not joined by a second one, and missed runs are not made up for.
+    policies: { overlap: 'SKIP' as const, catchupWindow: MINUTE_MS },
+    action: {
+      type: 'startWorkflow' as const,
+      workflowType,
+      workflowId: scheduleId,
+      taskQueue: taskQueues.workflows,
+      args: [],
+    },
+  };
   try {
-    await client.schedule.create({
-      scheduleId,
-      spec: { intervals: [{ every }] },
-      // A long run is not joined by a second one, and missed runs are not made up for.
-      policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
-      action: {
-        type: 'startWorkflow',
-        workflowType,
-        workflowId: scheduleId,
-        taskQueue: taskQueues.workflows,
-        args: [],
-      },
-    });
+    await client.schedule.create({ scheduleId, ...options, state: { triggerImmediately: runsAtOnce } });
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const handle = client.schedule.getHandle(scheduleId);
+    const { spec } = await handle.describe();
+    // Created by a version with another interval. Pauses by an operator are kept.
+    if (spec.intervals?.[0]?.every !== everyMs) await handle.update(({ state }) => ({ ...options, state }));
   }
 }

@@ -74,7 +74,7 @@ async function importSlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Pr
   let current = job.total > 0 ? job : await countRows(db, job, file);
   const newChunk = await chunkMaker(db, job, file, input.options, limits);
   const after = { position: Number(input.position), row: input.row };
-  for await (const chunk of chunksOf(file, after, newChunk)) {
+  for await (const chunk of readAhead(chunksOf(file, after, newChunk))) {
     current = await applyChunk(db, current, limits, async (trx, { id, projectId, result }) => {
       const before = result as ImportResult;
       const updated = await chunk.apply(trx, projectId, before);
@@ -132,6 +132,25 @@ async function* chunksOf(file: CsvFile, after: CsvPosition, newChunk: () => File
       chunk = newChunk();
     }
   if (chunk.size > 0) yield chunk;
+}
+
+/** Reads the next item while the caller works on the current one: the file is parsed while Postgres writes. */
+async function* readAhead<T>(items: AsyncIterable<T>): AsyncIterable<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  let next = iterator.next();
+  try {
+    for (;;) {
+      const { value, done } = await next;
+      if (done) return;
+      next = iterator.next();
+      // Thrown when the caller asks for it, if it ever does.
+      next.catch(() => {});
+      yield value;
+    }
+  } finally {
+    await next.catch(() => {});
+    await iterator.return?.();
+  }
 }
 
 /** Every stored part but the last has the same number of contacts, so `processed` tells the next one. */

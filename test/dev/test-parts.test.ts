@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { inTwoParts, summary, type TestPartOutcome, testFiles } from '../../dev/test-parts.ts';
+import { ciFiles, inTwoParts, summary, type TestPartOutcome, testFiles } from '../../dev/test-parts.ts';
 
 const success = { code: 0, signal: null };
 const part = (name: string, passed: number, failures: string[] = []): TestPartOutcome => ({
@@ -23,6 +24,14 @@ describe('the two parts of the tests', () => {
     const root = resolve(import.meta.dirname, '../..');
     expect(testFiles(root)).not.to.include('test/browser/pages.matrix.ts');
     expect(testFiles(root, { all: true })).to.include('test/browser/pages.matrix.ts');
+  });
+
+  it('leave the files that CI runs afterwards to CI, and those exist', () => {
+    const root = resolve(import.meta.dirname, '../..');
+    for (const file of ciFiles) {
+      expect(existsSync(resolve(root, file)), file).to.equal(true);
+      expect(testFiles(root, { all: true })).not.to.include(file);
+    }
   });
 
   it('are named after their folders', () => {

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { startBalancer } from '../../dev/cluster/balancer.ts';
 import { freePort } from '../../dev/ports.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
-import { spawnWorker } from '../support/processes.ts';
+import { type Env, spawnApi, spawnWorker } from '../support/processes.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('a worker that starts without a connection to Postgres', function () {
+describe('a process that starts without a connection to Postgres', function () {
   this.timeout(180_000);
   let database: ConnectedDatabase;
   let temporal: OwnNamespace;
@@ -20,10 +20,10 @@ describe('a worker that starts without a connection to Postgres', function () {
     await temporal.close();
   });
 
-  const start = (change: (url: URL) => void) => {
+  const start = (change: (url: URL) => void, spawn: (env: Env) => ReturnType<typeof spawnApi> = spawnWorker) => {
     const url = new URL(database.url);
     change(url);
-    return spawnWorker({
+    return spawn({
       DATABASE_URL: url.toString(),
       TEMPORAL_ADDRESS: temporal.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
@@ -44,6 +44,23 @@ describe('a worker that starts without a connection to Postgres', function () {
     await worker.stop();
     await door.stop();
   });
+
+  for (const [name, spawn] of Object.entries({ API: spawnApi, worker: spawnWorker }))
+    it(`waits, as ${name}, while Postgres has no connection left`, async () => {
+      const role = `limited_${name.toLowerCase()}`;
+      const { username } = new URL(database.url);
+      await database.db.raw("create role ?? login password 'secret' connection limit 0 in role ??", [role, username]);
+      const process = await start((url) => {
+        [url.username, url.password] = [role, 'secret'];
+      }, spawn);
+      const says = () => process.logs().includes('cannot connect to the database; waiting for it');
+      await eventually(says, { what: 'the message', timeoutMs: 60_000 });
+      expect(process.logs()).to.include('too many connections');
+      await database.db.raw('alter role ?? connection limit 50', [role]);
+      await process.ready();
+      expect(process.logs()).to.include('the database answers');
+      await process.stop();
+    });
 
   it('exits at once with a wrong password', async () => {
     const worker = await start((url) => {

@@ -33,10 +33,17 @@ const SHUTDOWN_STEPS = [{ signal: 'SIGTERM' as const, waitMs: 60_000 }];
  * program other than the present one.
  */
 export async function startApi(env: Env, program?: string): Promise<ServiceProcess> {
+  const api = await spawnApi(env, program);
+  await api.ready();
+  return api;
+}
+
+/** For an API that is not ready for a while. */
+export async function spawnApi(env: Env, program?: string): Promise<ServiceProcess & { ready(): Promise<void> }> {
   const port = env.PORT ? Number(env.PORT) : await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const api = { name: 'api', file: 'api/server.js', program };
-  return startService(api, port, { BASE_URL: baseUrl, ...env, PORT: String(port) });
+  return spawnService(api, port, { BASE_URL: baseUrl, ...env, PORT: String(port) });
 }
 
 /** Has all roles, unless some are named. */
@@ -64,12 +71,6 @@ interface Service {
   /** The entry file in the compiled program. */
   file: string;
   program: string | undefined;
-}
-
-async function startService(of: Service, port: number, env: Env): Promise<ServiceProcess> {
-  const service = await spawnService(of, port, env);
-  await service.ready();
-  return service;
 }
 
 async function spawnService({ name, file, program }: Service, port: number, env: Env, args: string[] = []) {

@@ -22,18 +22,21 @@ export interface Stack {
   end(): Promise<void>;
 }
 
+/** `change` may add settings that depend on the others, as the address of a pooler. */
 export async function startStack(
   temporal: Pick<Temporal, 'namespace'> & { address: string },
   more: Env = {},
+  change: (env: Env) => Promise<Env> = async () => ({}),
 ): Promise<Stack> {
   const [database, smtp] = [await connectTestDatabase(), await startSmtp()];
-  const env: Env = {
+  const given: Env = {
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     SMTP_URL: smtp.url,
     ...more,
   };
+  const env = { ...given, ...(await change(given)) };
   const project = await makeProject(database.db);
   const api = await startApi(env);
   const server = client(api.url, { authorization: `Bearer ${project.secretKey}` });

@@ -4,11 +4,18 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { createTemporal } from '../../temporal/connection.ts';
+import { taskQueues } from '../../temporal/task-queues.ts';
+import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { makeCertificate, type TestCertificate } from '../support/certificate.ts';
 import { atEnd, runDirectory } from '../support/cleanup.ts';
-import { type OwnNamespace, ownNamespace, temporalSettings } from '../support/temporal-work.ts';
+import { type OwnNamespace, ownNamespace, temporalSettings, testBundle } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
+import { note, probe } from '../support/workflows.ts';
+
+/** Of `EventType`. */
+const WORKFLOW_TASK_COMPLETED = 7;
 
 const contextOf = ({ pem, privateKey }: TestCertificate) => ({
   cert: pem,
@@ -75,6 +82,45 @@ describe("the files of Temporal's certificates", function () {
     writeFileSync(ca, second.pem);
     await eventually(() => temporal.check(), { what: 'a connection with the new certificate' });
     expect(renewed).to.equal(1);
+    await temporal.close();
+    await proxy.stop();
+  });
+
+  it('are read again by a worker, whose running workflows go on over the new connection', async () => {
+    const [first, second] = [makeCertificate(), makeCertificate()];
+    const proxy = await startTls(own.address, first);
+    const ca = join(mkdtempSync(join(runDirectory(), 'certificates-')), 'ca.pem');
+    writeFileSync(ca, first.pem);
+    const settings = { ...temporalSettings(proxy.address, own.namespace), tls: { ca, serverName: 'test' } };
+    const temporal = createTemporal(settings, { renewMs: 50 });
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    const duty = { taskQueue: taskQueues.workflows, workflowBundle: await testBundle() };
+    const workers = new TemporalWorkers({ settings, temporal, duties: [duty], log });
+    const start = (workflowId: string) =>
+      own.client.workflow.start(probe, { workflowId, taskQueue: taskQueues.workflows, args: ['begin'] });
+    const before = await start('before');
+    const begun = async () =>
+      (await before.fetchHistory()).events?.some(({ eventType }) => Number(eventType) === WORKFLOW_TASK_COMPLETED);
+    await eventually(begun, { what: 'a workflow on the first connection' });
+    const polled = workers.isPolling;
+
+    // From here on the proxy refuses whoever trusts the old certificate.
+    proxy.replace(second);
+    writeFileSync(ca, second.pem);
+    const renewed = () => lines.some((line) => line.includes('certificates were read again'));
+    await eventually(renewed, { what: 'the new connection', timeoutMs: 30_000 });
+    await before.signal(note, 'end');
+    expect(await before.result()).to.deep.equal(['begin', 'end']);
+    const after = await start('after');
+    await after.signal(note, 'end');
+    expect(await after.result()).to.deep.equal(['begin', 'end']);
+    expect([polled, workers.isPolling], 'polling').to.deep.equal([true, true]);
+    expect(
+      lines.filter((line) => line.includes('polling Temporal')),
+      'the same worker',
+    ).to.have.lengthOf(1);
+    await workers.stop();
     await temporal.close();
     await proxy.stop();
   });

@@ -1,0 +1,80 @@
+// The memory of API and worker under mixed load: what they use in the end, compared with what they used after a minute.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bench, measure, median } from './bench.ts';
+import { newsletterTemplate } from './newsletter.ts';
+import { call, type Stack, startWhole, trackedEvent } from './whole-stack.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const MINUTES = Number(process.env.BENCH_MINUTES ?? 60);
+const CONTACTS = 5_000;
+/** Requests of each second. Moderate: what is measured is what stays, not what a burst needs. */
+const PER_SECOND = { send: 20, track: 40, contacts: 10, lists: 4 };
+const CAMPAIGN_EVERY_S = 120;
+const PARTS = ['api', 'worker'] as const;
+
+export const memoryBench: Bench = {
+  name: 'memory',
+  about: `the memory of API and worker after ${MINUTES} minutes of mixed load, compared with that after one minute`,
+  onlyByName: true,
+  async run(progress) {
+    const stack = await startWhole('memory', root, CONTACTS);
+    const samples: Record<(typeof PARTS)[number], number>[] = [];
+    const requests = new Set<Promise<unknown>>();
+    for (let second = 0; second < MINUTES * 60; second++) {
+      const started = performance.now();
+      const open = mixedLoad(stack, second).map((request) => request.finally(() => requests.delete(request)));
+      for (const request of open) requests.add(request);
+      if (second % CAMPAIGN_EVERY_S === 0) await startCampaign(stack);
+      samples.push({ api: residentMegabytes(stack.pids.api ?? 0), worker: residentMegabytes(stack.pids.worker ?? 0) });
+      if (second % 60 === 59) progress(`minute ${(second + 1) / 60} of ${MINUTES}: ${JSON.stringify(samples.at(-1))}`);
+      await sleep(Math.max(0, 1_000 - (performance.now() - started)));
+    }
+    await Promise.all(requests);
+    const around = (from: number, part: (typeof PARTS)[number]) =>
+      median(samples.slice(from, from + 30).map((sample) => sample[part]));
+    return PARTS.map((part) =>
+      measure(
+        `memory of the ${part} after ${MINUTES} minutes, and after one`,
+        'MB',
+        around(samples.length - 30, part),
+        around(60, part),
+        '<= 1.2',
+      ),
+    );
+  },
+};
+
+function mixedLoad({ url, key, publicKey, body, campaigns }: Stack, second: number): Promise<unknown>[] {
+  const times = <T>(count: number, one: (n: number) => T): T[] =>
+    Array.from({ length: count }, (_, index) => one(second * count + index));
+  const contact = (n: number) => ({ email: `person${n % 20_000}@example.com`, data: { seats: n % 50 } });
+  return [
+    ...times(PER_SECOND.send, (n) => call(url, key, 'POST', '/v1/send', body(n))),
+    ...times(PER_SECOND.track, (n) => call(url, publicKey, 'POST', '/v1/track', trackedEvent(n))),
+    ...times(PER_SECOND.contacts, (n) => call(url, key, 'POST', '/contacts', contact(n))),
+    ...times(PER_SECOND.lists, (n) =>
+      call(url, campaigns.secretKey, 'GET', `/contacts?limit=50&search=user${n % 1_000}`),
+    ),
+  ];
+}
+
+async function startCampaign({ url, campaigns: { secretKey, senderDomain } }: Stack): Promise<void> {
+  const { id } = await call<{ id: string }>(url, secretKey, 'POST', '/campaigns', {
+    ...{ name: 'Spring', subject: 'News', body: newsletterTemplate, audienceType: 'ALL', type: 'HEADLESS' },
+    from: `news@${senderDomain}`,
+  });
+  await call(url, secretKey, 'POST', `/campaigns/${id}/send`, {});
+}
+
+/** Returns the memory of a process and of all its descendants. Pages that they share count once for each. */
+function residentMegabytes(pid: number): number {
+  try {
+    const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+    return children.reduce((sum, child) => sum + residentMegabytes(Number(child)), Number(kilobytes) / 1_024);
+  } catch {
+    return 0;
+  }
+}
