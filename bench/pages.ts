@@ -32,7 +32,8 @@ export const pagesBench: Bench = {
       database: 'few',
       settings: {
         ...{ shared_buffers: '3GB', max_wal_size: '16GB', maintenance_work_mem: '512MB', random_page_cost: '1.1' },
-        ...{ fsync: 'off', max_connections: '100' },
+        ...{ fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '100' },
+        ...{ wal_level: 'minimal', max_wal_senders: '0', checkpoint_timeout: '30min' },
       },
       logFile: join(runDirectory(), 'bench-pages.log'),
     });
