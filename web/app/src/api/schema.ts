@@ -15189,7 +15189,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The causes, at most a hundred, of the newest ten thousand FAILED executions. */
+            /** @description The causes, at most a hundred, of the newest two thousand FAILED executions. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -37,6 +37,8 @@ export function TableButtons({ table, count, rowAt }: TableButtonsProps) {
     outside.current ??= document.createElement('tbody');
     try {
       for (let start = 0; start < count; start += SET) {
+        // The user has left the page.
+        if (!table.current) throw new Error('The table is gone.');
         flushSync(() => setSet({ start, rowAt }));
         take(outside.current.rows);
         await new Promise((resolve) => setTimeout(resolve));
@@ -67,7 +69,7 @@ export function TableButtons({ table, count, rowAt }: TableButtonsProps) {
   const start = (kind: 'copy' | 'print', run: () => Promise<void>) => () => {
     setWork(kind);
     void run()
-      .catch(showProblem)
+      .catch((error) => table.current && showProblem(error))
       .finally(() => setWork(undefined));
   };
   return (
