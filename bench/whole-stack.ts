@@ -27,6 +27,8 @@ export interface WholeTarget {
 
 export interface Stack extends WholeTarget {
   publicKey: string;
+  /** The verified domain of the project that `key` belongs to. */
+  senderDomain: string;
   campaigns: SetupProject;
 }
 
@@ -85,6 +87,7 @@ export async function startWhole(name: string, checkout: string, contacts: numbe
     url,
     key: sending.secretKey,
     publicKey: sending.publicKey,
+    senderDomain: sending.senderDomain,
     sink,
     campaigns,
     body: (n) => ({ to: recipient(n), template, data: { name: `Ann ${n}` } }),
@@ -191,7 +194,8 @@ export async function call<T>(url: string, key: string, method: string, path: st
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
   const parsed = JSON.parse(text);
-  return parsed.data ?? parsed;
+  // A page of a list also has a `total`.
+  return 'total' in parsed ? parsed : (parsed.data ?? parsed);
 }
 
 const withoutSettings = (): NodeJS.ProcessEnv =>

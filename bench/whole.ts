@@ -10,6 +10,7 @@ import { newsletterTemplate } from './newsletter.ts';
 import type { PrebuiltOrder } from './prebuilt-pool.ts';
 import { processorTimes, untilIdle } from './processor-time.ts';
 import type { Sink } from './sink.ts';
+import { createWorkflow, type ExecutionsRound, runExecutions } from './whole-executions.ts';
 import { call, type Stack, startBareMailer, startWhole, trackedEvent, type WholeTarget } from './whole-stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -18,11 +19,12 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 /** An earlier commit to measure in the same run. */
 const BEFORE = process.env.BENCH_BEFORE;
 /** The parts that are measured; all unless `BENCH_PARTS` names some of them. */
-const PARTS = (process.env.BENCH_PARTS ?? 'send,track,campaign,idle').split(',');
+const PARTS = (process.env.BENCH_PARTS ?? 'send,track,executions,campaign,idle').split(',');
 const CLIENTS = 20;
 const SECONDS = Math.max(2, Math.round(15 * SCALE));
 const WARM_UP_SECONDS = Math.max(2, Math.round(5 * SCALE));
 const RECIPIENTS = Math.max(200, Math.round(20_000 * SCALE));
+const EXECUTIONS = Math.max(20, Math.round(1_000 * SCALE));
 const IDLE_MAILS = Math.max(5, Math.round(30 * SCALE));
 /** The default of SMTP_MAX_CONNECTIONS. */
 const CONNECTIONS = 10;
@@ -54,7 +56,8 @@ export const wholeBench: Bench = {
     const sides = { now, bare, ...(before && { before }) };
     const measures: Measure[] = [];
     if (PARTS.includes('send')) measures.push(...(await loads(sides, progress)));
-    if (PARTS.includes('track') && before) measures.push(await tracks({ now, before }, progress));
+    if (PARTS.includes('track') && before) measures.push(...(await tracks({ now, before }, progress)));
+    if (PARTS.includes('executions') && before) measures.push(...(await executions({ now, before }, progress)));
     if (PARTS.includes('campaign')) measures.push(...(await campaigns(now, before, progress)));
     if (PARTS.includes('idle')) measures.push(...(await idle(sides, progress)));
     return measures;
@@ -123,7 +126,7 @@ async function load(target: WholeTarget, seconds: number): Promise<Load> {
     deliveries: accepted / ((lastAt - started) / 1_000),
     p50: result.latency.p50,
     p99: result.latency.p99,
-    cpu: perMail(cpu, processorTimes(pids), mails),
+    cpu: perUnit(cpu, processorTimes(pids), mails),
   };
 }
 
@@ -147,16 +150,54 @@ async function post(
   return result;
 }
 
-/** Posts events of which no workflow, segment or webhook depends. */
-async function tracks(sides: Record<'now' | 'before', Stack>, progress: Progress): Promise<Measure> {
-  const track = async ({ url, publicKey, pids }: Stack, seconds: number): Promise<number> => {
+interface TrackRound {
+  rate: number;
+  /** Milliseconds of processor time a request, by process. */
+  cpu: Record<string, number>;
+}
+
+/** Posts events on which no workflow, segment or webhook depends. */
+async function tracks(sides: Record<'now' | 'before', Stack>, progress: Progress): Promise<Measure[]> {
+  const track = async ({ url, publicKey, pids }: Stack, seconds: number): Promise<TrackRound> => {
     await untilIdle(pids);
-    return (await post({ url, key: publicKey }, '/v1/track', trackedEvent, seconds)).requests.average;
+    const cpu = processorTimes(pids);
+    const { requests } = await post({ url, key: publicKey }, '/v1/track', trackedEvent, seconds);
+    await untilIdle(pids);
+    return { rate: requests.average, cpu: perUnit(cpu, processorTimes(pids), requests.total) };
   };
   for (const target of Object.values(sides)) await track(target, WARM_UP_SECONDS);
-  const results = await inTurns<Stack, number>(sides, '/v1/track', progress, (target) => track(target, SECONDS));
-  const of = (side: 'now' | 'before') => median(results[side] ?? []);
-  return measure(`/v1/track, against ${BEFORE}`, 'requests/s', of('now'), of('before'), '>= 0.97');
+  const results = await inTurns<Stack, TrackRound>(sides, '/v1/track', progress, (target) => track(target, SECONDS));
+  const row = (what: string, unit: string, value: (round: TrackRound) => number, aim?: string) => {
+    const of = (side: 'now' | 'before') => median((results[side] ?? []).map(value));
+    return measure(`${what}, against ${BEFORE}`, unit, of('now'), of('before'), aim);
+  };
+  return [
+    row('/v1/track', 'requests/s', ({ rate }) => rate, '>= 0.97'),
+    row('processor time in all, /v1/track', 'ms per request', ({ cpu }) => sum(cpu)),
+    row('processor time of node, /v1/track', 'ms per request', ({ cpu }) => node(cpu)),
+    row('processor time of Postgres, /v1/track', 'ms per request', ({ cpu }) => cpu.postgres ?? 0),
+  ];
+}
+
+async function executions(sides: Record<'now' | 'before', Stack>, progress: Progress): Promise<Measure[]> {
+  const ids = { now: await createWorkflow(sides.now), before: await createWorkflow(sides.before) };
+  const rounds = {
+    now: () => runExecutions(sides.now, ids.now, EXECUTIONS),
+    before: () => runExecutions(sides.before, ids.before, EXECUTIONS),
+  };
+  for (const warmUp of Object.values(rounds)) await warmUp();
+  const what = `${EXECUTIONS} executions of four steps`;
+  const results = await inTurns<() => Promise<ExecutionsRound>, ExecutionsRound>(rounds, what, progress, (run) =>
+    run(),
+  );
+  const row = (name: string, unit: string, value: (round: ExecutionsRound) => number, aim?: string) => {
+    const of = (side: 'now' | 'before') => median((results[side] ?? []).map(value));
+    return measure(`${name}, against ${BEFORE}`, unit, of('now'), of('before'), aim);
+  };
+  return [
+    row(what, 'executions/s', ({ rate }) => rate, '>= 0.95'),
+    row('processor time in all, executions', 'ms per execution', ({ cpu }) => sum(cpu)),
+  ];
 }
 
 async function campaigns(now: Stack, before: Stack | undefined, progress: Progress): Promise<Measure[]> {
@@ -206,7 +247,7 @@ async function campaign({ url, sink, pids, campaigns: { secretKey, senderDomain 
   await untilIdle(pids);
   return {
     rate: RECIPIENTS / ((lastAt - started) / 1_000),
-    cpu: perMail(cpu, processorTimes(pids), RECIPIENTS),
+    cpu: perUnit(cpu, processorTimes(pids), RECIPIENTS),
   };
 }
 
@@ -245,9 +286,9 @@ async function idle(sides: Sides<WholeTarget>, progress: Progress): Promise<Meas
   ];
 }
 
-function perMail(before: Record<string, number>, after: Record<string, number>, mails: number): Record<string, number> {
+function perUnit(before: Record<string, number>, after: Record<string, number>, units: number): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(after).map(([name, seconds]) => [name, ((seconds - (before[name] ?? 0)) / mails) * 1_000]),
+    Object.entries(after).map(([name, seconds]) => [name, ((seconds - (before[name] ?? 0)) / units) * 1_000]),
   );
 }
 

@@ -82,9 +82,12 @@ function open(settings: TemporalSettings, deadlines: Deadlines): Opened {
   const connection = Connection.lazy({
     ...serverOptions(settings),
     interceptors: [retryUntilDeadline(deadlines)],
+    metadata: { 'temporal-namespace': settings.namespace },
     // By default gRPC waits up to two minutes between attempts, and accepted work would wait as long after an outage.
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 },
   });
+  // The SDK calls this around every call, to add the header above. It would use an AsyncLocalStorage: see deadlines.ts.
+  connection.withMetadata = async (_metadata, call) => call();
   return { connection, client: new Client({ connection, namespace: settings.namespace }) };
 }
 

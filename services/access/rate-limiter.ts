@@ -91,6 +91,8 @@ interface ProjectWindow {
   secretGranted: number;
   pools: Record<KeyKind, TokenPool>;
   leasing: boolean;
+  /** Ends with the last statement about this window. They run one by one, so that `granted` is what the last one left. */
+  lastStatement: Promise<unknown>;
 }
 
 /**
@@ -151,6 +153,7 @@ export class RateLimiter {
         secretGranted: 0,
         pools: { public: newPool(), secret: newPool() },
         leasing: false,
+        lastStatement: Promise.resolve(),
       };
       this.windows[bucket].set(projectId, projectWindow);
     }
@@ -164,7 +167,7 @@ export class RateLimiter {
     try {
       for (let pause = FIRST_PAUSE_MS; keyKinds.some((name) => pools[name].waiters.length > 0); ) {
         const overdue = keyKinds.filter((name) => isOverdue(pools[name]));
-        const left = await this.leaseOnce(projectWindow, overdue.includes('secret'));
+        const left = await inOrder(projectWindow, () => this.leaseOnce(projectWindow, overdue.includes('secret')));
         const unreturned = keyKinds.filter(
           (name) => pools[name].waiters.length > 0 && left[name] === 'unreturned' && !overdue.includes(name),
         );
@@ -263,12 +266,12 @@ export class RateLimiter {
   private returnUnspent(projectId: string): void {
     for (const windows of Object.values(this.windows)) {
       const projectWindow = windows.peek(projectId);
-      if (projectWindow) this.returnUnspentOf(projectWindow);
+      // If this is lost, fewer calls pass than allowed, never more.
+      if (projectWindow) inOrder(projectWindow, () => this.returnUnspentOf(projectWindow)).catch(() => {});
     }
   }
 
-  /** If this update is lost, fewer calls pass than allowed, never more. */
-  private returnUnspentOf(projectWindow: ProjectWindow): void {
+  private async returnUnspentOf(projectWindow: ProjectWindow): Promise<void> {
     const { bucket, projectId, window, pools } = projectWindow;
     const unspent = perKind((name) => pools[name].tokens);
     const spent = perKind((name) => pools[name].spent);
@@ -276,8 +279,14 @@ export class RateLimiter {
     projectWindow.granted -= unspent.public + unspent.secret;
     projectWindow.secretGranted -= unspent.secret;
     for (const name of keyKinds) Object.assign(pools[name], { tokens: 0, spent: 0 });
-    this.store.returnTokens({ bucket, projectId, window, unspent, spent }).catch(() => {});
+    await this.store.returnTokens({ bucket, projectId, window, unspent, spent });
   }
+}
+
+function inOrder<T>(projectWindow: ProjectWindow, run: () => Promise<T>): Promise<T> {
+  const result = projectWindow.lastStatement.then(run);
+  projectWindow.lastStatement = result.catch(() => {});
+  return result;
 }
 
 const isOverdue = ({ deadline }: TokenPool): boolean => deadline !== undefined && performance.now() >= deadline;

@@ -1,11 +1,13 @@
 // Every page at two widths, light and dark: axe finds nothing, nothing scrolls sideways, one h1 and one main, and the
 // keyboard reaches everything. Not part of `npm test`, but of `npm test -- --all`, which CI runs.
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { fillSample } from '../../dev/stack/sample.ts';
 import { systemMails } from '../support/accounts.ts';
 import { type ApiProject, createProjectWithClients } from '../support/api.ts';
 import { type Visit, visit, webAppEnv } from '../support/browser.ts';
 import { testLinks } from '../support/links.ts';
+import { addProcess } from '../support/rows/processes.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { keyboardFaults, lookFaults, settled } from './page-checks.ts';
@@ -51,6 +53,12 @@ describe('every page', function () {
     const contacts: { id: string }[] = (await shop.server.get('/contacts?limit=5')).body.data;
     await shop.server.post('/contacts/bulk-subscribe', { contactIds: contacts.map(({ id }) => id) });
     await database.db('users').update({ operator: true });
+    // Long names without a place to break must not make the operator's page scroll sideways.
+    const now = new Date();
+    await addProcess(database.db, {
+      ...{ id: randomUUID(), kind: 'worker', host: 'host'.repeat(15), pid: 4_194_303, version: '10.20.30' },
+      ...{ startedAt: now, seenAt: now },
+    });
     const sent = async () => (await shop.server.get('/campaigns?status=SENT')).body.total === 1;
     await eventually(sent, { timeoutMs: 120_000 });
   });

@@ -134,7 +134,7 @@ function ParkedPanel({ overview: { parkedOutbox, temporal } }: { overview: Overv
             ),
           },
           { id: 'attempts', header: t.operator.attempts, align: 'right', cell: ({ attempts }) => number(attempts) },
-          { id: 'error', header: t.operator.lastError, cell: ({ lastError }) => lastError ?? '—' },
+          { id: 'error', header: t.operator.lastError, cell: ({ lastError }) => <span className="breakable">{lastError ?? '—'}</span> },
           { id: 'since', header: t.operator.since, cell: ({ parkedAt }) => <Time at={parkedAt} /> },
           { id: 'retry', header: t.common.actions, cell: (message) => <RetryButton message={message} /> },
         ]}
@@ -193,7 +193,7 @@ function StuckPanel({ overview: { stuckWorkflows, temporal } }: { overview: Over
             cell: ({ workflowId }) => <WorkflowLink workflowId={workflowId} uiUrl={temporal.uiUrl} />,
           },
           { id: 'attempts', header: t.operator.attempts, align: 'right', cell: ({ attempts }) => number(attempts) },
-          { id: 'failure', header: t.operator.lastError, cell: ({ failure }) => failure.slice(0, 200) },
+          { id: 'failure', header: t.operator.lastError, cell: ({ failure }) => <span className="breakable">{failure.slice(0, 200)}</span> },
           { id: 'since', header: t.operator.since, cell: ({ since }) => <Time at={since} /> },
         ]}
       />
@@ -227,7 +227,7 @@ function EndpointsPanel({ overview: { failingEndpoints } }: { overview: Overview
           rows={failingEndpoints}
           rowId={({ id }) => id}
           columns={[
-            { id: 'url', header: t.operator.endpoint, main: true, cell: ({ url }) => url },
+            { id: 'url', header: t.operator.endpoint, main: true, cell: ({ url }) => <span className="breakable">{url}</span> },
             {
               id: 'project',
               header: t.operator.project,
@@ -280,7 +280,15 @@ function ProcessesPanel({ overview: { processes, versions } }: { overview: Overv
             header: t.operator.version,
             cell: ({ version, build }) => <span className="breakable">{build ?? version}</span>,
           },
-          { id: 'host', header: t.operator.host, cell: ({ host, pid }) => `${host} (${pid})` },
+          {
+            id: 'host',
+            header: t.operator.host,
+            cell: ({ host, pid }) => (
+              <span className="breakable">
+                {host} ({pid})
+              </span>
+            ),
+          },
           { id: 'started', header: t.operator.since, cell: ({ startedAt }) => <Time at={startedAt} /> },
           { id: 'seen', header: t.operator.lastSeen, cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
         ]}
