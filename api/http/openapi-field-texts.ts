@@ -430,6 +430,7 @@ export const fieldTexts: Record<string, string> = {
   stayedCount: 'How many executions stay with their version.',
   stepCount: 'How many steps.',
   stepId: 'The id of the step.',
+  enteredStepId: 'A step of the workflow that they have entered, wherever they are now. Needs `workflowId`.',
   stepName: 'The name of the step.',
   steps: 'The steps.',
   stuckWorkflows: 'Temporal workflows whose task fails again and again.',

@@ -1,4 +1,4 @@
-import { validationError } from '../../platform/errors.ts';
+import { ApiError, validationError } from '../../platform/errors.ts';
 import { createRetryJob } from '../../services/jobs/retry-executions.ts';
 import { cancelAllExecutions, cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import { listFailureCauses } from '../../services/workflows/executions/failures.ts';
@@ -68,17 +68,18 @@ export const executions = routes('Executions', [
       ...cursorPage(),
       workflowId: optional(uuid()),
       stepId: optional(uuid()),
+      enteredStepId: optional(uuid()),
       contactId: optional(uuid()),
       status: optional(oneOf(...executionStatuses)),
     },
     answers: { 200: answer('A page of executions.', cursorListSchema(listedExecutionSchema)) },
-    handle: async ({ db, project, settings, query }) =>
-      ok(
-        presentCursorList(
-          await listProjectExecutions(db, project.projectId, settings.secretKeys, query),
-          presentListedExecution,
-        ),
-      ),
+    handle: async ({ db, project, settings, query }) => {
+      // Ids of steps are unique within a workflow only.
+      if (query.enteredStepId !== undefined && query.workflowId === undefined)
+        throw new ApiError(400, 'BAD_REQUEST', '"workflowId" is required with "enteredStepId".');
+      const page = await listProjectExecutions(db, project.projectId, settings.secretKeys, query);
+      return ok(presentCursorList(page, presentListedExecution));
+    },
   }),
   route({
     method: 'GET',

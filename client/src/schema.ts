@@ -23158,6 +23158,11 @@ export interface operations {
                  */
                 stepId?: string;
                 /**
+                 * @description A step of the workflow that they have entered, wherever they are now. Needs `workflowId`.
+                 * @example 01928c7e-0000-7000-8000-000000000002
+                 */
+                enteredStepId?: string;
+                /**
                  * @description The id of the contact.
                  * @example 01928c7e-0000-7000-8000-000000000002
                  */

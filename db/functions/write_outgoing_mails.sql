@@ -8,6 +8,8 @@ create or replace function write_outgoing_mails(
   p_sender_id uuid, p_ids uuid[], p_recipients text[], p_subjects text[], p_domains text[], p_relays text[],
   p_campaigns uuid[], p_ended uuid[], p_numbers integer[], p_results jsonb
 ) returns table (id uuid, verdict text, reason text, number integer, unknown_outcomes integer) language plpgsql
+-- Planning anew for every size of the arrays takes longer than the statements.
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -44,7 +44,7 @@ export async function listEmails(
   return { ...cut, data: cut.data.map(recordOf) };
 }
 
-// Builds the SQL per set of filters, because one generic plan would read the whole project. `parts` have no mail in common.
+// Builds the SQL per set of filters, because one generic plan would read the whole project. `parts` share no mail.
 async function page(db: Db, parts: Condition[][], limit: number): Promise<EmailRow[]> {
   const cuts = parts.map((conditions) => {
     const { where, values } = joined(conditions);

@@ -10,7 +10,9 @@ const rate = ({ headers }: ApiAnswer) => ({
   reset: headers.get('ratelimit-reset'),
 });
 
-describe('RateLimit-*', () => {
+describe('RateLimit-*', function () {
+  // Each test starts APIs of its own.
+  this.timeout(60_000);
   const running: TestApi[] = [];
   afterEach(async () => {
     for (let api = running.pop(); api; api = running.pop()) await api.stop();

@@ -4,7 +4,7 @@ import { person } from '../support/accounts.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { insertWorkflow } from '../support/executions.ts';
 import { analyzeTables } from '../support/rows/tables.ts';
-import { addCompletedExecutions, addExecutions } from '../support/rows/workflows.ts';
+import { addCompletedExecutions, addExecutions, addVisits } from '../support/rows/workflows.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('lists over a project and a person', () => {
@@ -85,6 +85,24 @@ describe('lists over a project and a person', () => {
       expect(await found('status=COMPLETED')).to.deep.equal([done]);
       expect(await project.server.get('/executions?status=GONE')).to.be.envelope(400, 'BAD_REQUEST');
       expect((await list('/executions', stranger)).data).to.deep.equal([]);
+    });
+
+    it('lists those that have entered a step of a workflow, over several pages', async () => {
+      const entered: string[] = [];
+      for (let n = 0; n < 3; n++) {
+        const id = await add(await contact(`e${n}@x.co`), 'COMPLETED');
+        const visit = { id: newId(), projectId: project.id, executionId: id, stepId: workflow.steps.wait };
+        await addVisits(api.db, { ...visit, visit: 0, type: 'DELAY', name: 'wait', status: 'COMPLETED' });
+        entered.unshift(id);
+      }
+      await add(ann, 'COMPLETED');
+      const query = `/executions?workflowId=${workflow.id}&enteredStepId=`;
+      expect(await list(query + workflow.steps.wait)).to.include({ total: 3, hasMore: false });
+      expect(await walk(query + workflow.steps.wait)).to.deep.equal(entered);
+      expect((await list(query + workflow.steps.end)).data).to.deep.equal([]);
+      expect((await list(query + workflow.steps.wait, stranger)).data).to.deep.equal([]);
+      const alone = await project.server.get(`/executions?enteredStepId=${workflow.steps.wait}`);
+      expect(alone).to.be.envelope(400, 'BAD_REQUEST');
     });
 
     it('rejects a cursor of another filter', async () => {

@@ -127,6 +127,10 @@ describe('the canvas of a workflow', function () {
     await numberOf(page, 'Wait for event', 'waiting').getByText('1 here').click();
     await page.getByRole('link', { name: 'bob@guest.example' }).waitFor();
     expect(await page.getByRole('link', { name: 'ann@guest.example' }).count()).to.equal(0);
+    await page.goBack();
+    await numberOf(page, 'Exit 2', 'entered').getByText('1 came').click();
+    await page.getByRole('link', { name: 'ann@guest.example' }).waitFor();
+    expect(await page.getByRole('link', { name: 'bob@guest.example' }).count()).to.equal(0);
   });
 
   it('builds eight steps by keyboard alone, publishes them, and runs them', async () => {

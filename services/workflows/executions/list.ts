@@ -11,6 +11,8 @@ export interface ProjectExecutionsQuery {
   workflowId?: string | undefined;
   /** The step that they are at, or have failed at. */
   stepId?: string | undefined;
+  /** A step of the workflow that they have entered, wherever they are now. */
+  enteredStepId?: string | undefined;
   contactId?: string | undefined;
   status?: ExecutionStatus | undefined;
 }
@@ -24,6 +26,9 @@ export interface ListedExecution {
   currentStepName: string | null;
 }
 
+/** How many executions a page of those that have entered a step reads at most. */
+const MAX_READ = 20_000;
+
 /** Lists the executions of all workflows, newest first. */
 export async function listProjectExecutions(
   db: Db,
@@ -31,8 +36,9 @@ export async function listProjectExecutions(
   keys: SigningKeys,
   query: ProjectExecutionsQuery,
 ): Promise<CursorPage<ListedExecution>> {
-  const { limit, cursor, workflowId, stepId, contactId, status } = query;
+  const { limit, cursor, workflowId, stepId, enteredStepId, contactId, status } = query;
   const boundTo = [projectId, 'executions', workflowId ?? '', stepId ?? '', contactId ?? '', status ?? ''];
+  if (enteredStepId) boundTo.push(enteredStepId);
   const after = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as string);
   const filters: Record<string, string> = {
     project_id: projectId,
@@ -40,11 +46,20 @@ export async function listProjectExecutions(
     ...(stepId && { current_step_id: stepId }),
     ...(contactId && { contact_id: contactId }),
   };
+  const cursorAfter = (id: string) => signCursor(keys, boundTo, id);
+  if (enteredStepId) {
+    const page = await enteredPage(db, { ...filters, ...(status && { status }) }, enteredStepId, after, limit);
+    const { ids, lastRead } = page;
+    const cut = cutPage(ids, { limit, ...page.total, cursorAfter });
+    // The rest of the list follows on the next page, even if this one is short.
+    const rest = !cut.hasMore && lastRead !== undefined && { hasMore: true, cursor: cursorAfter(lastRead) };
+    return { ...cut, ...rest, data: await withNames(db, projectId, cut.data) };
+  }
   const [ids, total] = await Promise.all([
     pageOf(db, filters, status, after, limit + 1),
     after === undefined ? countOf(db, { ...filters, ...(status && { status }) }) : UNCOUNTED,
   ]);
-  const page = cutPage(ids, { limit, ...total, cursorAfter: (id) => signCursor(keys, boundTo, id) });
+  const page = cutPage(ids, { limit, ...total, cursorAfter });
   return { ...page, data: await withNames(db, projectId, page.data) };
 }
 
@@ -73,6 +88,43 @@ async function pageOf(
     limit,
   ]);
   return (rows as { id: string }[]).map(({ id }) => id);
+}
+
+interface EnteredPage {
+  /** One more than the page has, if there are so many. */
+  ids: string[];
+  /** Set when executions are left that were not read. */
+  lastRead?: string;
+  total: ListTotal;
+}
+
+/** Reads a bounded number of executions, newest first, and keeps those that have entered a step. */
+async function enteredPage(
+  db: Db,
+  filters: Record<string, string>,
+  stepId: string,
+  after: string | undefined,
+  limit: number,
+): Promise<EnteredPage> {
+  const conditions = [...Object.keys(filters).map((column) => `${column} = ?`), ...(after ? ['id < ?'] : [])];
+  const { rows } = await db.raw(
+    `with recent as materialized (
+       select id from executions where ${conditions.join(' and ')} order by id desc limit ${MAX_READ}
+     ),
+     entered as materialized (
+       select id from recent where exists (
+         select 1 from execution_steps s where s.execution_id = recent.id and s.step_id = ?)
+     )
+     select array(select id from entered order by id desc limit ?) as ids,
+       (select count(*)::integer from entered) as total,
+       (select id from recent order by id limit 1) as oldest, (select count(*)::integer from recent) as read`,
+    [...Object.values(filters), ...(after ? [after] : []), stepId, limit + 1],
+  );
+  const [{ ids, total, oldest, read }] = rows as [{ ids: string[]; total: number; oldest: string; read: number }];
+  if (after !== undefined) return { ids, ...(read === MAX_READ && { lastRead: oldest }), total: UNCOUNTED };
+  return read < MAX_READ
+    ? { ids, total: { total } }
+    : { ids, lastRead: oldest, total: { total, totalEstimated: true } };
 }
 
 function countOf(db: Db, filters: Record<string, string>): Promise<ListTotal> {

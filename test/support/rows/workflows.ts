@@ -9,6 +9,8 @@ export const addExecutions = (db: Db, rows: object | object[]) => db('executions
 
 export const storedVisits = (db: Db, where: object) => db('executionSteps').where(where).orderBy('visit');
 
+export const addVisits = (db: Db, rows: object | object[]) => db('executionSteps').insert(rows);
+
 export const setVisits = (db: Db, where: object, columns: object) => db('executionSteps').where(where).update(columns);
 
 export const storedWorkflows = (db: Db, where: object) => db('workflows').where(where).orderBy('id');

@@ -167,6 +167,7 @@ export interface ExecutionsSearch {
   workflowId?: string | undefined;
   contactId?: string | undefined;
   stepId?: string | undefined;
+  enteredStepId?: string | undefined;
 }
 
 export const executions = (raw: Raw): ExecutionsSearch =>
@@ -175,6 +176,7 @@ export const executions = (raw: Raw): ExecutionsSearch =>
     workflowId: textOf(raw.workflowId),
     contactId: textOf(raw.contactId),
     stepId: textOf(raw.stepId),
+    enteredStepId: textOf(raw.enteredStepId),
   });
 
 /** Which way of showing an execution. */

@@ -15117,6 +15117,7 @@ export interface operations {
                 cursor?: string;
                 workflowId?: string;
                 stepId?: string;
+                enteredStepId?: string;
                 contactId?: string;
                 status?: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
             };

@@ -134,7 +134,11 @@ function ParkedPanel({ overview: { parkedOutbox, temporal } }: { overview: Overv
             ),
           },
           { id: 'attempts', header: t.operator.attempts, align: 'right', cell: ({ attempts }) => number(attempts) },
-          { id: 'error', header: t.operator.lastError, cell: ({ lastError }) => <span className="breakable">{lastError ?? '—'}</span> },
+          {
+            id: 'error',
+            header: t.operator.lastError,
+            cell: ({ lastError }) => <span className="breakable">{lastError ?? '—'}</span>,
+          },
           { id: 'since', header: t.operator.since, cell: ({ parkedAt }) => <Time at={parkedAt} /> },
           { id: 'retry', header: t.common.actions, cell: (message) => <RetryButton message={message} /> },
         ]}
@@ -193,7 +197,11 @@ function StuckPanel({ overview: { stuckWorkflows, temporal } }: { overview: Over
             cell: ({ workflowId }) => <WorkflowLink workflowId={workflowId} uiUrl={temporal.uiUrl} />,
           },
           { id: 'attempts', header: t.operator.attempts, align: 'right', cell: ({ attempts }) => number(attempts) },
-          { id: 'failure', header: t.operator.lastError, cell: ({ failure }) => <span className="breakable">{failure.slice(0, 200)}</span> },
+          {
+            id: 'failure',
+            header: t.operator.lastError,
+            cell: ({ failure }) => <span className="breakable">{failure.slice(0, 200)}</span>,
+          },
           { id: 'since', header: t.operator.since, cell: ({ since }) => <Time at={since} /> },
         ]}
       />
@@ -227,7 +235,12 @@ function EndpointsPanel({ overview: { failingEndpoints } }: { overview: Overview
           rows={failingEndpoints}
           rowId={({ id }) => id}
           columns={[
-            { id: 'url', header: t.operator.endpoint, main: true, cell: ({ url }) => <span className="breakable">{url}</span> },
+            {
+              id: 'url',
+              header: t.operator.endpoint,
+              main: true,
+              cell: ({ url }) => <span className="breakable">{url}</span>,
+            },
             {
               id: 'project',
               header: t.operator.project,

@@ -17,7 +17,11 @@ import { FailuresPanel } from './failures.tsx';
 /** The most that the API returns at once. */
 const PAGE_SIZE = 100;
 
-const references = { contactId: t.workflows.onlyContact, stepId: t.workflows.onlyStep } as const;
+const references = {
+  contactId: t.workflows.onlyContact,
+  stepId: t.workflows.onlyStep,
+  enteredStepId: t.workflows.onlyEntered,
+} as const;
 
 async function allWorkflows(client: ApiClient): Promise<Workflow[]> {
   const all: Workflow[] = [];
@@ -64,14 +68,16 @@ export function ExecutionsPage() {
             visibleLabel
             w={240}
             value={search.workflowId ?? 'any'}
-            onChange={(value) => change({ workflowId: value === 'any' ? undefined : value, stepId: undefined })}
+            onChange={(value) =>
+              change({ workflowId: value === 'any' ? undefined : value, stepId: undefined, enteredStepId: undefined })
+            }
             data={[
               { value: 'any', label: t.workflows.anyWorkflow },
               ...(workflows.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
             ]}
           />
           {!search.contactId && <PersonField onFound={(contactId) => change({ contactId })} />}
-          {(['contactId', 'stepId'] as const)
+          {(['contactId', 'stepId', 'enteredStepId'] as const)
             .filter((name) => search[name])
             .map((name) => (
               <Badge

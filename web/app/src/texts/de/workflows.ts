@@ -36,6 +36,7 @@ export const workflows: Texts['workflows'] = {
   personGone: '(gelöschter Kontakt)',
   onlyContact: 'Nur von einem Kontakt',
   onlyStep: 'Nur an einem Schritt',
+  onlyEntered: 'Haben einen Schritt betreten',
   removeFilter: 'Diesen Filter entfernen',
   step: 'Schritt',
   started: 'Begonnen',

@@ -34,6 +34,7 @@ export const workflows = {
   personGone: '(deleted contact)',
   onlyContact: 'Only of one contact',
   onlyStep: 'Only at one step',
+  onlyEntered: 'Have entered one step',
   removeFilter: 'Remove this filter',
   step: 'Step',
   started: 'Started',

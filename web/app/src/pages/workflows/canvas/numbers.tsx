@@ -55,7 +55,9 @@ export function useBadges(workflowId: string, stats: WorkflowStats | undefined):
     if (started > 0)
       add(START, [started, active], () => (
         <>
-          <span data-number="started">{t.canvas.startedCount(compact(started))}</span>
+          <PeopleLink search={{ workflowId }} projectId={projectId} number="started">
+            {t.canvas.startedCount(compact(started))}
+          </PeopleLink>
           <PeopleLink search={{ workflowId }} projectId={projectId} number="active">
             {t.canvas.activeCount(compact(active))}
           </PeopleLink>
@@ -64,7 +66,9 @@ export function useBadges(workflowId: string, stats: WorkflowStats | undefined):
     for (const [stepId, { entered, waiting, failed }] of Object.entries(stats.steps))
       add(stepId, [entered, waiting, failed], () => (
         <>
-          <span data-number="entered">{t.canvas.enteredCount(compact(entered))}</span>
+          <PeopleLink search={{ workflowId, enteredStepId: stepId }} projectId={projectId} number="entered">
+            {t.canvas.enteredCount(compact(entered))}
+          </PeopleLink>
           {waiting > 0 && (
             <PeopleLink search={{ workflowId, stepId }} projectId={projectId} number="waiting">
               {t.canvas.waitingCount(compact(waiting))}
@@ -83,7 +87,7 @@ export function useBadges(workflowId: string, stats: WorkflowStats | undefined):
 
 interface PeopleLinkProps {
   projectId: string;
-  search: { workflowId: string; stepId?: string; status?: string };
+  search: { workflowId: string; stepId?: string; enteredStepId?: string; status?: string };
   number: string;
   children: ReactNode;
 }

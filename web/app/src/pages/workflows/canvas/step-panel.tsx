@@ -151,9 +151,17 @@ function Numbers({ stats, stepId, workflowId }: { stats: StepStats; stepId: stri
         {number(count)}
       </PeopleLink>
     );
+  const entered =
+    stats.entered === 0 ? (
+      number(0)
+    ) : (
+      <PeopleLink projectId={projectId} search={{ workflowId, enteredStepId: stepId }} number="entered-panel">
+        {number(stats.entered)}
+      </PeopleLink>
+    );
   const { numbers } = t.canvas;
   const facts: [string, ReactNode][] = [
-    [numbers.entered, number(stats.entered)],
+    [numbers.entered, entered],
     [numbers.waiting, people(stats.waiting, 'waiting')],
     [numbers.passed, number(stats.passed)],
     [numbers.skipped, number(stats.skipped)],
