@@ -97,6 +97,8 @@ export const PAGE_CALLS: Record<string, string[]> = {
     '/emails?limit=50',
     '/emails?status=BOUNCED&limit=50',
     '/emails?status=DELIVERED&limit=50',
+    // Of these there is none: all mails would have to be read to know it.
+    ...['PENDING', 'SENDING', 'SENT', 'CANCELLED'].map((status) => `/emails?status=${status}&limit=50`),
     '/emails?campaignId={campaign}&limit=50',
   ],
   email: ['/emails/{email}', '/emails/{email}/content'],

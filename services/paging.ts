@@ -16,8 +16,8 @@ export interface CursorPage<T> {
   totalEstimated?: true;
 }
 
-/** Lists are counted up to this length; the length of longer ones is estimated. See docs/decisions/192-long-lists.md. */
-export const MAX_COUNTED = 50_000;
+/** Lists are counted up to this length; the length of longer ones is estimated. See docs/decisions/205-page-calls.md. */
+export const MAX_COUNTED = 20_000;
 
 export type ListTotal = Pick<CursorPage<unknown>, 'total' | 'totalEstimated'>;
 

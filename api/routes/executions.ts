@@ -91,7 +91,7 @@ export const executions = routes('Executions', [
     query: { workflowId: optional(uuid()) },
     answers: {
       200: answer(
-        'The causes, at most a hundred, of the newest ten thousand FAILED executions.',
+        'The causes, at most a hundred, of the newest two thousand FAILED executions.',
         object({
           data: list(
             object({

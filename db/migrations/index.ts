@@ -11,6 +11,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '004-retry-jobs': sqlFolder('004-retry-jobs'),
   '005-dashboard': sqlFolder('005-dashboard'),
   '006-installation': sqlFolder('006-installation'),
+  '007-page-calls': sqlFolder('007-page-calls'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

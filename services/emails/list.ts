@@ -35,30 +35,36 @@ export async function listEmails(
   const filters = filtersOf(projectId, query);
   const afterCursor: Condition[] =
     cursor === undefined ? [] : [['e.id < ?', openCursor(keys, boundTo, cursor) as string]];
+  const states = query.status ? conditionsOf(projectId, query.status) : [[]];
   const [rows, total] = await Promise.all([
-    page(db, [...filters, ...afterCursor], limit + 1),
-    cursor === undefined ? count(db, filters) : UNCOUNTED,
+    page(db, states.map((state) => [...filters, ...state, ...afterCursor]), limit + 1),
+    cursor === undefined ? count(db, states.map((state) => [...filters, ...state])) : UNCOUNTED,
   ]);
   const cut = cutPage(rows, { limit, ...total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
   return { ...cut, data: cut.data.map(recordOf) };
 }
 
-// Builds the SQL per set of filters, because one generic plan would read the whole project.
-async function page(db: Db, conditions: Condition[], limit: number): Promise<EmailRow[]> {
-  const { where, values } = joined(conditions);
-  // Cuts the page with an index scan before rows and contents are joined.
-  const cut = `select e.id from emails e where ${where} order by e.id desc limit ?`;
+// Builds the SQL per set of filters, because one generic plan would read the whole project. `parts` share no mail.
+async function page(db: Db, parts: Condition[][], limit: number): Promise<EmailRow[]> {
+  const cuts = parts.map((conditions) => {
+    const { where, values } = joined(conditions);
+    return { sql: `select e.id from emails e where ${where} order by e.id desc limit ?`, values: [...values, limit] };
+  });
+  // Cuts the page with index scans before rows and contents are joined.
+  const cut = cuts.map(({ sql }) => `(${sql})`).join(' union all ');
   const { rows } = await db.raw(
-    `select ${SHOWN} from (${cut}) cut join emails e on e.id = cut.id ${CONTENT} order by e.id desc`,
-    [...values, limit],
+    `select ${SHOWN} from (${cut}) cut join emails e on e.id = cut.id ${CONTENT} order by e.id desc limit ?`,
+    [...cuts.flatMap(({ values }) => values), limit],
   );
   return rows;
 }
 
-// An index-only scan for every filter.
-async function count(db: Db, conditions: Condition[]): Promise<ListTotal> {
-  const { where, values } = joined(conditions);
-  return countList(db, `select 1 from emails e where ${where}`, values);
+// An index-only scan for most filters.
+async function count(db: Db, parts: Condition[][]): Promise<ListTotal> {
+  const all = parts.map(joined);
+  const query = all.map(({ where }) => `select 1 from emails e where ${where}`).join(' union all ');
+  const values = all.flatMap(({ values }) => values);
+  return countList(db, query, values);
 }
 
 function joined(conditions: Condition[]): { where: string; values: (string | Date)[] } {
@@ -71,7 +77,6 @@ function joined(conditions: Condition[]): { where: string; values: (string | Dat
 function filtersOf(projectId: string, query: EmailsQuery): Condition[] {
   const { from, to } = readRange(query);
   const conditions: Condition[] = [['e.project_id = ?', projectId]];
-  if (query.status) conditions.push(hasStatus(query.status));
   if (query.blocked !== undefined) conditions.push([query.blocked ? BLOCKED : `not (${BLOCKED})`]);
   if (query.email)
     conditions.push([
@@ -94,11 +99,18 @@ function filtersOf(projectId: string, query: EmailsQuery): Condition[] {
 const BLOCKED = `e.blocked_domain is not null and e.status = 'PENDING'`;
 const MAX_CLOCK_SKEW = "interval '1 day'";
 
-/** Filters by the shown status: pending mail of a cancelled campaign is CANCELLED. */
-function hasStatus(status: EmailStatus): Condition {
-  const campaignCancelled = `exists (select 1 from campaigns k where k.id = e.campaign_id and k.status = 'CANCELLED')`;
-  if (status === 'PENDING') return [`e.status = 'PENDING' and not ${campaignCancelled} and not ${IN_FLIGHT}`];
-  if (status === 'SENDING') return [`e.status = 'PENDING' and ${IN_FLIGHT}`];
-  if (status === 'CANCELLED') return [`e.status = 'CANCELLED' or e.status = 'PENDING' and ${campaignCancelled}`];
-  return ['e.status = ?', status];
+const IN_CANCELLED = `e.campaign_id = any (array(select k.id from campaigns k where k.project_id = ? and k.status = 'CANCELLED'))`;
+/** As `IN_FLIGHT`, and found from the few mails in flight. */
+const SENDING = `e.status = 'PENDING' and e.campaign_id is null and e.id = any (array(
+  select o.email_id from outgoing_mails o where o.project_id = ? and o.campaign_id is null and o.started_at is not null))`;
+
+/** Conditions for the shown status, any of them: pending mail of a cancelled campaign is CANCELLED. */
+function conditionsOf(projectId: string, status: EmailStatus): Condition[][] {
+  const pending = `e.status = 'PENDING'`;
+  if (status === 'PENDING')
+    return [[[`${pending} and (e.campaign_id is null or not ${IN_CANCELLED}) and not ${IN_FLIGHT}`, projectId]]];
+  if (status === 'SENDING') return [[[SENDING, projectId]]];
+  if (status === 'CANCELLED')
+    return [[["e.status = 'CANCELLED'"]], [[`${pending} and ${IN_CANCELLED}`, projectId]]];
+  return [[['e.status = ?', status]]];
 }

@@ -4,6 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { mailById } from '../support/ledger.ts';
 import { readMail, readMails } from '../support/reading.ts';
+import { setCampaigns } from '../support/rows/campaigns.ts';
 import { endInFlight, makeDue, removeContents, setAttemptLog, setMails } from '../support/rows/mails.ts';
 import { putInFlight } from '../support/sending.ts';
 
@@ -220,6 +221,31 @@ describe('e-mail records', () => {
         expect(await found({ status: 'CANCELLED' })).to.deep.equal(of(3));
         expect(await found({ status: 'PENDING' })).to.deep.equal(of(2, 0));
         expect(await found({ status: 'OPENED' })).to.deep.equal([]);
+      });
+
+      it('lists pending mail of a cancelled campaign among CANCELLED mail, on pages of one order', async () => {
+        const campaign = await project.server.post('/campaigns', {
+          ...{ name: 'News', subject: 'News', body: '<p>News</p>', audienceType: 'ALL' },
+          from: `news@${project.senderDomain}`,
+        });
+        const { id: campaignId } = campaign.body.data;
+        await become(mails[0].email, { status: 'CANCELLED' });
+        await become(mails[1].email, { campaignId });
+        await become(mails[2].email, { status: 'CANCELLED' });
+        await become(mails[3].email, { campaignId });
+        expect(await found({ status: 'PENDING' })).to.deep.equal(of(3, 1));
+        expect(await found({ status: 'CANCELLED' })).to.deep.equal(of(2, 0));
+        await setCampaigns(api.db, { id: campaignId }, { status: 'CANCELLED' });
+        expect(await found({ status: 'PENDING' })).to.deep.equal([]);
+        expect(await found({ status: 'CANCELLED' })).to.deep.equal(of(3, 2, 1, 0));
+        expect(await found({ status: 'CANCELLED', campaignId })).to.deep.equal(of(3, 1));
+        const first = await get('/emails?status=CANCELLED&limit=3');
+        const second = await get(`/emails?status=CANCELLED&limit=3&cursor=${first.cursor}`);
+        expect(first).to.include({ total: 4, hasMore: true });
+        expect(second).to.include({ hasMore: false });
+        expect([...first.data, ...second.data].map(({ id, status }) => [id, status])).to.deep.equal(
+          of(3, 2, 1, 0).map((id) => [id, 'CANCELLED']),
+        );
       });
 
       it('filters blocked mail, and counts it', async () => {

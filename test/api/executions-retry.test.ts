@@ -68,6 +68,16 @@ describe('failed executions in bulk', () => {
       expect(new Date(one[0].lastFailedAt).getTime()).to.be.closeTo(Date.now(), 60_000);
     });
 
+    it('groups the newest 2,000, and says that there are more', async () => {
+      const built = await failing();
+      await copyExecution(api.db, await failed(built), 1_998);
+      const few = (await project.server.get('/executions/failures')).body;
+      expect([few.data[0].count, few.truncated]).to.deep.equal([1_999, false]);
+      await copyExecution(api.db, await failed(built), 2);
+      const many = (await project.server.get('/executions/failures')).body;
+      expect([many.data[0].count, many.truncated]).to.deep.equal([2_000, true]);
+    });
+
     it('shows nothing of another project', async () => {
       await failed(await failing());
       const other = await api.project();

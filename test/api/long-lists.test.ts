@@ -22,7 +22,7 @@ describe('long lists', () => {
     );
   const list = async (query = '') => (await project.server.get(`/suppressions?limit=1${query}`)).body;
 
-  it('are counted up to 50,000 rows, and estimated beyond', async () => {
+  it('are counted up to 20,000 rows, and estimated beyond', async () => {
     await suppress(1, MAX_COUNTED);
     const counted = await list();
     expect(counted).to.have.all.keys('data', 'cursor', 'hasMore', 'total');

@@ -109,7 +109,7 @@ describe('restoring one of two databases to the past', function () {
       status,
     ]);
 
-  /** What the reconciler does every 15 minutes, as if everything were older than its grace. */
+  /** What the reconciler does every three minutes, as if everything were older than its grace. */
   async function reconcile() {
     await db.raw(`update executions set updated_at = now() - interval '10 minutes'`);
     const side = openRuns(temporal);

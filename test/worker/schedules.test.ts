@@ -26,10 +26,10 @@ describe('the Schedules of the platform', function () {
 
   it('get the interval of this version, and stay paused if they are', async () => {
     await handleOf('reconciler').pause('by an operator');
-    await handleOf('reconciler').update((schedule) => ({ ...schedule, spec: { intervals: [{ every: '3 minutes' }] } }));
-    await eventually(async () => (await intervalOf('reconciler')) === 3 * 60_000, { what: 'the old interval' });
+    await handleOf('reconciler').update((schedule) => ({ ...schedule, spec: { intervals: [{ every: '7 minutes' }] } }));
+    await eventually(async () => (await intervalOf('reconciler')) === 7 * 60_000, { what: 'the old interval' });
     await ensureSchedules(temporal);
-    await eventually(async () => (await intervalOf('reconciler')) === 15 * 60_000, { what: 'the interval' });
+    await eventually(async () => (await intervalOf('reconciler')) === 3 * 60_000, { what: 'the interval' });
     expect((await handleOf('reconciler').describe()).state.paused).to.equal(true);
   });
 

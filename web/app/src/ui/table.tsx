@@ -1,12 +1,24 @@
-import { ActionIcon, Button, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
-import { IconChevronDown, IconChevronUp, IconCopy, IconPrinter } from '@tabler/icons-react';
+import { Button, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { columnVisibilityFeature, rowSelectionFeature, tableFeatures, useTable } from '@tanstack/react-table';
-import { lazy, memo, type ReactNode, type Ref, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  lazy,
+  memo,
+  type ReactNode,
+  type Ref,
+  type RefObject,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { flushSync } from 'react-dom';
 import type { CursorList } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
-import { useCopying } from './copy-rows.tsx';
 import { Placeholder, Problem } from './page.tsx';
+import { isReadyForPaper, PRINTED_AT_ONCE, TableButtons } from './table-buttons.tsx';
 
 export interface Column<Row> {
   id: string;
@@ -61,22 +73,20 @@ const roles = {
 };
 /** Below this many rows everything is in the page, so that searching in the page works. */
 const VIRTUAL_FROM = 200;
-/** The most rows that are printed: a browser wants all of them at once, and stands still meanwhile. */
-const PRINTED = 1_000;
 
-/** Whether the page is being printed, when a long table must hold its rows in the page. */
-function usePrinting(): boolean {
+/** Whether the page is being printed without the button, when a long table must hold its rows in the page. */
+function usePrinting(table: RefObject<HTMLTableElement | null>): boolean {
   const [printing, setPrinting] = useState(false);
   useEffect(() => {
     const show = (value: boolean) => flushSync(() => setPrinting(value));
-    const [before, after] = [() => show(true), () => show(false)];
+    const [before, after] = [() => !isReadyForPaper(table.current) && show(true), () => show(false)];
     window.addEventListener('beforeprint', before);
     window.addEventListener('afterprint', after);
     return () => {
       window.removeEventListener('beforeprint', before);
       window.removeEventListener('afterprint', after);
     };
-  }, []);
+  }, [table]);
   return printing;
 }
 
@@ -144,20 +154,26 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     getRowId: (row: Row) => rowId(row),
     state: { columnVisibility, rowSelection },
   });
-  const visible = table.getVisibleLeafColumns().flatMap(({ id }) => columns.filter((column) => column.id === id));
+  const visible = useMemo(
+    () => table.getVisibleLeafColumns().flatMap(({ id }) => columns.filter((column) => column.id === id)),
+    [table, columns, columnVisibility],
+  );
   const all = table.getRowModel().rows;
   const element = useRef<HTMLTableElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
-  const printing = usePrinting();
+  const printing = usePrinting(element);
   const isLong = all.length >= VIRTUAL_FROM;
 
   const ids = rows.map(rowId);
   const selectedCount = ids.filter((id) => selection?.ids.has(id)).length;
-  const toggle = (id: string) => {
-    const next = new Set(selection?.ids);
+  const current = useRef(selection);
+  current.current = selection;
+  // Always the same, so that a row is not rendered anew when another is selected.
+  const toggle = useCallback((id: string) => {
+    const next = new Set(current.current?.ids);
     if (!next.delete(id)) next.add(id);
-    selection?.onChange(next);
-  };
+    current.current?.onChange(next);
+  }, []);
   const rowAt = (index: number, measure?: Ref<HTMLTableRowElement>): ReactNode => {
     const row = all[index];
     return (
@@ -176,11 +192,11 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       )
     );
   };
-  const { copy, copying, rows: copied } = useCopying(element, all.length, rowAt);
   return (
     <>
-      {copied}
-      {printing && all.length > PRINTED && <Text px="md">{t.common.printedFirst(PRINTED, all.length)}</Text>}
+      {printing && all.length > PRINTED_AT_ONCE && (
+        <Text px="md">{t.common.printedFirst(PRINTED_AT_ONCE, all.length)}</Text>
+      )}
       <table
         className="data-table"
         {...roles.table}
@@ -217,32 +233,14 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
               />
             </Suspense>
           ) : (
-            all.slice(0, PRINTED).map((_, index) => rowAt(index))
+            all.slice(0, PRINTED_AT_ONCE).map((_, index) => rowAt(index))
           )}
         </tbody>
       </table>
-      {portable && (
-        <Group gap={4} px="md" py="xs" justify="flex-end" className="screen-only">
-          <TableButton label={t.common.copyTable} icon={IconCopy} loading={copying} onClick={copy} />
-          <TableButton label={t.common.printTable} icon={IconPrinter} onClick={() => window.print()} />
-        </Group>
-      )}
+      {portable && <TableButtons table={element} count={all.length} rowAt={rowAt} />}
     </>
   );
 }
-
-interface TableButtonProps {
-  label: string;
-  icon: typeof IconCopy;
-  loading?: boolean;
-  onClick(): void;
-}
-
-const TableButton = ({ label, icon: Icon, loading, onClick }: TableButtonProps) => (
-  <ActionIcon variant="subtle" color="gray" title={label} aria-label={label} loading={loading} onClick={onClick}>
-    <Icon size={16} aria-hidden />
-  </ActionIcon>
-);
 
 function HeaderCell<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
   const { id, header, align, sortable, screenOnly } = column;

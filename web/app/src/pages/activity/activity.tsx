@@ -142,14 +142,19 @@ function Person({ item: { contactId, contactEmail } }: { item: ActivityItem }) {
   );
 }
 
-/** Where a detail leads: the mail, or the campaign. */
+/** Where a detail leads: the mail, the campaign or the execution. */
 function Detail({ item: { type, metadata } }: { item: ActivityItem }) {
   const { projectId } = useApi();
   const emailId = textOf(metadata.emailId);
   const campaignId = type.startsWith('campaign.') ? textOf(metadata.campaignId) : undefined;
   const subject =
     textOf(metadata.subject) ?? textOf(metadata.workflowName) ?? textOf(metadata.name) ?? textOf(metadata.reason);
-  const path = emailId ? `emails/${emailId}` : campaignId ? `campaigns/${campaignId}` : undefined;
+  const [workflowId, executionId] = [textOf(metadata.workflowId), textOf(metadata.executionId)];
+  const path = emailId
+    ? `emails/${emailId}`
+    : campaignId
+      ? `campaigns/${campaignId}`
+      : workflowId && executionId && `workflows/${workflowId}/executions/${executionId}`;
   const data = type === 'event.triggered' ? (metadata.data as Record<string, unknown> | undefined) : undefined;
   if (data && Object.keys(data).length > 0)
     return <Code className="breakable">{JSON.stringify(data).slice(0, 200)}</Code>;

@@ -209,6 +209,7 @@ function InvoicesPanel() {
             </Text>
           ) : (
             <DataTable<Invoice>
+              portable
               label={t.billing.invoices}
               rows={all}
               rowId={({ id }) => id}

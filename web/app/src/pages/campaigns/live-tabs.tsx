@@ -114,6 +114,7 @@ export function DomainsTab({ campaign }: { campaign: Campaign }) {
           <Empty icon={<IconWorld size={28} />} title={t.campaigns.noDomains} />
         ) : (
           <DataTable
+            portable
             label={t.campaigns.tabs.domains}
             rows={data}
             rowId={({ domain }) => domain}
@@ -149,6 +150,7 @@ export function LinksTab({ campaign }: { campaign: Campaign }) {
           <Empty icon={<IconLink size={28} />} title={t.campaigns.noLinks} />
         ) : (
           <DataTable
+            portable
             label={t.campaigns.tabs.links}
             rows={data}
             rowId={({ link }) => link}

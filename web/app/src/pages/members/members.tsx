@@ -89,7 +89,12 @@ function MemberTable({ members, label }: { members: Member[]; label: string }) {
         },
         { id: 'role', header: t.members.role, cell: (member) => <RoleCell member={member} /> },
         { id: 'since', header: t.members.since, cell: ({ createdAt }) => <Time at={createdAt} /> },
-        { id: 'actions', header: t.common.actions, cell: (member) => <RemoveButton member={member} /> },
+        {
+          id: 'actions',
+          header: t.common.actions,
+          screenOnly: true,
+          cell: (member) => <RemoveButton member={member} />,
+        },
       ]}
     />
   );

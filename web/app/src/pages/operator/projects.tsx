@@ -82,7 +82,12 @@ export function ProjectsPanel() {
           },
           { id: 'members', header: t.operator.members, align: 'right', cell: ({ members }) => number(members) },
           { id: 'created', header: t.common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-          { id: 'actions', header: t.common.actions, cell: (project) => <StateButton project={project} /> },
+          {
+            id: 'actions',
+            header: t.common.actions,
+            screenOnly: true,
+            cell: (project) => <StateButton project={project} />,
+          },
         ]}
       />
     </Panel>

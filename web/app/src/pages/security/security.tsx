@@ -134,6 +134,7 @@ function SessionsPanel() {
               {
                 id: 'actions',
                 header: t.common.actions,
+                screenOnly: true,
                 cell: (session) => (session.current ? '—' : <EndButton session={session} />),
               },
             ]}

@@ -47,6 +47,7 @@ export function SegmentsPage() {
               <Empty icon={<IconSearchOff size={30} />} title={t.segments.noMatch} />
             ) : (
               <DataTable<Segment>
+                portable
                 label={t.segments.title}
                 rows={matching(all)}
                 rowId={({ id }) => id}

@@ -2,25 +2,35 @@ import { Anchor, Badge, Box, Button, CloseButton, Group, Text } from '@mantine/c
 import { IconRoute, IconSearchOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { unwrap } from '../../api/client.ts';
+import { type ApiClient, unwrap } from '../../api/client.ts';
 import { useApi, useCursorList } from '../../api/hooks.ts';
-import type { Execution } from '../../api/types.ts';
+import type { Execution, Workflow } from '../../api/types.ts';
 import { type ExecutionsSearch, executionStatuses } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { ExecutionStatusBadge } from '../../ui/status.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import { PersonField } from '../activity/person-field.tsx';
 import { FailuresPanel } from './failures.tsx';
 
-/** As many as a project may have. */
-const MAX_WORKFLOWS = 100;
+/** The most that the API returns at once. */
+const PAGE_SIZE = 100;
 
 const references = {
   contactId: t.workflows.onlyContact,
   stepId: t.workflows.onlyStep,
   enteredStepId: t.workflows.onlyEntered,
 } as const;
+
+async function allWorkflows(client: ApiClient): Promise<Workflow[]> {
+  const all: Workflow[] = [];
+  for (let page = 1; ; page++) {
+    const read = await unwrap(client.GET('/workflows', { params: { query: { page, pageSize: PAGE_SIZE } } }));
+    all.push(...read.data);
+    if (page >= read.totalPages) return all;
+  }
+}
 
 /** The executions of all workflows. */
 export function ExecutionsPage() {
@@ -33,7 +43,7 @@ export function ExecutionsPage() {
   );
   const workflows = useQuery({
     queryKey: key('workflows', 'names'),
-    queryFn: () => unwrap(client.GET('/workflows', { params: { query: { pageSize: MAX_WORKFLOWS } } })),
+    queryFn: () => allWorkflows(client),
     staleTime: 60_000,
   });
   const isFiltered = Object.keys(search).length > 0;
@@ -63,9 +73,10 @@ export function ExecutionsPage() {
             }
             data={[
               { value: 'any', label: t.workflows.anyWorkflow },
-              ...(workflows.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+              ...(workflows.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
             ]}
           />
+          {!search.contactId && <PersonField onFound={(contactId) => change({ contactId })} />}
           {(['contactId', 'stepId', 'enteredStepId'] as const)
             .filter((name) => search[name])
             .map((name) => (

@@ -55,7 +55,7 @@ export function FailuresPanel({ workflowId }: { workflowId: string | undefined }
           },
           { id: 'count', header: t.workflows.count, align: 'right', cell: ({ count }) => number(count) },
           { id: 'last', header: t.workflows.lastFailed, cell: ({ lastFailedAt }) => <Time at={lastFailedAt} /> },
-          { id: 'retry', header: t.common.actions, cell: (cause) => <RetryCause cause={cause} /> },
+          { id: 'retry', header: t.common.actions, screenOnly: true, cell: (cause) => <RetryCause cause={cause} /> },
         ]}
       />
       {failures.data?.truncated && (

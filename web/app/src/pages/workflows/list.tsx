@@ -132,7 +132,12 @@ export function WorkflowsPage() {
               ),
             },
             { id: 'updated', header: t.common.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-            { id: 'actions', header: t.common.actions, cell: (workflow) => <WorkflowMenu workflow={workflow} /> },
+            {
+              id: 'actions',
+              header: t.common.actions,
+              screenOnly: true,
+              cell: (workflow) => <WorkflowMenu workflow={workflow} />,
+            },
           ]}
           hidden={write ? none : actionsOnly}
         />

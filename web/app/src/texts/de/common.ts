@@ -51,7 +51,7 @@ export const common: Pick<Texts, FrameTopic> = {
     printTable: 'Tabelle drucken',
     tableCopied: (rows: number) => `${plural(rows, { one: 'Zeile', other: 'Zeilen' })} kopiert.`,
     printedFirst: (rows: number, total: number) =>
-      `Die ersten ${number(rows)} von ${number(total)} Zeilen. Kopieren Sie die Tabelle, um alle zu haben.`,
+      `Die ersten ${number(rows)} von ${number(total)} Zeilen. Mit dem Knopf „Tabelle drucken“ werden es alle.`,
   },
   errors: {
     title: 'Das hat nicht funktioniert',

@@ -50,7 +50,7 @@ export const common = {
     printTable: 'Print the table',
     tableCopied: (rows: number) => `${plural(rows, { one: 'row', other: 'rows' })} copied.`,
     printedFirst: (rows: number, total: number) =>
-      `The first ${number(rows)} of ${number(total)} rows. Copy the table to have all of them.`,
+      `The first ${number(rows)} of ${number(total)} rows. Use the button “Print the table” to have all of them.`,
   },
   errors: {
     title: 'That did not work',
