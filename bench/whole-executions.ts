@@ -13,7 +13,7 @@ export interface ExecutionsRound {
 }
 
 /** Creates an enabled workflow that starts with the event `go`: it updates the contact, decides, sends and ends. */
-export async function createWorkflow({ url, key, senderDomain }: Stack): Promise<string> {
+export async function createBenchWorkflow({ url, key, senderDomain }: Stack): Promise<string> {
   const create = async (path: string, body: unknown) => (await call<{ id: string }>(url, key, 'POST', path, body)).id;
   const templateId = await create('/templates', {
     ...{ name: 'Go', subject: 'Hello', body: '<p>Hello {{ email }}</p>', type: 'TRANSACTIONAL' },

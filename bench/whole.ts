@@ -10,7 +10,7 @@ import { newsletterTemplate } from './newsletter.ts';
 import type { PrebuiltOrder } from './prebuilt-pool.ts';
 import { processorTimes, untilIdle } from './processor-time.ts';
 import type { Sink } from './sink.ts';
-import { createWorkflow, type ExecutionsRound, runExecutions } from './whole-executions.ts';
+import { createBenchWorkflow, type ExecutionsRound, runExecutions } from './whole-executions.ts';
 import { call, type Stack, startBareMailer, startWhole, trackedEvent, type WholeTarget } from './whole-stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -180,7 +180,7 @@ async function tracks(sides: Record<'now' | 'before', Stack>, progress: Progress
 }
 
 async function executions(sides: Record<'now' | 'before', Stack>, progress: Progress): Promise<Measure[]> {
-  const ids = { now: await createWorkflow(sides.now), before: await createWorkflow(sides.before) };
+  const ids = { now: await createBenchWorkflow(sides.now), before: await createBenchWorkflow(sides.before) };
   const rounds = {
     now: () => runExecutions(sides.now, ids.now, EXECUTIONS),
     before: () => runExecutions(sides.before, ids.before, EXECUTIONS),

@@ -9,10 +9,10 @@ export interface ConcurrencyLimits {
   peakMs: number;
 }
 
-/** Ten for each connection of the default pool. */
-const OF_PROCESS: ConcurrencyLimits = { lasting: 200, peak: 1_000, peakMs: 5_000 };
+/** At some hundreds of requests a second, so many wait for about a second. */
+const OF_PROCESS: ConcurrencyLimits = { lasting: 500, peak: 2_000, peakMs: 5_000 };
 /** So that slow requests of one project do not take the place of all others. */
-const OF_PROJECT: ConcurrencyLimits = { ...OF_PROCESS, lasting: 100 };
+const OF_PROJECT: ConcurrencyLimits = { ...OF_PROCESS, lasting: 400 };
 
 /** Requests of people who are logged in to no project, and of recipients of mail. */
 const NO_PROJECT = '';
