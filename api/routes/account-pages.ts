@@ -198,6 +198,17 @@ const answers = {
   400: page('The token is used, expired or invalid.'),
 };
 
+const formAnswers = {
+  ...answers,
+  403: failure('The form was sent from another site.', 'FORBIDDEN'),
+  422: page('The password is too short; the page says so.'),
+};
+
+const loginAnswers = {
+  401: page('The password is wrong, or there is no session of the account; the page says so.'),
+  429: page('Too many failed attempts.'),
+};
+
 /** These forms may start a session: another site must not log the browser in to an account of its choice. */
 function refuseForeignForm({ settings, request: { headers } }: PageCall): void {
   if (headers.origin !== undefined && !settings.corsOrigins.includes(headers.origin))
@@ -227,15 +238,7 @@ const linkRoutes = ({ path, logsIn, show, act }: LinkPage, [showSummary, actSumm
     params: { token: text() },
     bodyKind: 'form',
     body: { password: optional(typed()), newPassword: optional(typed()), code: optional(text({ min: 0, max: 50 })) },
-    answers: {
-      ...answers,
-      403: failure('The form was sent from another site.', 'FORBIDDEN'),
-      422: page('The password is too short; the page says so.'),
-      ...(logsIn && {
-        401: page('The password is wrong, or there is no session of the account; the page says so.'),
-        429: page('Too many failed attempts.'),
-      }),
-    },
+    answers: logsIn ? { ...formAnswers, ...loginAnswers } : formAnswers,
     handle: (call) => {
       refuseForeignForm(call);
       return withErrorPage(act, show)(call);

@@ -3181,7 +3181,7 @@ export interface operations {
                                      */
                                     id: string;
                                     /**
-                                     * Format: email
+                                     * Format: idn-email
                                      * @description The e-mail address; in answers to a send, the id of the e-mail.
                                      * @example ann@example.com
                                      */
@@ -5185,7 +5185,7 @@ export interface operations {
                              */
                             contactId: string | null;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The address of the contact.
                              * @example ann@example.com
                              */
@@ -5486,8 +5486,18 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "type": "text",
-                     *           "scheduledFor": "2026-11-15T12:00:00.000Z"
+                     *           "type": "campaign.scheduled",
+                     *           "scheduledFor": "2026-11-15T12:00:00.000Z",
+                     *           "campaignId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "name": "Spring news",
+                     *           "subject": "Hello",
+                     *           "executionId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "workflowId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "workflowName": "text",
+                     *           "contactId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "contactEmail": "ann@example.com",
+                     *           "stepId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "eventName": "signed_up"
                      *         }
                      *       ]
                      *     }
@@ -5497,15 +5507,72 @@ export interface operations {
                         data: {
                             /**
                              * @description The type.
-                             * @example text
+                             * @example campaign.scheduled
+                             * @enum {string}
                              */
-                            type: string;
+                            type: "campaign.scheduled" | "workflow.step";
                             /**
                              * Format: date-time
                              * @description When it is to be sent, in ISO 8601.
                              * @example 2026-11-15T12:00:00.000Z
                              */
                             scheduledFor: string;
+                            /**
+                             * Format: uuid
+                             * @description The id of the campaign.
+                             * @example 01928c7e-0000-7000-8000-000000000002
+                             */
+                            campaignId?: string;
+                            /**
+                             * @description The name.
+                             * @example Spring news
+                             */
+                            name?: string;
+                            /**
+                             * @description The subject, a single line of at most 998 characters.
+                             * @example Hello
+                             */
+                            subject?: string;
+                            /**
+                             * Format: uuid
+                             * @description The id of the execution.
+                             * @example 01928c7e-0000-7000-8000-000000000002
+                             */
+                            executionId?: string;
+                            /**
+                             * Format: uuid
+                             * @description The id of the workflow.
+                             * @example 01928c7e-0000-7000-8000-000000000002
+                             */
+                            workflowId?: string;
+                            /**
+                             * @description The name of the workflow.
+                             * @example text
+                             */
+                            workflowName?: string | null;
+                            /**
+                             * Format: uuid
+                             * @description The id of the contact.
+                             * @example 01928c7e-0000-7000-8000-000000000002
+                             */
+                            contactId?: string;
+                            /**
+                             * Format: idn-email
+                             * @description The address of the contact.
+                             * @example ann@example.com
+                             */
+                            contactEmail?: string | null;
+                            /**
+                             * Format: uuid
+                             * @description The id of the step.
+                             * @example 01928c7e-0000-7000-8000-000000000002
+                             */
+                            stepId?: string | null;
+                            /**
+                             * @description The name of the event.
+                             * @example signed_up
+                             */
+                            eventName?: string | null;
                         }[];
                     };
                 };
@@ -6613,7 +6680,7 @@ export interface operations {
                              */
                             id: string;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The e-mail address; in answers to a send, the id of the e-mail.
                              * @example ann@example.com
                              */
@@ -6744,7 +6811,7 @@ export interface operations {
                          */
                         id: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -6819,7 +6886,7 @@ export interface operations {
                          */
                         id: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -7025,7 +7092,7 @@ export interface operations {
                          */
                         id: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -7170,7 +7237,7 @@ export interface operations {
                          */
                         id: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -9187,7 +9254,7 @@ export interface operations {
                              */
                             body: string;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The sender: an address on a verified domain, or `{ name, email }`.
                              * @example ann@example.com
                              */
@@ -9198,7 +9265,7 @@ export interface operations {
                              */
                             fromName: string | null;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The address for replies.
                              * @example ann@example.com
                              */
@@ -9392,7 +9459,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -9403,7 +9470,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -9511,7 +9578,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -9522,7 +9589,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -9734,7 +9801,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -9745,7 +9812,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -9853,7 +9920,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -9864,7 +9931,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -10260,7 +10327,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -10271,7 +10338,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -10366,7 +10433,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -10377,7 +10444,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -10565,7 +10632,7 @@ export interface operations {
                              */
                             body: string;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The sender: an address on a verified domain, or `{ name, email }`.
                              * @example ann@example.com
                              */
@@ -10576,7 +10643,7 @@ export interface operations {
                              */
                             fromName: string | null;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The address for replies.
                              * @example ann@example.com
                              */
@@ -11046,7 +11113,7 @@ export interface operations {
                              */
                             body: string;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The sender: an address on a verified domain, or `{ name, email }`.
                              * @example ann@example.com
                              */
@@ -11057,7 +11124,7 @@ export interface operations {
                              */
                             fromName: string | null;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The address for replies.
                              * @example ann@example.com
                              */
@@ -11373,7 +11440,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -11384,7 +11451,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -11829,7 +11896,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -11840,7 +11907,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -12203,7 +12270,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -12214,7 +12281,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -12529,7 +12596,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -12540,7 +12607,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -12870,7 +12937,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -12881,7 +12948,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -13196,7 +13263,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -13207,7 +13274,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -13522,7 +13589,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -13533,7 +13600,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -13848,7 +13915,7 @@ export interface operations {
                          */
                         body: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -13859,7 +13926,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -14610,7 +14677,7 @@ export interface operations {
                              */
                             contactId: string;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The e-mail address; in answers to a send, the id of the e-mail.
                              * @example ann@example.com
                              */
@@ -15102,7 +15169,7 @@ export interface operations {
                              */
                             id: string;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The e-mail address; in answers to a send, the id of the e-mail.
                              * @example ann@example.com
                              */
@@ -15574,7 +15641,7 @@ export interface operations {
                              */
                             id: string;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The e-mail address; in answers to a send, the id of the e-mail.
                              * @example ann@example.com
                              */
@@ -23845,7 +23912,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The causes, at most a hundred, of the newest ten thousand FAILED executions. */
+            /** @description The causes, at most a hundred, of the newest two thousand FAILED executions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -24432,7 +24499,7 @@ export interface operations {
                              */
                             id: string;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The e-mail address; in answers to a send, the id of the e-mail.
                              * @example ann@example.com
                              */
@@ -25493,6 +25560,8 @@ export interface operations {
                      *               "field": "data.plan",
                      *               "operator": "equals",
                      *               "value": true,
+                     *               "unit": "text",
+                     *               "count": 1,
                      *               "matched": true,
                      *               "decisive": true
                      *             }
@@ -25567,13 +25636,11 @@ export interface operations {
                             reason: string;
                         } | null;
                         /**
-                         * Format: date-time
                          * @description When it started.
                          * @example 2026-11-15T12:00:00.000Z
                          */
                         startedAt: string;
                         /**
-                         * Format: date-time
                          * @description When it ended.
                          * @example 2026-11-15T12:00:00.000Z
                          */
@@ -25587,7 +25654,7 @@ export interface operations {
                              */
                             id: string;
                             /**
-                             * Format: email
+                             * Format: idn-email
                              * @description The e-mail address; in answers to a send, the id of the e-mail.
                              * @example ann@example.com
                              */
@@ -25674,6 +25741,16 @@ export interface operations {
                                  */
                                 value?: unknown[] | boolean | number | Record<string, unknown> | string | null;
                                 /**
+                                 * @description The unit of time.
+                                 * @example text
+                                 */
+                                unit?: string;
+                                /**
+                                 * @description How many.
+                                 * @example 1
+                                 */
+                                count?: number;
+                                /**
                                  * @description Whether it matched.
                                  * @example true
                                  */
@@ -25690,19 +25767,16 @@ export interface operations {
                              */
                             output: Record<string, unknown> | null;
                             /**
-                             * Format: date-time
                              * @description When it is to be sent, in ISO 8601.
                              * @example 2026-11-15T12:00:00.000Z
                              */
                             scheduledFor: string | null;
                             /**
-                             * Format: date-time
                              * @description When the execution entered the step.
                              * @example 2026-11-15T12:00:00.000Z
                              */
                             enteredAt: string;
                             /**
-                             * Format: date-time
                              * @description When the execution left the step.
                              * @example 2026-11-15T12:00:00.000Z
                              */
@@ -25721,7 +25795,6 @@ export interface operations {
                              */
                             visit: number;
                             /**
-                             * Format: date-time
                              * @description When it happened.
                              * @example 2026-11-15T12:00:00.000Z
                              */
@@ -25781,7 +25854,6 @@ export interface operations {
                              */
                             visit: number;
                             /**
-                             * Format: date-time
                              * @description When it happened.
                              * @example 2026-11-15T12:00:00.000Z
                              */
@@ -25883,7 +25955,7 @@ export interface operations {
                          */
                         emailId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -25934,7 +26006,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -26036,7 +26108,7 @@ export interface operations {
                          */
                         emailId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -26087,7 +26159,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -26194,7 +26266,7 @@ export interface operations {
                          */
                         emailId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -26245,7 +26317,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -26353,7 +26425,7 @@ export interface operations {
                          */
                         emailId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -26404,7 +26476,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -26507,7 +26579,7 @@ export interface operations {
                          */
                         emailId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -26558,7 +26630,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -26660,7 +26732,7 @@ export interface operations {
                          */
                         emailId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -26711,7 +26783,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -26814,7 +26886,7 @@ export interface operations {
                          */
                         emailId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -26865,7 +26937,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -26968,7 +27040,7 @@ export interface operations {
                          */
                         emailId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -27019,7 +27091,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -27117,7 +27189,7 @@ export interface operations {
                          */
                         id: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -27233,7 +27305,7 @@ export interface operations {
                          */
                         id: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -27462,7 +27534,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -27600,7 +27672,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -27763,7 +27835,7 @@ export interface operations {
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -27774,7 +27846,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -28117,7 +28189,7 @@ export interface operations {
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -28128,7 +28200,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -28471,7 +28543,7 @@ export interface operations {
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -28482,7 +28554,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -28825,7 +28897,7 @@ export interface operations {
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -28836,7 +28908,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -29179,7 +29251,7 @@ export interface operations {
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
@@ -29190,7 +29262,7 @@ export interface operations {
                          */
                         fromName: string | null;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
@@ -31066,7 +31138,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -31178,7 +31250,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
@@ -31294,7 +31366,7 @@ export interface operations {
                          */
                         contactId: string;
                         /**
-                         * Format: email
+                         * Format: idn-email
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */

@@ -2046,7 +2046,7 @@ export interface operations {
                         data: {
                             /** Format: uuid */
                             id: string;
-                            /** Format: email */
+                            /** Format: idn-email */
                             email: string;
                         };
                     };
@@ -2092,7 +2092,7 @@ export interface operations {
                         data: {
                             /** Format: uuid */
                             id: string;
-                            /** Format: email */
+                            /** Format: idn-email */
                             email: string;
                         };
                     };
@@ -2282,7 +2282,7 @@ export interface operations {
                         data: {
                             /** Format: uuid */
                             id: string;
-                            /** Format: email */
+                            /** Format: idn-email */
                             email: string;
                             passwordCleared?: boolean;
                         };
@@ -2410,7 +2410,7 @@ export interface operations {
                         data: {
                             /** Format: uuid */
                             id: string;
-                            /** Format: email */
+                            /** Format: idn-email */
                             email: string;
                         };
                     };
@@ -2454,7 +2454,7 @@ export interface operations {
                         data: {
                             /** Format: uuid */
                             id: string;
-                            /** Format: email */
+                            /** Format: idn-email */
                             email: string;
                             /** Format: uuid */
                             projectId: string;
@@ -2632,7 +2632,7 @@ export interface operations {
                     "application/json": {
                         /** Format: uuid */
                         id: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string;
                         emailVerified: boolean;
                         hasPassword: boolean;
@@ -2708,7 +2708,7 @@ export interface operations {
                     "application/json": {
                         /** Format: uuid */
                         id: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string;
                         emailVerified: boolean;
                         hasPassword: boolean;
@@ -2825,7 +2825,7 @@ export interface operations {
                     "application/json": {
                         /** Format: uuid */
                         id: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string;
                         emailVerified: boolean;
                         hasPassword: boolean;
@@ -3603,7 +3603,7 @@ export interface operations {
                     "application/json": {
                         /** Format: uuid */
                         userId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string;
                         /** @enum {string} */
                         role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
@@ -3654,7 +3654,7 @@ export interface operations {
                     "application/json": {
                         /** Format: uuid */
                         userId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string;
                         /** @enum {string} */
                         role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
@@ -3734,7 +3734,7 @@ export interface operations {
                     "application/json": {
                         /** Format: uuid */
                         userId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string;
                         /** @enum {string} */
                         role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
@@ -5304,7 +5304,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         emailId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -5319,7 +5319,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -5392,7 +5392,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         emailId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -5407,7 +5407,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -5485,7 +5485,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         emailId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -5500,7 +5500,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -5579,7 +5579,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         emailId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -5594,7 +5594,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -5668,7 +5668,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         emailId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -5683,7 +5683,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -5756,7 +5756,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         emailId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -5771,7 +5771,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -5845,7 +5845,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         emailId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -5860,7 +5860,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -5934,7 +5934,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         emailId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string | null;
                         /** Format: uuid */
                         templateId: string | null;
@@ -5949,7 +5949,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -6018,7 +6018,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         id: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string;
                         subscribed: boolean;
                         data: Record<string, unknown>;
@@ -6091,7 +6091,7 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         id: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string;
                         subscribed: boolean;
                         data: Record<string, unknown>;
@@ -6234,7 +6234,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -6317,7 +6317,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -6395,10 +6395,10 @@ export interface operations {
                         description: string | null;
                         subject: string;
                         body?: unknown;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string;
                         fromName: string | null;
-                        /** Format: email */
+                        /** Format: idn-email */
                         replyTo: string | null;
                         /** @enum {string} */
                         type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
@@ -6535,10 +6535,10 @@ export interface operations {
                         description: string | null;
                         subject: string;
                         body?: unknown;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string;
                         fromName: string | null;
-                        /** Format: email */
+                        /** Format: idn-email */
                         replyTo: string | null;
                         /** @enum {string} */
                         type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
@@ -6675,10 +6675,10 @@ export interface operations {
                         description: string | null;
                         subject: string;
                         body?: unknown;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string;
                         fromName: string | null;
-                        /** Format: email */
+                        /** Format: idn-email */
                         replyTo: string | null;
                         /** @enum {string} */
                         type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
@@ -6815,10 +6815,10 @@ export interface operations {
                         description: string | null;
                         subject: string;
                         body?: unknown;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string;
                         fromName: string | null;
-                        /** Format: email */
+                        /** Format: idn-email */
                         replyTo: string | null;
                         /** @enum {string} */
                         type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
@@ -6955,10 +6955,10 @@ export interface operations {
                         description: string | null;
                         subject: string;
                         body?: unknown;
-                        /** Format: email */
+                        /** Format: idn-email */
                         from: string;
                         fromName: string | null;
-                        /** Format: email */
+                        /** Format: idn-email */
                         replyTo: string | null;
                         /** @enum {string} */
                         type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
@@ -7991,7 +7991,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -8062,7 +8062,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
@@ -8134,7 +8134,7 @@ export interface operations {
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
-                        /** Format: email */
+                        /** Format: idn-email */
                         email: string | null;
                         /** Format: uuid */
                         projectId: string;
