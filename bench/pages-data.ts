@@ -50,17 +50,13 @@ export async function fillForPages(db: Db, contacts: number, progress: (line: st
       for (const sum of eventSums) await db.raw(sum, { project: id });
       progress('events are counted');
     }),
-    withoutIndexes(
-      db,
-      async () => {
-        await db.raw('alter table campaigns disable trigger user');
-        await db.raw('alter table workflows disable trigger user');
-        await fill(Object.keys(fills).filter((name) => name !== 'events'));
-        await db.raw('alter table campaigns enable trigger user');
-        await db.raw('alter table workflows enable trigger user');
-      },
-      ['contacts', 'emails', 'executions', 'execution_steps', 'webhook_deliveries', 'audit_log'],
-    ),
+    withoutIndexes(db, async () => {
+      await db.raw('alter table campaigns disable trigger user');
+      await db.raw('alter table workflows disable trigger user');
+      await fill(Object.keys(fills).filter((name) => name !== 'events'));
+      await db.raw('alter table campaigns enable trigger user');
+      await db.raw('alter table workflows enable trigger user');
+    }, ['contacts', 'emails', 'executions', 'execution_steps', 'webhook_deliveries', 'audit_log']),
   ]);
   progress('indexes are built');
   for (const sum of sums) await db.raw(sum, values);

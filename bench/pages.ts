@@ -92,7 +92,12 @@ async function fill(databaseUrl: string, contacts: number, progress: (line: stri
 
 async function serve(databaseUrl: string, project: PagesProject): Promise<Side> {
   await migrate(databaseUrl);
-  const { url } = await startApi({ DATABASE_URL: databaseUrl, RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'warn', ...BILLING });
+  const { url } = await startApi({
+    DATABASE_URL: databaseUrl,
+    RATE_LIMIT_PER_MINUTE: '0',
+    LOG_LEVEL: 'warn',
+    ...BILLING,
+  });
   return { ...project, url };
 }
 

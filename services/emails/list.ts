@@ -37,8 +37,17 @@ export async function listEmails(
     cursor === undefined ? [] : [['e.id < ?', openCursor(keys, boundTo, cursor) as string]];
   const states = query.status ? conditionsOf(projectId, query.status) : [[]];
   const [rows, total] = await Promise.all([
-    page(db, states.map((state) => [...filters, ...state, ...afterCursor]), limit + 1),
-    cursor === undefined ? count(db, states.map((state) => [...filters, ...state])) : UNCOUNTED,
+    page(
+      db,
+      states.map((state) => [...filters, ...state, ...afterCursor]),
+      limit + 1,
+    ),
+    cursor === undefined
+      ? count(
+          db,
+          states.map((state) => [...filters, ...state]),
+        )
+      : UNCOUNTED,
   ]);
   const cut = cutPage(rows, { limit, ...total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
   return { ...cut, data: cut.data.map(recordOf) };
@@ -110,7 +119,6 @@ function conditionsOf(projectId: string, status: EmailStatus): Condition[][] {
   if (status === 'PENDING')
     return [[[`${pending} and (e.campaign_id is null or not ${IN_CANCELLED}) and not ${IN_FLIGHT}`, projectId]]];
   if (status === 'SENDING') return [[[SENDING, projectId]]];
-  if (status === 'CANCELLED')
-    return [[["e.status = 'CANCELLED'"]], [[`${pending} and ${IN_CANCELLED}`, projectId]]];
+  if (status === 'CANCELLED') return [[["e.status = 'CANCELLED'"]], [[`${pending} and ${IN_CANCELLED}`, projectId]]];
   return [[['e.status = ?', status]]];
 }

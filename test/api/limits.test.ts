@@ -265,7 +265,10 @@ describe('limits on resources of a project', () => {
       ['/campaigns', 'campaigns', campaign],
     ] as const) {
       for (let n = 0; n < 2; n++) expect((await project.server.post(path, content)).status).to.be.oneOf([200, 201]);
-      await api.db(table).where({ projectId: project.id }).update({ body: 'x'.repeat(33 * 1024 * 1024) });
+      await api
+        .db(table)
+        .where({ projectId: project.id })
+        .update({ body: 'x'.repeat(33 * 1024 * 1024) });
       expect(await project.server.get(path), path).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
     }
   });

@@ -73,7 +73,13 @@ describe('requests of schemathesis', function () {
       const chosen = operations.filter((one) => accesses.includes(one.access) && !LEFT_OUT.includes(one.name));
       expect(chosen.length).to.be.greaterThan(0);
       const config = join(folder, `${accesses[0]}.toml`);
-      writeFileSync(config, chosen.filter(({ path }) => path.includes('{')).map(knownIds).join('\n'));
+      writeFileSync(
+        config,
+        chosen
+          .filter(({ path }) => path.includes('{'))
+          .map(knownIds)
+          .join('\n'),
+      );
       const { output, code } = await run([
         ...['--config-file', config, 'run', `${api.url}/openapi.json`, '--checks', CHECKS.join()],
         ...['--max-examples', EXAMPLES, '--seed', SEED, '--generation-database', 'none', '--continue-on-failure'],

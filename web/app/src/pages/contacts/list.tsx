@@ -62,31 +62,29 @@ export function ContactsPage() {
       title={t.contacts.title}
       description={t.contacts.description}
       actions={
-        <>
-          {write && (
-            <>
-              <Button
-                component="a"
-                href={`/contacts/export?projectId=${projectId}`}
-                variant="default"
-                leftSection={<IconDownload size={16} />}
-              >
-                {t.contacts.export}
-              </Button>
-              <Button
-                component={Link}
-                to={`/p/${projectId}/contacts/import`}
-                variant="default"
-                leftSection={<IconUpload size={16} />}
-              >
-                {t.contacts.import}
-              </Button>
-              <Button leftSection={<IconPlus size={16} />} onClick={open}>
-                {t.contacts.add}
-              </Button>
-            </>
-          )}
-        </>
+        write && (
+          <>
+            <Button
+              component="a"
+              href={`/contacts/export?projectId=${projectId}`}
+              variant="default"
+              leftSection={<IconDownload size={16} />}
+            >
+              {t.contacts.export}
+            </Button>
+            <Button
+              component={Link}
+              to={`/p/${projectId}/contacts/import`}
+              variant="default"
+              leftSection={<IconUpload size={16} />}
+            >
+              {t.contacts.import}
+            </Button>
+            <Button leftSection={<IconPlus size={16} />} onClick={open}>
+              {t.contacts.add}
+            </Button>
+          </>
+        )
       }
     >
       <Panel flush>
