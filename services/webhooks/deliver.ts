@@ -50,7 +50,7 @@ export interface SliceControl {
 const CALLS_AT_ONCE = 10;
 const PAGE = 200;
 const PREFETCH_BELOW = 50;
-const FLUSH_AT = 50;
+const FLUSH_AT = 200;
 const MAX_UNWRITTEN = 400;
 const FLUSH_MS = 200;
 const TIMEOUT_MS = 15_000;
