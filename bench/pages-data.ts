@@ -352,7 +352,7 @@ const sums = [
   `insert into link_days (project_id, day, link_id, link, clicks, human_clicks)
    select :project, day, md5(n::text)::uuid, 'https://shop.example/' || n, n, n
    from generate_series(date_trunc('day', now() - interval '365 days', 'UTC'), now(), interval '1 day') day,
-     generate_series(1, least(1000, :contacts::integer / 50)) n`,
+     generate_series(1, least(400, :contacts::integer / 50)) n`,
 ];
 
 async function idsOf(db: Db, projectId: string): Promise<PageIds> {

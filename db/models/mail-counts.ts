@@ -51,17 +51,19 @@ const added = (more: readonly string[] = names) =>
 
 /** How many domains of a day or a campaign, or links of a campaign, are counted separately. */
 const MAX_ITEMS = 1_000;
+/** Fewer, because the links of many days are summed up. */
+const MAX_LINKS_A_DAY = 400;
 
 /**
  * SQL: replaces the items of `source` that a full scope does not have yet with 'other'. `scope` are the columns that
  * limit the number of items.
  */
-const capped = (table: string, scope: string[], item: string, source: string): string => {
+const capped = (table: string, scope: string[], item: string, source: string, max = MAX_ITEMS): string => {
   const same = (other: string) => scope.map((column) => `${other}.${column} = s.${column}`).join(' and ');
   return `(
     select s.*, case when known.${item} is not null or row_number() over (
         partition by ${scope.map((column) => `s.${column}`).join(', ')}, known.${item} is null order by s.${item}
-      ) + (select count(*) from ${table} k where ${same('k')}) <= ${MAX_ITEMS} then s.${item}::text end as kept
+      ) + (select count(*) from ${table} k where ${same('k')}) <= ${max} then s.${item}::text end as kept
     from ${source} s left join ${table} known on ${same('known')} and known.${item} = s.${item}
   )`;
 };
@@ -141,6 +143,7 @@ export const countMails = `
       `(select project_id, day, link_id, min(link) as link, count(*) as clicks,
           count(*) filter (where not machine) as human_clicks
         from all_clicks group by 1, 2, 3)`,
+      MAX_LINKS_A_DAY,
     )} items group by 1, 2, kept order by 1, 2, 3
     on conflict (project_id, day, link_id) do update set ${added(['clicks', 'human_clicks'])}
   ),
