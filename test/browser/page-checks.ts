@@ -30,11 +30,20 @@ async function layoutFaults(page: Page): Promise<string[]> {
     `[document.documentElement.scrollWidth - innerWidth, document.querySelectorAll('main').length, document.querySelectorAll('h1').length]`,
   );
   return [
-    ...(excess > 0 ? [`scrolls sideways by ${excess} px`] : []),
+    ...(excess > 0 ? [`scrolls sideways by ${excess} px: ${await page.evaluate<string>(WIDEST)}`] : []),
     ...(mains === 1 ? [] : [`has ${mains} main elements`]),
     ...(headings === 1 ? [] : [`has ${headings} h1 elements`]),
   ];
 }
+
+/** Names the innermost elements that reach furthest beyond the edge. */
+const WIDEST = `(() => {
+  const right = (element) => element.getBoundingClientRect().right;
+  const beyond = [...document.querySelectorAll('body *')].filter((element) => right(element) > innerWidth);
+  const innermost = beyond.filter((element) => !beyond.some((other) => element !== other && element.contains(other)));
+  const furthest = innermost.sort((a, b) => right(b) - right(a)).slice(0, 3);
+  return furthest.map((element) => element.tagName + ' ' + element.textContent.slice(0, 60)).join(', ');
+})()`;
 
 // Scripts are texts, because the tests are compiled without the types of a browser.
 const COLLECT = `(() => {
