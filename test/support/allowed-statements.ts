@@ -31,7 +31,7 @@ export const allowedStatements: AllowedStatement[] = [
   ...allow(
     'A user reads the log of their own account.',
     ['audit_log'],
-    'select count(*)::integer as count from (select 1 from "audit_log" where "user_id" = $n and at > now() - make_interval(days => $n) limit 50001) counted',
+    'select count(*)::integer as count from (select 1 from "audit_log" where "user_id" = $n and at > now() - make_interval(days => $n) limit 20001) counted',
     'select "id", "at", at::text as "exactAt", "actor_type", "actor_id", "ip", "request_id", "action", "target_type", "target_id", "changes" from "audit_log" where "user_id" = $n and at > now() - make_interval(days => $n) order by "at" desc, "id" desc limit $n',
     'select "id", "at", at::text as "exactAt", "actor_type", "actor_id", "ip", "request_id", "action", "target_type", "target_id", "changes" from "audit_log" where "user_id" = $n and at > now() - make_interval(days => $n) and (at, id) < ($n::timestamptz, $n::uuid) order by "at" desc, "id" desc limit $n',
   ),
