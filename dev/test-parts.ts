@@ -24,11 +24,8 @@ export interface TestPartOutcome {
  */
 const WAITING_FOLDERS = ['browser', 'cli', 'dev', 'e2e', 'worker'];
 
-/**
- * `*.slow.ts` run by name only. CI runs these of them too, after all others and one file after the other: they start a whole
- * cluster or compare rates.
- */
-export const ciFiles = ['test/e2e/cluster.slow.ts', 'test/e2e/rolling-release.slow.ts', 'test/e2e/two-workers.slow.ts'];
+/** `*.slow.ts` run by name only: they compare rates, or take very long. CI runs the cluster too, after all others. */
+export const ciFiles = ['test/e2e/cluster.slow.ts'];
 
 /** With `all`, also those that are too slow for every run: `*.matrix.ts`. */
 export function testFiles(root: string, { all = false } = {}): string[] {

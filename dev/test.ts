@@ -1,5 +1,5 @@
 // `npm test`: fetches the Temporal servers once, then runs mocha. All tests run in two mochas, side by side.
-// `npm test -- --all` runs the slow ones too (`*.matrix.ts`), `npm test -- --ci` also a cluster and a rolling release.
+// `npm test -- --all` runs the slow ones too (`*.matrix.ts`), `npm test -- --ci` also a cluster.
 // Other arguments go to a single mocha: `npm test -- test/api/track.test.ts`, `npm test -- --grep 'wait for'`.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

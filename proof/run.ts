@@ -21,7 +21,7 @@ const KILLS = ['test/e2e/fault-points.test.ts', 'test/e2e/fault-points.matrix.ts
 const BACKUP = [
   'test/cli/backup.test.ts',
   'test/e2e/backup.test.ts',
-  'test/e2e/backup-mixed.matrix.ts',
+  'test/e2e/backup-mixed.slow.ts',
   'test/e2e/restore-to-the-past.test.ts',
 ];
 
