@@ -24,7 +24,7 @@ export interface TestPartOutcome {
  */
 const WAITING_FOLDERS = ['browser', 'cli', 'dev', 'e2e', 'worker'];
 
-/** `*.slow.ts` run by name only: they compare rates, or take very long. CI runs the cluster too, after all others. */
+/** `*.slow.ts` run by name only: they compare rates, or take very long. `npm test -- --ci` runs the cluster too. */
 export const ciFiles = ['test/e2e/cluster.slow.ts'];
 
 /** With `all`, also those that are too slow for every run: `*.matrix.ts`. */
