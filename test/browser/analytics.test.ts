@@ -8,7 +8,7 @@ import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { axeFindings, type Visit, visit, webAppEnv } from '../support/browser.ts';
-import { completeCampaign, setCampaigns } from '../support/rows/campaigns.ts';
+import { addPendingDelta, completeCampaign, setCampaigns } from '../support/rows/campaigns.ts';
 import { addMailRows, addUnpublishedResult, setMails, waitingNotices } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -71,6 +71,8 @@ describe('the pages of analytics and activity', function () {
     const { body: contact } = await project.server.post('/contacts', { email });
     const campaign = n < 5 ? { campaignId, sourceType: 'CAMPAIGN' } : {};
     await addMailRows(api.db, { id, projectId: project.id, contactId: contact.id, toEmail: email, ...campaign });
+    // Freezing the audience counts the recipient.
+    if (n < 5) await addPendingDelta(api.db, campaignId);
     const sentAt = new Date(Date.now() - (n === 6 ? 35 * DAY : 3_600_000));
     await setMails(api.db, { id }, { status: 'SENT', sentAt });
     await addUnpublishedResult(api.db, id, contact.id);

@@ -27,6 +27,8 @@ describe('the canvas of a workflow', function () {
   };
   const openCanvas = async (id: string, options: Partial<VisitOptions> = {}): Promise<Page> => {
     const page = await open(`/workflows/${id}`, options);
+    // Numbers follow events after a while on a busy machine.
+    page.setDefaultTimeout(60_000);
     await page.locator('.react-flow__node').first().waitFor();
     return page;
   };
