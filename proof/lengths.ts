@@ -1,4 +1,4 @@
-// How the minutes of a run are divided between the parts that last as long as they are told to.
+// How the minutes of a run are divided between the parts whose length can be chosen.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

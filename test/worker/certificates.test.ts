@@ -105,7 +105,7 @@ describe("the files of Temporal's certificates", function () {
     await eventually(begun, { what: 'a workflow on the first connection' });
     const polled = workers.isPolling;
 
-    // From here on the proxy refuses whoever trusts the old certificate.
+    // From here on the proxy refuses clients that trust the old certificate.
     proxy.replace(second);
     writeFileSync(ca, second.pem);
     const renewed = () => lines.some((line) => line.includes('certificates were read again'));
