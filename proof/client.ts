@@ -4,6 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** `unknown`: no answer, or one that leaves open whether the request was carried out. */
 export type RequestOutcome = 'accepted' | 'rejected' | 'unknown';
 
+export interface AnswerData {
+  id?: string;
+  event?: string;
+  emails?: { email: string }[];
+}
+
 /** The fields of answers that the proof reads; which of them exist depends on the route. */
 export interface AnswerBody {
   id?: string;
@@ -13,7 +19,8 @@ export interface AnswerBody {
   version?: number;
   revision?: number;
   graph?: { steps: { type: string; config: Record<string, unknown> }[] };
-  data?: { id?: string; event?: string; emails?: { email: string }[] };
+  data?: AnswerData;
+  error?: { code?: string; details?: { originalResponse?: AnswerData | null } };
   /** Such as the sums of a campaign. */
   [field: string]: unknown;
 }
@@ -36,7 +43,7 @@ export interface CallOptions {
 export interface ProofClient {
   /** One request. */
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<RecordedAnswer>;
-  /** Repeats a request that may be repeated until its outcome is known. */
+  /** Repeats a request that may be repeated, such as one with an Idempotency-Key, until its outcome is known. */
   insist(method: string, path: string, body?: unknown, options?: CallOptions): Promise<RecordedAnswer>;
 }
 
@@ -68,12 +75,23 @@ export function proofClient(
     call,
     insist: async (method, path, body, options) => {
       for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 2_000)) {
-        const reply = await call(method, path, body, options);
+        const reply = outcomeWithKey(await call(method, path, body, options));
         if (reply.outcome !== 'unknown' || isOver()) return reply;
         await sleep(waitMs);
       }
     },
   };
+}
+
+/**
+ * A repeated request is answered with 409 and the ids of the first one, whose answer was lost: it was accepted. Without ids
+ * the first one is still being worked on.
+ */
+function outcomeWithKey(reply: RecordedAnswer): RecordedAnswer {
+  const { code, details } = reply.body?.error ?? {};
+  if (reply.status !== 409 || code !== 'IDEMPOTENCY_KEY_REUSED') return reply;
+  const data = details?.originalResponse;
+  return data ? { ...reply, outcome: 'accepted', body: { data } } : { ...reply, outcome: 'unknown' };
 }
 
 async function request(

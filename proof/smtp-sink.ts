@@ -50,7 +50,7 @@ export async function startSmtpSink(seed: number, shares: SinkShares = USUAL_SHA
   };
 
   const serve = (socket: Socket): void => {
-    let [pending, inText, to] = [Buffer.alloc(0) as Buffer, false, ''];
+    let [pending, inText, to, isSilent] = [Buffer.alloc(0) as Buffer, false, '', false];
     socket.setNoDelay(true);
     socket.on('error', () => {});
     const say = (line: string) => socket.writable && socket.write(`${line}\r\n`);
@@ -60,7 +60,11 @@ export async function startSmtpSink(seed: number, shares: SinkShares = USUAL_SHA
       if (behaviour === 'defer') return say('451 4.3.0 try again later');
       if (behaviour === 'refuse') return say('550 5.1.1 no such user');
       if (behaviour === 'drop-before') return socket.destroy();
-      if (behaviour === 'hang') return void setTimeout(() => socket.destroy(), HANG_MS).unref();
+      if (behaviour === 'hang') {
+        // Commands that were pipelined behind the mail get no reply either: a client would take it for that to the mail.
+        isSilent = true;
+        return void setTimeout(() => socket.destroy(), HANG_MS).unref();
+      }
       const messageId = /^message-id:\s*<([^>]*)>/im.exec(text.toString('latin1', 0, 16_384))?.[1] ?? '';
       taken.push({ messageId, to, at: Date.now() });
       if (behaviour === 'drop-after') return socket.destroy();
@@ -80,7 +84,7 @@ export async function startSmtpSink(seed: number, shares: SinkShares = USUAL_SHA
     say('220 sink ESMTP');
     socket.on('data', (chunk: Buffer) => {
       pending = pending.length > 0 ? Buffer.concat([pending, chunk]) : chunk;
-      for (;;) {
+      while (!isSilent && !socket.destroyed) {
         const end = inText ? pending.indexOf(END) : pending.indexOf('\r\n');
         if (end < 0) return;
         const part = pending.subarray(0, end);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Forms of well-known credentials. */
@@ -31,16 +31,42 @@ export function secretsIn(text: string): Omit<FoundSecret, 'file'>[] {
 
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** Scans every file that git tracks. */
+/** Scans every file that git tracks, or, in a copy without a repository, every file that belongs to the sources. */
 export function scanForSecrets(root: string): { files: number; found: FoundSecret[] } {
-  const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
-    .split('\0')
-    .filter(Boolean);
+  const files = trackedFiles(root) ?? filesBelow(root);
   const found = files.flatMap((file) => {
     const content = contentOf(join(root, file));
     return content === undefined ? [] : secretsIn(content).map((secret) => ({ file, ...secret }));
   });
   return { files: files.length, found };
+}
+
+/** Undefined where `root` is not a repository. */
+function trackedFiles(root: string): string[] | undefined {
+  try {
+    return execFileSync('git', ['ls-files', '-z'], {
+      cwd: root,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+      .split('\0')
+      .filter(Boolean);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What .gitignore names. */
+const NOT_SOURCES = /^(?:node_modules|dist|\.everpost|\.git|\.env|\.temp|cache|.*\.log)$/;
+
+function filesBelow(root: string, folder = ''): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (NOT_SOURCES.test(entry.name)) return [];
+    if (entry.isDirectory()) return filesBelow(root, path);
+    return entry.isFile() ? [path] : [];
+  });
 }
 
 /** Undefined for binary and very large files, and for one that is deleted in the working tree. */

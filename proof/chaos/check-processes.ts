@@ -18,22 +18,25 @@ export async function checkOpenWorkflows({ stack, db }: CheckContext): Promise<C
     tls: undefined,
   });
   try {
-    let [count, strays] = [0, [] as string[]];
+    let [count, strays, isListed] = [0, [] as string[], false];
     const areGone = async () => {
-      [count, strays] = [0, []];
+      [count, strays, isListed] = [0, [], false];
       for await (const page of openRuns(temporal).open()) {
         count += page.length;
         strays.push(
           ...page.filter(({ workflowType }) => !PERMANENT.includes(workflowType)).map(({ workflowId }) => workflowId),
         );
       }
+      isListed = true;
       return strays.length === 0;
     };
     // The list of open workflows lags, and a workflow ends a moment after its row.
-    await eventually(areGone, { timeoutMs: 60_000 }).catch(() => {});
+    await eventually(() => areGone().catch(() => false), { timeoutMs: 60_000 }).catch(() => {});
     const { rows } = await db.raw(`select count(*)::integer as parked from outbox where parked_at is not null`);
     const parked = rows[0].parked > 0 ? [`${rows[0].parked} parked messages`] : [];
     const violations = [...strays.map((id) => `${id} is open`), ...parked];
+    // Each worker needs the sender's workflow, so an empty list says that Temporal has forgotten what runs.
+    if (!isListed || count === 0) violations.push('Temporal does not list the open workflows');
     return { what: 'no stuck workflow', checked: `${count} open`, violations };
   } finally {
     await temporal.close();

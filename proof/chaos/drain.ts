@@ -36,12 +36,6 @@ const unfinished: Record<string, string> = {
 /** How long nothing may become less before it counts as stuck: the reconciler runs every three minutes, after a grace of two. */
 const STUCK_MS = 7 * 60_000;
 
-/**
- * The development server of Temporal can lose the only shard of its SQLite file when it gets too little CPU, and then rejects
- * everything until it is started again ("shard status unknown"). Supervisors do that.
- */
-const RESTART_TEMPORAL_MS = 2 * 60_000;
-
 export interface Drained {
   /** Empty where everything was done. */
   left: string[];
@@ -63,7 +57,7 @@ export async function drain(stack: ProofStack, report: (line: string) => void): 
   try {
     const began = Date.now();
     const least = new Map<string, number>();
-    let [lessAt, restarts] = [began, 0];
+    let lessAt = began;
     for (let rounds = 0; ; rounds++) {
       await hasten(db);
       const counts = await leftover(db);
@@ -75,13 +69,9 @@ export async function drain(stack: ProofStack, report: (line: string) => void): 
       const left = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
       const unchangedMs = Date.now() - lessAt;
       if (left.length === 0 || unchangedMs > STUCK_MS) {
+        const lost = stack.lostShards();
         const seconds = Math.round((Date.now() - began) / 1000);
-        return { left, note: `${seconds} s${restarts > 0 ? ', Temporal restarted once' : ''}` };
-      }
-      if (restarts === 0 && unchangedMs > RESTART_TEMPORAL_MS) {
-        report('nothing becomes less: restarting Temporal');
-        restarts++;
-        await stack.restartTemporal(async () => {});
+        return { left, note: `${seconds} s${lost > 0 ? `; Temporal lost its shard ${lost} times` : ''}` };
       }
       if (rounds % 20 === 19) report(`still left: ${left.join(', ')}`);
       await sleep(500);

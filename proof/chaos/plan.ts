@@ -36,6 +36,9 @@ export interface PlanOptions {
 export const processNames: ProcessName[] = ['api1', 'api2', 'worker1', 'worker2'];
 const proxyNames: ProxyName[] = ['postgres', 'temporal', 'smtp', 'webhooks', 'api1', 'api2'];
 
+/** Each is full once before one is full again. */
+const DISKS: FaultTarget[] = ['postgres', 'temporal', 'api1', 'worker1'];
+
 /** Longer than every lease and every heartbeat timeout but the reconciler's, which is a minute. */
 const FREEZE_MS = 20_000;
 const LONG_FREEZE_MS = 65_000;
@@ -51,20 +54,25 @@ export function planFaults({
 }: PlanOptions): PlannedFault[] {
   const random = seededRandom(seed, 'faults');
   const faults: PlannedFault[] = [];
-  let order: FaultKind[] = [];
+  let [order, disks]: [FaultKind[], FaultTarget[]] = [[], []];
   let atMs = random.between(...pauseMs);
   for (;;) {
     if (order.length === 0) order = shuffled(kinds, random);
     const kind = order.pop();
     if (!kind) return faults;
-    const fault = { atMs, kind, ...aimed(kind, random, lengthMs) };
+    if (disks.length === 0) disks = shuffled(DISKS, random);
+    const fault = { atMs, kind, ...aimed(kind, random, { lengthMs, disks }) };
     if (fault.atMs + fault.forMs > lengthMs * 0.8) return faults;
     faults.push(fault);
     atMs += fault.forMs + random.between(...pauseMs);
   }
 }
 
-function aimed(kind: FaultKind, random: SeededRandom, lengthMs: number): Pick<PlannedFault, 'target' | 'forMs'> {
+function aimed(
+  kind: FaultKind,
+  random: SeededRandom,
+  { lengthMs, disks }: { lengthMs: number; disks: FaultTarget[] },
+): Pick<PlannedFault, 'target' | 'forMs'> {
   switch (kind) {
     case 'kill':
       return { target: random.pick(processNames), forMs: random.between(0, 1_000) };
@@ -79,7 +87,7 @@ function aimed(kind: FaultKind, random: SeededRandom, lengthMs: number): Pick<Pl
     case 'stall':
       return { target: random.pick(proxyNames), forMs: random.between(2_000, 12_000) };
     case 'disk-full':
-      return { target: random.pick(['postgres', 'temporal', 'api1', 'worker1'] as const), forMs: 4_000 };
+      return { target: disks.pop() ?? 'postgres', forMs: 4_000 };
     case 'clock-step':
       return { target: random.pick(processNames), forMs: random.between(3_000, 10_000) };
   }

@@ -5,6 +5,7 @@ import type { AnswerRecorder } from '../recorder.ts';
 import type { ProofRow } from '../report.ts';
 import { checkAll } from './checks.ts';
 import { drain } from './drain.ts';
+import { keepEvidence } from './evidence.ts';
 import { type InjectedFault, injectFaults } from './inject.ts';
 import { type LoadOptions, MIXED_LOAD, runLoad } from './load.ts';
 import { type PlanOptions, planFaults, processNames } from './plan.ts';
@@ -43,9 +44,14 @@ export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
   clearInterval(sampling);
   const db = stack.connect();
   try {
-    const checked = await checkAll({ db, stack, setup, recorder });
-    const rows = [
+    const context = { db, stack, setup, recorder };
+    const checked = [
       { what: 'nothing is left in any queue', checked: 'all queues', violations: left, note },
+      ...(await checkAll(context)),
+    ];
+    if (checked.some(({ violations }) => violations.length > 0))
+      report(`chaos: ${await keepEvidence(context, checked)} has the logs and records of this run`);
+    const rows = [
       ...checked,
       { what: 'faults', checked: `${faults.length} faults`, violations: [], details: faultsOf(faults) },
       { what: 'operations (accepted/rejected/unknown)', checked: '', violations: [], details: operationsOf(recorder) },

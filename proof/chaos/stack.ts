@@ -15,6 +15,7 @@ import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { type FlakyReceiver, startFlakyReceiver } from '../webhook-receiver.ts';
 import { type ProcessName, type ProxyName, processNames } from './plan.ts';
 import { Supervised } from './supervised.ts';
+import { watchTemporal } from './temporal-watch.ts';
 
 export interface ProofProject {
   id: string;
@@ -39,6 +40,8 @@ export interface ProofStack {
   /** Stops at once, as after a crash, and starts again. */
   restartPostgres(downMs: () => Promise<unknown>): Promise<void>;
   restartTemporal(downMs: () => Promise<unknown>): Promise<void>;
+  /** How often Temporal's development server had to be started again because it had lost its shard. */
+  lostShards(): number;
   /** Starts what has ended by itself. */
   revive(): Promise<void>;
   pids(of: 'postgres' | 'temporal'): number;
@@ -82,6 +85,24 @@ export async function startProofStack(options: ProofStackOptions): Promise<Proof
     });
   let temporal: DevServer = await runTemporal();
   atEnd(() => temporal.kill());
+  let [lostShards, changing]: [number, Promise<unknown>] = [0, Promise.resolve()];
+  /** Two servers must never use one file. */
+  const changeTemporal = (change: () => Promise<void>): Promise<void> => {
+    const changed = changing.then(change);
+    changing = changed.catch(() => {});
+    return changed;
+  };
+  const restartTemporal: ProofStack['restartTemporal'] = (down) =>
+    changeTemporal(async () => {
+      await temporal.kill();
+      await down();
+      temporal = await runTemporal();
+    });
+  const watch = watchTemporal(join(folder, 'chaos-temporal.log'), async () => {
+    lostShards++;
+    await restartTemporal(async () => {});
+  });
+  atEnd(() => watch.stop());
   const [sink, receiver] = [await startSmtpSink(seed, shares), await startFlakyReceiver(seed)];
   const apiPorts = [await freePort(), await freePort()] as const;
   const proxies: ProofStack['proxies'] = {
@@ -137,14 +158,13 @@ export async function startProofStack(options: ProofStackOptions): Promise<Proof
       await down();
       postgres = await runPostgres();
     },
-    restartTemporal: async (down) => {
-      await temporal.kill();
-      await down();
-      temporal = await runTemporal();
-    },
+    restartTemporal,
+    lostShards: () => lostShards,
     revive: async () => {
       if (postgres.child.hasExited()) postgres = await runPostgres();
-      if (temporal.child.hasExited()) temporal = await runTemporal();
+      await changeTemporal(async () => {
+        if (temporal.child.hasExited()) temporal = await runTemporal();
+      });
     },
     pids: (of) => (of === 'postgres' ? postgres.pid : temporal.pid),
     connect: () => connectDb({ databaseUrl, poolSize: 4, name: 'proof' }),

@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { readAudit } from '../../dev/supply-chain/audit.ts';
 import { isAllowedLicence, licenceViolations, readLicences } from '../../dev/supply-chain/licences.ts';
@@ -26,6 +28,18 @@ describe('the supply chain', () => {
     const { files, found } = scanForSecrets(root);
     expect(files).to.be.greaterThan(1_000);
     expect(found).to.deep.equal([]);
+  });
+
+  it('finds a credential in a copy without a repository, and skips what is installed', () => {
+    const copy = mkdtempSync(join(tmpdir(), 'everpost-copy-'));
+    const key = `key = ${'AKIA'}${'A1'.repeat(8)}`;
+    for (const folder of ['api', 'node_modules']) mkdirSync(join(copy, folder));
+    for (const file of ['api/a.ts', 'node_modules/b.js', '.env', 'c.log']) writeFileSync(join(copy, file), key);
+    expect(scanForSecrets(copy)).to.deep.equal({
+      files: 1,
+      found: [{ file: 'api/a.ts', line: 1, form: 'AWS access key' }],
+    });
+    rmSync(copy, { recursive: true });
   });
 
   it('finds credentials by their form', () => {

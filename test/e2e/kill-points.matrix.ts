@@ -45,7 +45,8 @@ describe('a crash at a fault point outside of sending', function () {
     expect(await server.post('/webhook-endpoints', endpoint)).to.have.status(201);
   });
   afterEach(async () => {
-    await Promise.all(processes.splice(0).map((one) => one.kill()));
+    // In order: activities of a worker that is killed have to time out before the next test gets on.
+    await Promise.all(processes.splice(0).map((one) => one.stop()));
   });
   after(async () => {
     await stack?.end();
