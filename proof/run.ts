@@ -14,6 +14,8 @@ import { runTests } from './tests.ts';
 interface PartOptions {
   seed: number;
   lengths: PartLengths;
+  /** Keeps the logs of a run without violations too. */
+  keep: boolean;
   report: (line: string) => void;
 }
 
@@ -26,7 +28,7 @@ const BACKUP = [
 ];
 
 const parts: Record<string, (options: PartOptions) => Promise<ProofRow[]>> = {
-  chaos: ({ seed, lengths, report }) => runChaos({ seed, lengthMs: lengths.chaosMs, report }),
+  chaos: ({ seed, lengths, keep, report }) => runChaos({ seed, lengthMs: lengths.chaosMs, keep, report }),
   fuzz: async ({ seed, lengths }) => [
     ...(await fuzzParsers(seed, lengths.fuzzMs / 2)),
     ...(await fuzzHttp(seed, lengths.fuzzMs / 2)),
@@ -48,6 +50,7 @@ async function main(): Promise<boolean> {
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
       minutes: { type: 'string', default: '30' },
       only: { type: 'string' },
+      keep: { type: 'boolean', default: false },
     },
   });
   const [seed, minutes] = [Number(values.seed), Number(values.minutes)];
@@ -59,7 +62,7 @@ async function main(): Promise<boolean> {
   const report = (line: string) => console.error(line);
   report(`seed ${seed}, ${minutes} minutes, node ${process.version}`);
   const began = Date.now();
-  const options = { seed, lengths: lengthsOf(minutes, wanted), report };
+  const options = { seed, lengths: lengthsOf(minutes, wanted), keep: values.keep, report };
   const rows: ProofRow[] = [];
   for (const stage of STAGES) {
     const sequences = stage.map((names) =>

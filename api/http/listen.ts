@@ -9,6 +9,11 @@ const REQUEST_TIMEOUT_MS = 300_000;
 /** Longer than the 60 s after which load balancers close idle connections, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const SWEEP_MS = 50;
+/**
+ * Connections that the system has taken and Node has not: Node takes one in each turn of its event loop, and more than
+ * these are reset. As long as the system allows (`net.core.somaxconn`).
+ */
+const BACKLOG = 4_096;
 
 export interface HttpServer {
   port: number;
@@ -44,7 +49,7 @@ export async function listen(
     socket.once('close', () => sockets.delete(socket));
   });
   const listening = once(server, 'listening');
-  server.listen(port, host);
+  server.listen({ port, host, backlog: BACKLOG });
   await listening;
   return {
     port: (server.address() as AddressInfo).port,

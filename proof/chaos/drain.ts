@@ -66,20 +66,32 @@ export async function drain(stack: ProofStack, report: (line: string) => void): 
         least.set(name, count);
         lessAt = Date.now();
       }
-      const left = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
+      const left = named(counts);
       const unchangedMs = Date.now() - lessAt;
       if (left.length === 0 || unchangedMs > STUCK_MS) {
         const lost = stack.lostShards();
         const seconds = Math.round((Date.now() - began) / 1000);
         return { left, note: `${seconds} s${lost > 0 ? `; Temporal lost its shard ${lost} times` : ''}` };
       }
-      if (rounds % 20 === 19) report(`still left: ${left.join(', ')}`);
+      if (rounds % 20 === 19) report(`still left: ${(await waiting(db)).join(', ')}`);
       await sleep(500);
     }
   } finally {
     await db.destroy();
   }
 }
+
+/** What is left to do, and the messages to Temporal by queue, with the last error of the first. */
+export async function waiting(db: Db): Promise<string[]> {
+  const { rows } = await db.raw(
+    `select queue, action, count(*)::integer as count, min(created_at) as since, (array_agg(last_error order by id))[1] as error
+     from outbox group by 1, 2 order by 1, 2`,
+  );
+  return [...named(await leftover(db)), ...rows.map((row: object) => JSON.stringify(row))];
+}
+
+const named = (counts: (readonly [name: string, count: number])[]): string[] =>
+  counts.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
 
 /** Makes retries due now that would be due in minutes or hours. */
 async function hasten(db: Db): Promise<void> {

@@ -4,7 +4,7 @@ import { proofClient } from '../client.ts';
 import type { AnswerRecorder } from '../recorder.ts';
 import type { ProofRow } from '../report.ts';
 import { checkAll } from './checks.ts';
-import { drain } from './drain.ts';
+import { drain, waiting } from './drain.ts';
 import { keepEvidence } from './evidence.ts';
 import { type InjectedFault, injectFaults } from './inject.ts';
 import { type LoadOptions, MIXED_LOAD, runLoad } from './load.ts';
@@ -15,6 +15,8 @@ import { type ProofStack, type ProofStackOptions, startProofStack } from './stac
 export interface ChaosOptions {
   seed: number;
   lengthMs: number;
+  /** Keeps logs and records even without violations. */
+  keep?: boolean;
   report: (line: string) => void;
   weights?: LoadOptions['weights'];
   customers?: number;
@@ -23,21 +25,26 @@ export interface ChaosOptions {
   stack?: Omit<ProofStackOptions, 'seed'>;
 }
 
+/** More than these, and two cores are busy with load alone: Temporal's calls time out, and nothing but that is seen. */
+const CUSTOMERS = 6;
 const SAMPLE_MS = 1_000;
+const PROGRESS_MS = 30_000;
 
 export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
-  const { seed, lengthMs, report, weights = MIXED_LOAD, customers = 10, pauseMs = 300 } = options;
+  const { seed, lengthMs, report, weights = MIXED_LOAD, customers = CUSTOMERS, pauseMs = 300 } = options;
   const stack = await startProofStack({ seed, ...options.stack });
   report(`chaos: seed ${seed}, ${Math.round(lengthMs / 1000)} s of load`);
   const setup = await setUpProof(stack, lengthMs);
   const sampling = setInterval(() => {
     for (const name of processNames) stack.processes[name].sampleMemory();
   }, SAMPLE_MS);
+  const progress = reportProgress(stack, report);
   const plan = planFaults({ seed, lengthMs, ...options.faults });
   const [recorder, faults] = await Promise.all([
     runLoad({ stack, setup, seed, lengthMs, customers, pauseMs, weights }),
     injectFaults(stack, plan, report),
   ]);
+  clearInterval(progress);
   report('the load has ended; waiting until everything is done');
   await resumePaused(stack, recorder);
   const { left, note } = await drain(stack, report);
@@ -49,7 +56,7 @@ export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
       { what: 'nothing is left in any queue', checked: 'all queues', violations: left, note },
       ...(await checkAll(context)),
     ];
-    if (checked.some(({ violations }) => violations.length > 0))
+    if (options.keep || checked.some(({ violations }) => violations.length > 0))
       report(`chaos: ${await keepEvidence(context, checked)} has the logs and records of this run`);
     const rows = [
       ...checked,
@@ -61,6 +68,21 @@ export async function runChaos(options: ChaosOptions): Promise<ProofRow[]> {
   } finally {
     await db.destroy();
   }
+}
+
+/** What waits while the load runs, so that a part of the system that stands still is seen. */
+function reportProgress(stack: ProofStack, report: (line: string) => void): NodeJS.Timeout {
+  const began = performance.now();
+  return setInterval(async () => {
+    const db = stack.connect();
+    try {
+      report(`${Math.round((performance.now() - began) / 1000)} s: waiting: ${(await waiting(db)).join(', ')}`);
+    } catch {
+      // Postgres is away.
+    } finally {
+      await db.destroy();
+    }
+  }, PROGRESS_MS);
 }
 
 /** A campaign stays paused when the answer to its resume was never known. */

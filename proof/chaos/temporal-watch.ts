@@ -12,8 +12,8 @@ export interface TemporalWatch {
   stop(): void;
 }
 
-/** Calls `restart` when the log has named the lost shard in each of the last thirty seconds' looks. */
-export function watchTemporal(logFile: string, restart: () => Promise<void>): TemporalWatch {
+/** Calls `restart` when the log has named the lost shard for half a minute, without a pause. */
+export function watchTemporal(logFile: string, restart: () => Promise<void>, lookMs = LOOK_MS): TemporalWatch {
   let [position, looks, isRestarting] = [0, 0, false];
   const look = () => {
     const text = readFrom(logFile, position);
@@ -25,7 +25,7 @@ export function watchTemporal(logFile: string, restart: () => Promise<void>): Te
       isRestarting = false;
     });
   };
-  const timer = setInterval(look, LOOK_MS);
+  const timer = setInterval(look, lookMs);
   return { stop: () => clearInterval(timer) };
 }
 

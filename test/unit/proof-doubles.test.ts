@@ -1,10 +1,15 @@
 // What the proof measures with must not lie itself.
 import { once } from 'node:events';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { SmtpMessage } from '../../platform/mime/smtp-message.ts';
 import { SmtpSession, smtpTarget } from '../../platform/smtp/session.ts';
+import { watchTemporal } from '../../proof/chaos/temporal-watch.ts';
 import { proofClient } from '../../proof/client.ts';
 import { startSmtpSink } from '../../proof/smtp-sink.ts';
 
@@ -36,6 +41,40 @@ describe('the SMTP server of the proof', () => {
       expect(await session.send(mail, mails[n + 1])).to.include({ accepted: true });
     expect(sink.taken.map(({ messageId }) => messageId)).to.deep.equal(mails.map(({ to }) => to));
     session.close(true);
+  });
+});
+
+describe('the supervisor of Temporal in the proof', () => {
+  it('restarts a server whose log names the lost shard without a pause', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'everpost-watch-'));
+    const log = join(folder, 'temporal.log');
+    writeFileSync(log, '');
+    const isRestarted = new Promise<void>((resolve) => {
+      const watch = watchTemporal(
+        log,
+        async () => {
+          watch.stop();
+          resolve();
+        },
+        20,
+      );
+    });
+    const writing = setInterval(() => appendFileSync(log, 'level=ERROR error="shard status unknown"\n'), 5);
+    await isRestarted;
+    clearInterval(writing);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('leaves a server alone that gets its shard back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'everpost-watch-'));
+    const log = join(folder, 'temporal.log');
+    writeFileSync(log, 'level=ERROR error="shard status unknown"\n');
+    let restarts = 0;
+    const watch = watchTemporal(log, async () => void restarts++, 2);
+    for (let looks = 0; looks < 20; looks++) await sleep(2);
+    watch.stop();
+    expect(restarts).to.equal(0);
+    rmSync(folder, { recursive: true });
   });
 });
 
