@@ -67,10 +67,20 @@ export class KeyedSlots {
   private readonly shared: Slots;
   private readonly perKey: number;
   private readonly keys = new Map<string, KeyState>();
+  private total = 0;
 
   constructor(size: number, perKey: number) {
     this.shared = new Slots(size);
     this.perKey = perKey;
+  }
+
+  /** The number of calls that have a slot or wait for one. */
+  get users(): number {
+    return this.total;
+  }
+
+  usersOf(key: string): number {
+    return this.keys.get(key)?.users ?? 0;
   }
 
   /** Resolves with false when the signal aborts before a slot is free. */
@@ -78,6 +88,7 @@ export class KeyedSlots {
     const state = this.keys.get(key) ?? { slots: new Slots(this.perKey), users: 0 };
     this.keys.set(key, state);
     state.users++;
+    this.total++;
     if (!(await state.slots.take(0, signal))) {
       this.leave(key, state);
       return false;
@@ -98,6 +109,7 @@ export class KeyedSlots {
 
   private leave(key: string, state: KeyState): void {
     state.users--;
+    this.total--;
     if (state.users === 0) this.keys.delete(key);
   }
 }

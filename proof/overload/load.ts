@@ -34,7 +34,7 @@ const MAX_UNANSWERED = 8_000;
 const TIMEOUT_MS = 40_000;
 /**
  * To each API, more than it works on at once. Kept, as by a reverse proxy: Node takes one new connection in each turn of its
- * event loop, so a busy process takes few. All are used in turn, so that none is closed for being idle.
+ * event loop, so a busy process takes few. All are used in turn, so that none is idle for long.
  */
 const CONNECTIONS = 1_500;
 const agent = new Agent({
@@ -49,6 +49,9 @@ export async function openConnections(urls: readonly string[]): Promise<void> {
   const ask = (url: string) => send(`${url}/health`, 'GET', '', undefined);
   for (const url of urls) await Promise.all(Array.from({ length: CONNECTIONS }, () => ask(url)));
 }
+
+/** Closes them after the load: the API closes a connection that is idle for a minute, perhaps while it is used again. */
+export const closeConnections = (): void => agent.destroy();
 
 /** Makes `perSecond` requests a second for `lengthMs`, then waits for the last answers. */
 export async function offer(

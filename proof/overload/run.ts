@@ -4,7 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { processNames } from '../chaos/plan.ts';
 import { makeProofProject, type ProofProject, type ProofStack, startProofStack } from '../chaos/stack.ts';
 import type { ProofRow } from '../report.ts';
-import { mailsOf, measureCapacity, mixOf, type OpenLoad, offer, openConnections, statusesOf } from './load.ts';
+import {
+  closeConnections,
+  mailsOf,
+  measureCapacity,
+  mixOf,
+  type OpenLoad,
+  offer,
+  openConnections,
+  statusesOf,
+} from './load.ts';
 import { arrivalTimes, lostOrDoubled, medianOf, percentile, watchHealth } from './measure.ts';
 
 export interface OverloadOptions {
@@ -32,7 +41,8 @@ const REFUSED_AFTER_MS = 60_000;
 const OUTAGE_PER_SECOND = 40;
 const TENANTS = 40;
 const CAPACITY_MS = 15_000;
-const CUSTOMERS = 24;
+/** So many that both APIs always have work waiting, and few enough that none is refused. */
+const CUSTOMERS = 200;
 /** A generator that falls behind has not overloaded anything. */
 const LEAST_FACTOR = 1.8;
 
@@ -126,6 +136,7 @@ async function twiceTheCapacity(
     lengthMs: overloadMs,
     next: mixOf(tenants, 'twice'),
   });
+  closeConnections();
   const factor = load.requests / (overloadMs / 1000) / capacity;
   report(`overload: ${factor.toFixed(2)} times as many, ${statusesOf(load)}, ${load.skipped} not made`);
   const rows = [

@@ -29,10 +29,16 @@ const kinds = {
 export type HeavyWork = keyof typeof kinds;
 
 const WAIT_MS = 10_000;
+/** More would wait for seconds, and in vain: at once in this process, of one kind. */
+const MOST_USERS = 400;
+const MOST_USERS_PER_PROJECT = 100;
 
 const slotsOf = new WeakMap<object, Map<HeavyWork, KeyedSlots>>();
 
-/** Waits for a slot of the project and of the kind, then runs `work`. Answers 429 after too long a wait. */
+/**
+ * Waits for a slot of the project and of the kind, then runs `work`. Answers 429 after too long a wait, and at once while too
+ * many wait. What others ask for never keeps a project from its own slots.
+ */
 export async function heavyWork<T>(
   db: Db,
   kind: HeavyWork,
@@ -41,6 +47,8 @@ export async function heavyWork<T>(
   waitMs = WAIT_MS,
 ): Promise<T> {
   const slots = slotsFor(db, kind);
+  const own = slots.usersOf(projectId);
+  if (own >= MOST_USERS_PER_PROJECT || (slots.users >= MOST_USERS && own >= kinds[kind].perProject)) throw tooMany();
   if (!(await slots.take(projectId, AbortSignal.timeout(waitMs)))) throw tooMany();
   try {
     return await work();
