@@ -6,6 +6,7 @@ type Schema = Record<string, unknown>;
 
 const TIME = '2026-11-15T12:00:00.000Z';
 const ID = '01928c7e-0000-7000-8000-000000000002';
+const OTHER_ID = '01928c7e-0000-7000-8000-000000000003';
 const REQUEST_ID = '01928c7e-0000-7000-8000-000000000009';
 
 /** Examples of texts, by the name of the field. */
@@ -16,6 +17,7 @@ const textExamples: Record<string, string> = {
   contentType: 'text/plain',
   cron: '0 9 * * 1',
   currency: 'eur',
+  cursor: 'eyJhdCI6IjIwMjYtMTEtMTUifQ',
   date: '2026-11-15',
   domain: 'example.com',
   email: 'ann@example.com',
@@ -47,6 +49,7 @@ const textExamples: Record<string, string> = {
   subject: 'Hello',
   timezone: 'Europe/Berlin',
   to: 'ann@example.com',
+  toStepId: OTHER_ID,
   url: 'https://example.com/hook',
   value: 'pro',
 };
@@ -82,6 +85,7 @@ export function exampleOf(schema: Schema, name = ''): unknown {
       return Object.fromEntries(
         Object.entries((schema.properties ?? {}) as Record<string, Schema>)
           .filter(([, property]) => property.format !== 'binary' && property.not === undefined)
+          .filter(([key]) => !isOtherChoice(schema, key))
           .map(([key, property]) => [key, exampleOf(property, key)]),
       );
     case 'array':
@@ -100,12 +104,25 @@ export function exampleOf(schema: Schema, name = ''): unknown {
   }
 }
 
+/** Whether `oneOf` asks for another field instead of this one. */
+function isOtherChoice({ oneOf = [] }: Schema, key: string): boolean {
+  const [first, ...others] = oneOf as { required?: string[] }[];
+  return !first?.required?.includes(key) && others.some(({ required }) => required?.includes(key));
+}
+
 function textExample({ format, maxLength, minLength = 0, pattern }: Schema, name: string): string {
   const fits = (text: string) =>
     text.length <= Number(maxLength ?? text.length) &&
     text.length >= Number(minLength) &&
     (typeof pattern !== 'string' || new RegExp(pattern, 'u').test(text));
-  const candidates = [formatExamples[String(format)], textExamples[name], 'text', '42', 'true'];
+  const candidates = [
+    ...(format === 'uuid' ? [textExamples[name]] : []),
+    formatExamples[String(format)],
+    textExamples[name],
+    'text',
+    '42',
+    'true',
+  ];
   const suitable = candidates.find((text) => text !== undefined && fits(text));
   return suitable ?? 'text'.slice(0, Number(maxLength ?? 4)).padEnd(Number(minLength), 'x');
 }
