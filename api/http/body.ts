@@ -118,7 +118,7 @@ function fileReader({ files: names, maxFileBytes }: Multipart): BodyReader {
     allowEmptyFiles: true,
     minFileSize: 0,
     filter: ({ name }: { name: string | null }) => names.includes(name ?? ''),
-    enabledPlugins: [...enabledPlugins, takeFilesWithoutType],
+    enabledPlugins: [...Object.values(enabledPlugins), takeFilesWithoutType],
   };
   return async (ctx) => {
     // Another content type gets the same status as a missing file.

@@ -49,7 +49,6 @@ const textExamples: Record<string, string> = {
   subject: 'Hello',
   timezone: 'Europe/Berlin',
   to: 'ann@example.com',
-  toStepId: OTHER_ID,
   url: 'https://example.com/hook',
   value: 'pro',
 };
@@ -84,7 +83,10 @@ export function exampleOf(schema: Schema, name = ''): unknown {
     case 'object':
       return Object.fromEntries(
         Object.entries((schema.properties ?? {}) as Record<string, Schema>)
-          .filter(([, property]) => property.format !== 'binary' && property.not === undefined)
+          .filter(
+            ([key, property]) =>
+              (property.format !== 'binary' || isRequired(schema, key)) && property.not === undefined,
+          )
           .filter(([key]) => !isOtherChoice(schema, key))
           .map(([key, property]) => [key, exampleOf(property, key)]),
       );
@@ -104,6 +106,12 @@ export function exampleOf(schema: Schema, name = ''): unknown {
   }
 }
 
+/** Whether the schema or its first alternative requires it. */
+function isRequired({ required = [], anyOf = [] }: Schema, key: string): boolean {
+  const [first] = anyOf as { required?: string[] }[];
+  return [...(required as string[]), ...(first?.required ?? [])].includes(key);
+}
+
 /** Whether `oneOf` asks for another field instead of this one. */
 function isOtherChoice({ oneOf = [] }: Schema, key: string): boolean {
   const [first, ...others] = oneOf as { required?: string[] }[];
@@ -115,14 +123,8 @@ function textExample({ format, maxLength, minLength = 0, pattern }: Schema, name
     text.length <= Number(maxLength ?? text.length) &&
     text.length >= Number(minLength) &&
     (typeof pattern !== 'string' || new RegExp(pattern, 'u').test(text));
-  const candidates = [
-    ...(format === 'uuid' ? [textExamples[name]] : []),
-    formatExamples[String(format)],
-    textExamples[name],
-    'text',
-    '42',
-    'true',
-  ];
+  const ofFormat = format === 'uuid' && name === 'toStepId' ? OTHER_ID : formatExamples[String(format)];
+  const candidates = [ofFormat, textExamples[name], 'text', '42', 'true'];
   const suitable = candidates.find((text) => text !== undefined && fits(text));
   return suitable ?? 'text'.slice(0, Number(maxLength ?? 4)).padEnd(Number(minLength), 'x');
 }

@@ -9,8 +9,7 @@ const MAX_CONDITION_BYTES = 256 * 1024;
 
 /** A condition tree; services/conditions validates it and reports the path of every error. */
 export const conditionTree = (): Typed<unknown> =>
-  joi
-    .any()
+  documented(joi.any(), { type: ['object', 'null'] })
     .custom((tree: unknown, helpers) =>
       Buffer.byteLength(JSON.stringify(tree) ?? '') > MAX_CONDITION_BYTES
         ? refuse(helpers, 'too_big', `is larger than ${MAX_CONDITION_BYTES / 1024} KB`)

@@ -3225,7 +3225,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -3317,7 +3317,7 @@ export interface operations {
                      *           "complainedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -3470,7 +3470,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -4533,7 +4533,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -4578,7 +4578,7 @@ export interface operations {
                      *           "createdAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -4626,7 +4626,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -4804,7 +4804,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -4850,7 +4850,7 @@ export interface operations {
                      *           "createdAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -4898,7 +4898,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -5104,7 +5104,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -5152,7 +5152,7 @@ export interface operations {
                      *           "metadata": {}
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -5198,7 +5198,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -6607,7 +6607,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -6664,7 +6664,7 @@ export interface operations {
                      *           "updatedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -6712,7 +6712,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -7597,7 +7597,8 @@ export interface operations {
                  * @example {
                  *       "mapping": "{\"E-mail\":\"email\"}",
                  *       "dryRun": "true",
-                 *       "subscribed": "true"
+                 *       "subscribed": "true",
+                 *       "file": "The bytes of the file."
                  *     }
                  */
                 "multipart/form-data": {
@@ -7623,7 +7624,7 @@ export interface operations {
                      * @description The CSV file.
                      * @example The bytes of the file.
                      */
-                    file?: string;
+                    file: string;
                 };
             };
         };
@@ -7673,7 +7674,8 @@ export interface operations {
                  * @example {
                  *       "mapping": "{\"E-mail\":\"email\"}",
                  *       "dryRun": "true",
-                 *       "subscribed": "true"
+                 *       "subscribed": "true",
+                 *       "file": "The bytes of the file."
                  *     }
                  */
                 "multipart/form-data": {
@@ -7699,7 +7701,7 @@ export interface operations {
                      * @description The CSV file.
                      * @example The bytes of the file.
                      */
-                    file?: string;
+                    file: string;
                 };
             };
         };
@@ -7916,7 +7918,6 @@ export interface operations {
                  *           }
                  *         ]
                  *       },
-                 *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
                  *       "expectedCount": 1
                  *     }
                  */
@@ -7944,7 +7945,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition?: Record<string, unknown>;
                     /**
                      * Format: uuid
                      * @description The id of the segment.
@@ -7956,7 +7957,7 @@ export interface operations {
                      * @example 1
                      */
                     expectedCount: number;
-                };
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -8436,7 +8437,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -8487,7 +8488,7 @@ export interface operations {
                      *           "currentStepName": "text"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -8590,7 +8591,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -8632,7 +8633,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
             };
@@ -8684,7 +8685,7 @@ export interface operations {
                      *           "updatedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -8737,7 +8738,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            condition?: Record<string, unknown> | null;
                             /**
                              * @description Whether entries and exits are recorded as events.
                              * @example true
@@ -8769,7 +8770,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -8853,7 +8854,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -8896,7 +8897,7 @@ export interface operations {
                      *           "completedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -8969,7 +8970,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -10151,7 +10152,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
             };
@@ -10183,7 +10184,7 @@ export interface operations {
                      *           "subject": "Hello"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -10216,7 +10217,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -10699,7 +10700,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            audienceCondition?: Record<string, unknown> | null;
                             /**
                              * Format: uuid
                              * @description The id of the template.
@@ -10992,7 +10993,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    audienceCondition?: Record<string, unknown> | null;
                     /**
                      * Format: uuid
                      * @description The id of the template.
@@ -11180,7 +11181,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            audienceCondition?: Record<string, unknown> | null;
                             /**
                              * Format: uuid
                              * @description The id of the template.
@@ -11507,7 +11508,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -11785,7 +11786,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    audienceCondition?: Record<string, unknown> | null;
                     /**
                      * Format: uuid
                      * @description The id of the template.
@@ -11963,7 +11964,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12337,7 +12338,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12663,7 +12664,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12829,15 +12830,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "scheduledFor": true
+                 *       "scheduledFor": "2099-01-31T09:00:00Z"
                  *     }
                  */
                 "application/json": {
                     /**
+                     * Format: date-time
                      * @description A time to come, in ISO 8601.
-                     * @example true
+                     * @example 2099-01-31T09:00:00Z
                      */
-                    scheduledFor?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    scheduledFor?: string | null;
                 };
             };
         };
@@ -13004,7 +13006,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13330,7 +13332,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13656,7 +13658,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13982,7 +13984,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -14621,7 +14623,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -14661,7 +14663,7 @@ export interface operations {
                      *           "sentAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -14713,7 +14715,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -14835,7 +14837,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: Record<string, unknown> | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -14943,7 +14945,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition?: Record<string, unknown>;
                     /**
                      * @description Whether entries and exits are recorded as events.
                      * @example true
@@ -15032,7 +15034,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: Record<string, unknown> | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -15120,7 +15122,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition: Record<string, unknown>;
                 };
             };
         };
@@ -15307,7 +15309,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: Record<string, unknown> | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -15447,7 +15449,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition?: Record<string, unknown>;
                     /**
                      * @description Whether entries and exits are recorded as events.
                      * @example true
@@ -15536,7 +15538,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: Record<string, unknown> | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -16664,7 +16666,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -16702,7 +16704,7 @@ export interface operations {
                      *           "createdAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -16748,7 +16750,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -16943,7 +16945,8 @@ export interface operations {
                  * @example {
                  *       "mapping": "{\"E-mail\":\"email\"}",
                  *       "dryRun": "true",
-                 *       "subscribed": "true"
+                 *       "subscribed": "true",
+                 *       "file": "The bytes of the file."
                  *     }
                  */
                 "multipart/form-data": {
@@ -16969,7 +16972,7 @@ export interface operations {
                      * @description The CSV file.
                      * @example The bytes of the file.
                      */
-                    file?: string;
+                    file: string;
                 };
             };
         };
@@ -17084,7 +17087,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /** @example {} */
+                /**
+                 * @example {
+                 *       "image": "The bytes of the file."
+                 *     }
+                 */
                 "multipart/form-data": {
                     /**
                      * Format: binary
@@ -17098,7 +17105,7 @@ export interface operations {
                      * @example The bytes of the file.
                      */
                     file?: string;
-                };
+                } | unknown | unknown;
             };
         };
         responses: {
@@ -18292,7 +18299,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -18346,7 +18353,7 @@ export interface operations {
                      *           "deliveredAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -18420,7 +18427,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -19639,7 +19646,7 @@ export interface operations {
                      *           "id": "01928c7e-0000-7000-8000-000000000002",
                      *           "workflowId": "01928c7e-0000-7000-8000-000000000002",
                      *           "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *           "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *           "branch": "text"
                      *         }
                      *       ],
@@ -19798,7 +19805,7 @@ export interface operations {
                             /**
                              * Format: uuid
                              * @description The id of the step where the transition ends.
-                             * @example 01928c7e-0000-7000-8000-000000000002
+                             * @example 01928c7e-0000-7000-8000-000000000003
                              */
                             toStepId: string;
                             /**
@@ -20563,7 +20570,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                 *       "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                 *       "toStepId": "01928c7e-0000-7000-8000-000000000003",
                  *       "branch": "text",
                  *       "condition": {
                  *         "branch": "text"
@@ -20580,7 +20587,7 @@ export interface operations {
                     /**
                      * Format: uuid
                      * @description The id of the step where the transition ends.
-                     * @example 01928c7e-0000-7000-8000-000000000002
+                     * @example 01928c7e-0000-7000-8000-000000000003
                      */
                     toStepId: string;
                     /**
@@ -20611,7 +20618,7 @@ export interface operations {
                      *       "id": "01928c7e-0000-7000-8000-000000000002",
                      *       "workflowId": "01928c7e-0000-7000-8000-000000000002",
                      *       "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *       "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *       "branch": "text"
                      *     }
                      */
@@ -20637,7 +20644,7 @@ export interface operations {
                         /**
                          * Format: uuid
                          * @description The id of the step where the transition ends.
-                         * @example 01928c7e-0000-7000-8000-000000000002
+                         * @example 01928c7e-0000-7000-8000-000000000003
                          */
                         toStepId: string;
                         /**
@@ -20743,7 +20750,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -20850,7 +20857,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -20943,7 +20950,7 @@ export interface operations {
                  *         "transitions": [
                  *           {
                  *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                 *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                 *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                  *             "branch": "text",
                  *             "condition": {
                  *               "branch": "text"
@@ -21021,7 +21028,7 @@ export interface operations {
                             /**
                              * Format: uuid
                              * @description The id of the step where the transition ends.
-                             * @example 01928c7e-0000-7000-8000-000000000002
+                             * @example 01928c7e-0000-7000-8000-000000000003
                              */
                             toStepId: string;
                             /**
@@ -21119,7 +21126,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -21226,7 +21233,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -21379,7 +21386,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -21486,7 +21493,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -21832,7 +21839,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
             };
@@ -21865,7 +21872,7 @@ export interface operations {
                      *           "activeExecutions": 1
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -21903,7 +21910,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -21985,7 +21992,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -22076,7 +22083,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -22151,7 +22158,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -22258,7 +22265,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -22327,7 +22334,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
             };
@@ -22379,7 +22386,7 @@ export interface operations {
                      *           "updatedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -22498,7 +22505,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -23697,7 +23704,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -23762,7 +23769,7 @@ export interface operations {
                      *           "currentStepName": "text"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -23865,7 +23872,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -27902,7 +27909,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -28256,7 +28263,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -28610,7 +28617,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -28964,7 +28971,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -29318,7 +29325,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.

@@ -1803,8 +1803,9 @@ export interface operations {
             content: {
                 "application/json": {
                     ids?: string[];
-                    all?: boolean;
-                };
+                    /** @constant */
+                    all?: true;
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -6427,7 +6428,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -6567,7 +6568,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -6707,7 +6708,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -6847,7 +6848,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -6987,7 +6988,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
