@@ -31,7 +31,7 @@ const textExamples: Record<string, string> = {
   language: 'en',
   link: 'https://example.com/offer',
   locale: 'en',
-  mapping: '{"E-mail":"email"}',
+  mapping: '{"Plan":"plan"}',
   method: 'POST',
   name: 'Spring news',
   newPassword: 'correct horse battery',
@@ -68,6 +68,12 @@ const formatExamples: Record<string, string> = {
   date: '2026-11-15',
   uri: 'https://example.com/hook',
   binary: 'The bytes of the file.',
+};
+
+/** Where the field decides, by format and name. */
+const fieldFormatExamples: Record<string, string> = {
+  'uuid toStepId': OTHER_ID,
+  'binary file': 'email,Plan\nann@example.com,pro\n',
 };
 
 /** Returns a value that the schema allows. */
@@ -123,7 +129,7 @@ function textExample({ format, maxLength, minLength = 0, pattern }: Schema, name
     text.length <= Number(maxLength ?? text.length) &&
     text.length >= Number(minLength) &&
     (typeof pattern !== 'string' || new RegExp(pattern, 'u').test(text));
-  const ofFormat = format === 'uuid' && name === 'toStepId' ? OTHER_ID : formatExamples[String(format)];
+  const ofFormat = fieldFormatExamples[`${format} ${name}`] ?? formatExamples[String(format)];
   const candidates = [ofFormat, textExamples[name], 'text', '42', 'true'];
   const suitable = candidates.find((text) => text !== undefined && fits(text));
   return suitable ?? 'text'.slice(0, Number(maxLength ?? 4)).padEnd(Number(minLength), 'x');
