@@ -7595,16 +7595,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mapping": "{\"E-mail\":\"email\"}",
+                 *       "mapping": "{\"Plan\":\"plan\"}",
                  *       "dryRun": "true",
                  *       "subscribed": "true",
-                 *       "file": "The bytes of the file."
+                 *       "file": "email,Plan\nann@example.com,pro\n"
                  *     }
                  */
                 "multipart/form-data": {
                     /**
                      * @description JSON that maps headers of the file to fields; null skips a column.
-                     * @example {"E-mail":"email"}
+                     * @example {"Plan":"plan"}
                      */
                     mapping?: string;
                     /**
@@ -7622,7 +7622,8 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
-                     * @example The bytes of the file.
+                     * @example email,Plan
+                     *     ann@example.com,pro
                      */
                     file: string;
                 };
@@ -7672,16 +7673,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mapping": "{\"E-mail\":\"email\"}",
+                 *       "mapping": "{\"Plan\":\"plan\"}",
                  *       "dryRun": "true",
                  *       "subscribed": "true",
-                 *       "file": "The bytes of the file."
+                 *       "file": "email,Plan\nann@example.com,pro\n"
                  *     }
                  */
                 "multipart/form-data": {
                     /**
                      * @description JSON that maps headers of the file to fields; null skips a column.
-                     * @example {"E-mail":"email"}
+                     * @example {"Plan":"plan"}
                      */
                     mapping?: string;
                     /**
@@ -7699,7 +7700,8 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
-                     * @example The bytes of the file.
+                     * @example email,Plan
+                     *     ann@example.com,pro
                      */
                     file: string;
                 };
@@ -16943,16 +16945,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mapping": "{\"E-mail\":\"email\"}",
+                 *       "mapping": "{\"Plan\":\"plan\"}",
                  *       "dryRun": "true",
                  *       "subscribed": "true",
-                 *       "file": "The bytes of the file."
+                 *       "file": "email,Plan\nann@example.com,pro\n"
                  *     }
                  */
                 "multipart/form-data": {
                     /**
                      * @description JSON that maps headers of the file to fields; null skips a column.
-                     * @example {"E-mail":"email"}
+                     * @example {"Plan":"plan"}
                      */
                     mapping?: string;
                     /**
@@ -16970,7 +16972,8 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
-                     * @example The bytes of the file.
+                     * @example email,Plan
+                     *     ann@example.com,pro
                      */
                     file: string;
                 };
@@ -17102,7 +17105,8 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
-                     * @example The bytes of the file.
+                     * @example email,Plan
+                     *     ann@example.com,pro
                      */
                     file?: string;
                 } | unknown | unknown;
@@ -20937,24 +20941,24 @@ export interface operations {
                  *         "steps": [
                  *           {
                  *             "id": "01928c7e-0000-7000-8000-000000000002",
-                 *             "type": "SEND_EMAIL",
-                 *             "name": "Spring news",
-                 *             "position": {
-                 *               "x": 1,
-                 *               "y": 1
-                 *             },
-                 *             "config": {},
-                 *             "templateId": "01928c7e-0000-7000-8000-000000000002"
+                 *             "type": "DELAY",
+                 *             "name": "A day later",
+                 *             "config": {
+                 *               "amount": 1,
+                 *               "unit": "days"
+                 *             }
+                 *           },
+                 *           {
+                 *             "id": "01928c7e-0000-7000-8000-000000000003",
+                 *             "type": "EXIT",
+                 *             "name": "End",
+                 *             "config": {}
                  *           }
                  *         ],
                  *         "transitions": [
                  *           {
                  *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                 *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
-                 *             "branch": "text",
-                 *             "condition": {
-                 *               "branch": "text"
-                 *             }
+                 *             "toStepId": "01928c7e-0000-7000-8000-000000000003"
                  *           }
                  *         ]
                  *       },
@@ -20971,7 +20975,34 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Steps and transitions. */
+                    /**
+                     * @description Steps and transitions.
+                     * @example {
+                     *       "steps": [
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000002",
+                     *           "type": "DELAY",
+                     *           "name": "A day later",
+                     *           "config": {
+                     *             "amount": 1,
+                     *             "unit": "days"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000003",
+                     *           "type": "EXIT",
+                     *           "name": "End",
+                     *           "config": {}
+                     *         }
+                     *       ],
+                     *       "transitions": [
+                     *         {
+                     *           "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "toStepId": "01928c7e-0000-7000-8000-000000000003"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     graph: {
                         /** @description The steps. */
                         steps: {
@@ -22874,25 +22905,25 @@ export interface operations {
                  *       "graph": {
                  *         "steps": [
                  *           {
-                 *             "id": "text",
-                 *             "type": "SEND_EMAIL",
-                 *             "name": "Spring news",
-                 *             "position": {
-                 *               "x": 1,
-                 *               "y": 1
-                 *             },
-                 *             "config": {},
-                 *             "templateId": "01928c7e-0000-7000-8000-000000000002"
+                 *             "id": "01928c7e-0000-7000-8000-000000000002",
+                 *             "type": "DELAY",
+                 *             "name": "A day later",
+                 *             "config": {
+                 *               "amount": 1,
+                 *               "unit": "days"
+                 *             }
+                 *           },
+                 *           {
+                 *             "id": "01928c7e-0000-7000-8000-000000000003",
+                 *             "type": "EXIT",
+                 *             "name": "End",
+                 *             "config": {}
                  *           }
                  *         ],
                  *         "transitions": [
                  *           {
-                 *             "fromStepId": "text",
-                 *             "toStepId": "text",
-                 *             "branch": "text",
-                 *             "condition": {
-                 *               "branch": "text"
-                 *             }
+                 *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                 *             "toStepId": "01928c7e-0000-7000-8000-000000000003"
                  *           }
                  *         ]
                  *       },
@@ -22902,7 +22933,34 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Steps and transitions. */
+                    /**
+                     * @description Steps and transitions.
+                     * @example {
+                     *       "steps": [
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000002",
+                     *           "type": "DELAY",
+                     *           "name": "A day later",
+                     *           "config": {
+                     *             "amount": 1,
+                     *             "unit": "days"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000003",
+                     *           "type": "EXIT",
+                     *           "name": "End",
+                     *           "config": {}
+                     *         }
+                     *       ],
+                     *       "transitions": [
+                     *         {
+                     *           "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "toStepId": "01928c7e-0000-7000-8000-000000000003"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     graph?: {
                         /** @description The steps. */
                         steps: {
@@ -25324,25 +25382,25 @@ export interface operations {
                  *       "graph": {
                  *         "steps": [
                  *           {
-                 *             "id": "text",
-                 *             "type": "SEND_EMAIL",
-                 *             "name": "Spring news",
-                 *             "position": {
-                 *               "x": 1,
-                 *               "y": 1
-                 *             },
-                 *             "config": {},
-                 *             "templateId": "01928c7e-0000-7000-8000-000000000002"
+                 *             "id": "01928c7e-0000-7000-8000-000000000002",
+                 *             "type": "DELAY",
+                 *             "name": "A day later",
+                 *             "config": {
+                 *               "amount": 1,
+                 *               "unit": "days"
+                 *             }
+                 *           },
+                 *           {
+                 *             "id": "01928c7e-0000-7000-8000-000000000003",
+                 *             "type": "EXIT",
+                 *             "name": "End",
+                 *             "config": {}
                  *           }
                  *         ],
                  *         "transitions": [
                  *           {
-                 *             "fromStepId": "text",
-                 *             "toStepId": "text",
-                 *             "branch": "text",
-                 *             "condition": {
-                 *               "branch": "text"
-                 *             }
+                 *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                 *             "toStepId": "01928c7e-0000-7000-8000-000000000003"
                  *           }
                  *         ]
                  *       },
@@ -25433,7 +25491,34 @@ export interface operations {
                             unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
                         } | number;
                     }[];
-                    /** @description Steps and transitions. */
+                    /**
+                     * @description Steps and transitions.
+                     * @example {
+                     *       "steps": [
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000002",
+                     *           "type": "DELAY",
+                     *           "name": "A day later",
+                     *           "config": {
+                     *             "amount": 1,
+                     *             "unit": "days"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000003",
+                     *           "type": "EXIT",
+                     *           "name": "End",
+                     *           "config": {}
+                     *         }
+                     *       ],
+                     *       "transitions": [
+                     *         {
+                     *           "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "toStepId": "01928c7e-0000-7000-8000-000000000003"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     graph?: {
                         /** @description The steps. */
                         steps: {

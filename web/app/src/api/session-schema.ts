@@ -3386,6 +3386,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     scopes: ("send:read" | "send:write" | "contacts:read" | "contacts:write" | "segments:read" | "segments:write" | "templates:read" | "templates:write" | "campaigns:read" | "campaigns:write" | "workflows:read" | "workflows:write" | "events:read" | "events:write" | "domains:read" | "domains:write" | "webhooks:read" | "webhooks:write" | "analytics:read" | "analytics:write" | "all")[];
+                    /** @example 2099-01-31 */
                     expiresAt?: ((string) | null) | string;
                     allowedIps?: string[] | null;
                 };
