@@ -26,5 +26,5 @@ export function statement<Row extends QueryResultRow>(name: string, text: string
 export const arrays = (...types: string[]): string =>
   types.map((type, n) => `(select $${n + 1}::${type}[])`).join(', ');
 
-/** Returns an array literal of ids or numbers. Skips pg's quoting, which these values do not need. */
+/** Returns an array literal of ids, numbers, times or NULL. Skips pg's quoting, which these values do not need. */
 export const plainArray = (values: (string | number)[]): string => `{${values.join(',')}}`;

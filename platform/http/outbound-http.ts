@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { Agent, type Dispatcher, request as dispatch, Pool } from 'undici';
+import { Agent, request as dispatch } from 'undici';
 import { literalAddress, refusalOf } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -41,7 +41,7 @@ export type OutboundHttp = (request: OutboundRequest, signal?: AbortSignal) => P
 class RefusedError extends Error {}
 class UnresolvedError extends Error {}
 
-const LIMITS = { timeoutMs: 10_000, maxRedirects: 5, maxBytes: 1_048_576 };
+export const OUTBOUND_LIMITS = { timeoutMs: 10_000, maxRedirects: 5, maxBytes: 1_048_576 };
 /** Headers about the connection and the framing, which only the HTTP client may set. */
 export const TRANSPORT_HEADERS = [
   'host',
@@ -60,7 +60,7 @@ const CROSS_ORIGIN_HEADERS = ['accept', 'accept-language', 'content-type', 'user
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 export function outboundHttp(options: OutboundRules): OutboundHttp {
-  const rules = { ...LIMITS, ...options };
+  const rules = { ...OUTBOUND_LIMITS, ...options };
   return (request, signal) => withTimeout(rules, signal, (combined) => followRedirects(rules, request, combined));
 }
 
@@ -79,7 +79,11 @@ async function withTimeout(
   }
 }
 
-function failureOf(rules: Rules, error: unknown, timedOut: boolean): Exclude<OutboundResponse, { kind: 'answered' }> {
+export function failureOf(
+  rules: Rules,
+  error: unknown,
+  timedOut: boolean,
+): Exclude<OutboundResponse, { kind: 'answered' }> {
   if (error instanceof RefusedError) return { kind: 'refused', reason: error.message };
   if (codeOf(error) === 'UND_ERR_INVALID_ARG')
     return { kind: 'refused', reason: 'the URL, the method or a header is not valid' };
@@ -87,74 +91,7 @@ function failureOf(rules: Rules, error: unknown, timedOut: boolean): Exclude<Out
   return { kind: 'unreachable', reason: reasonOf(error) };
 }
 
-/** Many requests to one URL over kept connections. */
-export interface PinnedTarget {
-  post(headers: Record<string, string>, body: string): Promise<OutboundResponse>;
-  /** Breaks off what has not ended. */
-  close(): Promise<void>;
-}
-
-/**
- * Resolves and checks a URL once, and pins all requests to the checked addresses. Follows no redirects: their status is
- * the answer. Close it soon: until then changes in DNS have no effect.
- */
-export async function pinTarget(
-  options: OutboundRules & { connections: number },
-  address: string,
-  commonHeaders: Record<string, string>,
-): Promise<PinnedTarget | Exclude<OutboundResponse, { kind: 'answered' }>> {
-  const rules = { ...LIMITS, ...options };
-  const timeout = AbortSignal.timeout(rules.timeoutMs);
-  try {
-    // What is the same for all requests is computed once: thousands are made a second.
-    const { url, headers: common } = firstHop({ url: address, method: 'POST', headers: commonHeaders });
-    const addresses = await checkedAddresses(rules, url, timeout);
-    const { connections } = options;
-    const pool = new Pool(url.origin, { connect: { lookup: pinnedTo(addresses) }, pipelining: 1, connections });
-    const path = url.pathname + url.search;
-    const deadline = sharedDeadlines(rules.timeoutMs);
-    return {
-      post: (headers, body) =>
-        postPinned(rules, pool, { path, headers: { ...common, ...headers }, body, signal: deadline() }),
-      close: () => pool.destroy(),
-    };
-  } catch (error) {
-    return failureOf(rules, error, timeout.aborted);
-  }
-}
-
-interface PinnedPost {
-  path: string;
-  headers: Record<string, string>;
-  body: string;
-  signal: AbortSignal;
-}
-
-async function postPinned(rules: Rules, pool: Pool, post: PinnedPost): Promise<OutboundResponse> {
-  try {
-    return await answered(rules, await pool.request({ ...post, method: 'POST' }));
-  } catch (error) {
-    return failureOf(rules, error, post.signal.aborted);
-  }
-}
-
-const SHARED_MS = 250;
-
-/** Returns the same signal within a quarter of a second: a timer and a signal for each request cost more than signing it. */
-function sharedDeadlines(timeoutMs: number): () => AbortSignal {
-  let signal: AbortSignal | undefined;
-  let madeAt = 0;
-  return () => {
-    const now = performance.now();
-    if (signal && now - madeAt < SHARED_MS) return signal;
-    madeAt = now;
-    signal = AbortSignal.timeout(timeoutMs + SHARED_MS);
-    setMaxListeners(0, signal);
-    return signal;
-  };
-}
-
-type Rules = Required<OutboundRules>;
+export type Rules = Required<OutboundRules>;
 type Hop = Pick<OutboundRequest, 'method' | 'body' | 'headers'> & { url: URL };
 
 async function followRedirects(rules: Rules, request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse> {
@@ -177,7 +114,7 @@ export function parseTarget(text: string, base?: URL): URL {
   return url;
 }
 
-function firstHop({ url: text, method, headers, body }: OutboundRequest): Hop {
+export function firstHop({ url: text, method, headers, body }: OutboundRequest): Hop {
   const url = parseTarget(text);
   const lowerCased = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), toByteString(value)] as const);
   const sent: Record<string, string> = Object.fromEntries(
@@ -220,7 +157,7 @@ function nextHop(hop: Hop, status: number, location: string, publicHeaders: stri
   return becomesGet ? { url, method: 'GET', body: undefined, headers } : { ...hop, url, headers };
 }
 
-type Answered = Extract<OutboundResponse, { kind: 'answered' }>;
+export type Answered = Extract<OutboundResponse, { kind: 'answered' }>;
 
 async function requestHop(rules: Rules, hop: Hop, signal: AbortSignal): Promise<Answered> {
   const { url, method, headers, body } = hop;
@@ -228,21 +165,22 @@ async function requestHop(rules: Rules, hop: Hop, signal: AbortSignal): Promise<
   const dispatcher = new Agent({ connect: { lookup: pinnedTo(addresses) }, pipelining: 0 });
   try {
     const sentBody = method === 'GET' || method === 'HEAD' ? null : (body ?? '');
-    return await answered(
-      rules,
-      await dispatch(withoutCredentials(url), { dispatcher, method, headers, body: sentBody, signal }),
-    );
+    const options = { dispatcher, method, headers, body: sentBody, signal };
+    const answer = await dispatch(withoutCredentials(url), options);
+    const received = headerValues(answer.headers);
+    const read = await readBody(answer.body, received, rules.maxBytes);
+    return { kind: 'answered', status: answer.statusCode, headers: received, ...read };
   } finally {
     // Also stops a body that exceeds the limit.
     dispatcher.destroy().catch(() => {});
   }
 }
 
-async function answered(rules: Rules, { statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answered> {
+/** A header that was sent several times is joined with commas. */
+export function headerValues(headers: IncomingHttpHeaders): Record<string, string> {
   const received: Record<string, string> = {};
   for (const name in headers) received[name] = String(headers[name] ?? '');
-  const read = await readBody(body, received, rules.maxBytes);
-  return { kind: 'answered', status: statusCode, headers: received, ...read };
+  return received;
 }
 
 function withoutCredentials(url: URL): URL {
@@ -253,7 +191,7 @@ function withoutCredentials(url: URL): URL {
   return copy;
 }
 
-async function checkedAddresses(rules: Rules, url: URL, signal: AbortSignal): Promise<string[]> {
+export async function checkedAddresses(rules: Rules, url: URL, signal: AbortSignal): Promise<string[]> {
   const literal = literalAddress(url);
   const addresses = literal ? [literal] : await resolve(rules.resolver, url.hostname, signal);
   if (!isAllowed(url, rules.allowedHosts)) requirePublic(url, addresses);
@@ -301,7 +239,7 @@ async function resolve(resolver: Rules['resolver'], host: string, signal: AbortS
 
 type PinnedLookup = NonNullable<import('node:net').TcpSocketConnectOpts['lookup']>;
 
-const pinnedTo =
+export const pinnedTo =
   (addresses: string[]): PinnedLookup =>
   (_host, options, done) => {
     const pinned = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -317,15 +255,13 @@ const decompressors: Record<string, () => NodeJS.ReadWriteStream> = {
   br: createBrotliDecompress,
 };
 
-async function readBody(
-  compressed: Dispatcher.ResponseData['body'],
+/** Reads and decompresses an answer. Stops after `maxBytes`. */
+export async function readBody(
+  compressed: Readable,
   headers: Record<string, string>,
   maxBytes: number,
 ): Promise<{ body: string; cut: boolean }> {
-  const createDecompressor = decompressors[headers['content-encoding']?.trim().toLowerCase() ?? ''];
-  // Most answers are short and say so, which saves iterating over the stream.
-  if (!createDecompressor && Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= maxBytes)
-    return { body: await compressed.text(), cut: false };
+  const createDecompressor = decompressorOf(headers);
   const stream = createDecompressor ? decompress(compressed, createDecompressor()) : compressed;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -337,6 +273,9 @@ async function readBody(
   compressed.destroy();
   return { body: Buffer.concat(chunks).toString('utf8'), cut: size > maxBytes };
 }
+
+export const decompressorOf = (headers: Record<string, string>): (() => NodeJS.ReadWriteStream) | undefined =>
+  decompressors[headers['content-encoding']?.trim().toLowerCase() ?? ''];
 
 function decompress(compressed: Readable, decompressor: NodeJS.ReadWriteStream): NodeJS.ReadWriteStream {
   compressed.on('error', (error) => decompressor.emit('error', error));

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
-import { type OutboundResponse, type PinnedTarget, pinTarget } from '../../platform/http/outbound-http.ts';
+import type { OutboundResponse } from '../../platform/http/outbound-http.ts';
+import { type PinnedTarget, pinTarget } from '../../platform/http/pinned-target.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
 import {
   type DueDelivery,
@@ -49,7 +50,7 @@ export interface SliceControl {
 
 const CALLS_AT_ONCE = 10;
 const PAGE = 200;
-const PREFETCH_BELOW = 50;
+const PREFETCH_BELOW = 150;
 const FLUSH_AT = 200;
 const MAX_UNWRITTEN = 400;
 const FLUSH_MS = 200;

@@ -1,11 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import {
-  type OutboundRequest,
-  type OutboundRules,
-  outboundHttp,
-  pinTarget,
-} from '../../../platform/http/outbound-http.ts';
+import { type OutboundRequest, type OutboundRules, outboundHttp } from '../../../platform/http/outbound-http.ts';
+import { pinTarget } from '../../../platform/http/pinned-target.ts';
 import { createResolver, type Resolver } from '../../../platform/http/resolver.ts';
 import { type DnsStandIn, startDns } from '../../support/dns.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
@@ -213,10 +209,12 @@ describe('outbound HTTP', () => {
   });
 
   describe('a pinned target', () => {
-    const pin = (url: string, allowedHosts = [here.host]) =>
-      pinTarget({ resolver, allowedHosts, connections: 2, timeoutMs: 5_000 }, url, { 'X-All': 'all' });
-    const opened = async (url: string) => {
-      const target = await pin(url);
+    const pin = (url: string, options: Partial<OutboundRules> = {}) =>
+      pinTarget({ resolver, allowedHosts: [here.host], connections: 2, timeoutMs: 5_000, ...options }, url, {
+        'X-All': 'all',
+      });
+    const opened = async (url: string, options: Partial<OutboundRules> = {}) => {
+      const target = await pin(url, options);
       if ('kind' in target) throw new Error(target.reason);
       return target;
     };
@@ -266,6 +264,45 @@ describe('outbound HTTP', () => {
       here.answer({ instead: 'drop' });
       const target = await opened(here.url);
       expect(await target.post({}, '')).to.have.property('kind', 'unreachable');
+      await target.close();
+    });
+
+    it('returns a failure after the deadline, and continues with other requests', async () => {
+      here.answer(({ body }) => (body === 'slow' ? { instead: 'hang' } : {}));
+      const target = await opened(here.url, { timeoutMs: 300 });
+      const slow = [target.post({}, 'slow'), target.post({}, 'slow'), target.post({}, 'slow')];
+      for (const answer of await Promise.all(slow))
+        expect(answer).to.deep.equal({ kind: 'unreachable', reason: 'no answer within 0.3 s' });
+      expect(await target.post({}, 'quick')).to.include({ kind: 'answered', status: 200 });
+      await target.close();
+    });
+
+    it('breaks off what has not ended when it is closed', async () => {
+      here.answer({ instead: 'hang' });
+      const target = await opened(here.url);
+      const post = target.post({}, '');
+      await target.close();
+      expect(await post).to.have.property('kind', 'unreachable');
+    });
+
+    it('cuts a long answer, and reads compressed ones', async () => {
+      const target = await opened(here.url, { maxBytes: 100 });
+      here.answer({ body: 'x'.repeat(1_000) });
+      const long = await target.post({}, '');
+      expect(long).to.include({ kind: 'answered', cut: true });
+      expect(long).to.have.property('body').with.length(100);
+      here.answer({ headers: { 'content-encoding': 'gzip' }, body: gzipSync('short') });
+      expect(await target.post({}, '')).to.include({ body: 'short', cut: false });
+      here.answer({ headers: { 'content-encoding': 'gzip' }, body: gzipSync('x'.repeat(1_000)) });
+      expect(await target.post({}, '')).to.include({ body: 'x'.repeat(100), cut: true });
+      here.answer({ headers: { 'content-encoding': 'gzip' }, body: Buffer.from('no gzip') });
+      expect(await target.post({}, '')).to.have.property('kind', 'unreachable');
+      await target.close();
+    });
+
+    it('refuses headers that cannot be sent', async () => {
+      const target = await opened(here.url);
+      expect(await target.post({ 'x-bad': 'a\nb' }, '')).to.have.property('kind', 'refused');
       await target.close();
     });
   });
