@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { doctorAdvice } from '../platform/doctor-advice.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { readSettings, SettingsError } from '../platform/settings.ts';
 import { shutdownTimes } from '../platform/shutdown.ts';
@@ -59,6 +60,6 @@ function shutDownOnSignal(api: Api, log: Logger, forceMs: number, afterwards: ()
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
   run().catch((error: unknown) => {
     if (error instanceof SettingsError) console.error(error.message);
-    else createLogger('api', 'info').fatal({ err: error }, 'the API cannot start');
+    else createLogger('api', 'info').fatal({ err: error, advice: doctorAdvice }, 'the API cannot start');
     process.exit(1);
   });

@@ -74,10 +74,13 @@ const baseUrl: Check = async ({ baseUrl: url, production }) => {
 };
 
 const MIN_POSTGRES = 18;
+/** Without settings, commands use the stack of this folder. */
+const START_HERE = 'In a folder of "npm start" it is set while that runs: start it again;';
 const NO_DATABASE = 'DATABASE_URL is not set.';
 
 const database: Check = async ({ databaseUrl, databaseTimeouts: { api: timeouts } }) => {
-  if (!databaseUrl) return fault('database', NO_DATABASE, 'Set it to postgres://user:password@host:5432/name.');
+  if (!databaseUrl)
+    return fault('database', NO_DATABASE, `${START_HERE} elsewhere set it to postgres://user:password@host:5432/name.`);
   const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor', timeouts });
   try {
     const { rows } = await db.raw("select current_setting('server_version_num')::integer as version");
@@ -108,7 +111,12 @@ const migrations: Check = async ({ databaseUrl, databaseTimeouts: { api: timeout
 
 const temporal: Check = async ({ temporal: settings }) => {
   const { address, namespace } = settings;
-  if (!address) return fault('temporal', 'TEMPORAL_ADDRESS is not set.', 'Set it to host:port of the frontend.');
+  if (!address)
+    return fault(
+      'temporal',
+      'TEMPORAL_ADDRESS is not set.',
+      `${START_HERE} elsewhere set it to host:port of the frontend.`,
+    );
   try {
     const client = createTemporal(settings);
     const answers = await client.check();

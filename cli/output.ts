@@ -1,3 +1,5 @@
+import { doctorAdvice } from '../platform/doctor-advice.ts';
+
 /** The result of a command: lines for people, or one JSON object. */
 export interface CommandResult {
   lines: string[];
@@ -20,8 +22,16 @@ export async function printOutcome(asJson: boolean | undefined, work: () => Prom
 export function printError(asJson: boolean | undefined, error: unknown): void {
   const message = messageOf(error);
   if (asJson) console.log(JSON.stringify({ ok: false, error: message }));
-  else console.error(message);
+  else console.error(isConnectionError(error) ? `${message}\n${doctorAdvice}` : message);
   process.exitCode = 1;
+}
+
+/** Of Postgres: connection exceptions, no connections left, a wrong password or database. Node's own codes begin with E. */
+const CONNECTION_CODE = /^(08...|28...|3D000|53300|57P0[123]|E[A-Z]+)$/;
+
+function isConnectionError(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isConnectionError);
+  return error instanceof Error && 'code' in error && CONNECTION_CODE.test(String(error.code));
 }
 
 /** Returns the first of several errors: connecting to a name with several addresses fails once per address. */

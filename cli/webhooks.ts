@@ -19,7 +19,10 @@ interface Api {
 
 /** Finds the API of a project. */
 export function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: WebhookCliOptions): Api {
-  if (!key) throw new Error('Name the secret key of the project by --key or EVERPOST_SECRET_KEY.');
+  if (!key)
+    throw new Error(
+      'Set EVERPOST_SECRET_KEY to the secret key of the project ("Secret key" in the banner of npm start), or name it by --key.',
+    );
   const url = api ?? readSettings(environment()).baseUrl;
   return { url: url.replace(/\/+$/, ''), key, headers: { authorization: `Bearer ${key}` } };
 }
@@ -27,7 +30,7 @@ export function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: WebhookCli
 /** Delivers the event of a delivery once more. */
 export async function webhooksReplay(id: string, options: WebhookCliOptions): Promise<CommandResult> {
   const { url, headers } = apiOf(options);
-  const response = await fetch(`${url}/webhook-deliveries/${encodeURIComponent(id)}/replay`, {
+  const response = await request(`${url}/webhook-deliveries/${encodeURIComponent(id)}/replay`, {
     method: 'POST',
     headers,
   });
@@ -55,6 +58,8 @@ const LAST_PAUSE_MS = 30_000;
 
 /** The API refuses the stream; another try would be refused too. */
 class Refused extends Error {}
+/** The API does not answer. */
+class Unreachable extends Error {}
 
 /** Forwards what happens in a project to a URL, until `signal` is aborted. Connects again when the stream breaks off. */
 export async function webhooksListen(
@@ -73,7 +78,8 @@ export async function webhooksListen(
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Refused) throw error;
-      if (!options.json) print(`the stream broke off (${messageOf(error)}); connecting again`);
+      const reason = error instanceof Unreachable ? error.message : `The stream broke off (${messageOf(error)})`;
+      if (!options.json) print(`${reason}; connecting again`);
     }
     await sleep(pause, undefined, { signal }).catch(() => {});
   }
@@ -86,7 +92,7 @@ async function* deliveriesOf(
   signal: AbortSignal,
 ): AsyncGenerator<Listened> {
   const query = types === undefined ? '' : `?types=${encodeURIComponent(types)}`;
-  const response = await fetch(`${url}/webhook-endpoints/listen${query}`, { headers, signal });
+  const response = await request(`${url}/webhook-endpoints/listen${query}`, { headers, signal });
   if (response.status >= 500) throw new Error(await errorOf(response));
   if (!response.ok || !response.body) throw new Refused(await errorOf(response));
   const secret = response.headers.get('x-webhook-secret');
@@ -117,9 +123,21 @@ async function forward(
     said(status);
   } catch (error) {
     if (signal.aborted) throw error;
-    said(messageOf(error instanceof Error && error.cause ? error.cause : error));
+    said(messageOf(causeOf(error)));
   }
 }
+
+/** Names the address and the cause, where `fetch` says only that it failed. */
+async function request(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const { origin } = new URL(url);
+    throw new Unreachable(`The API at ${origin} cannot be reached (${messageOf(causeOf(error))})`, { cause: error });
+  }
+}
+
+const causeOf = (error: unknown): unknown => (error instanceof Error && error.cause ? error.cause : error);
 
 async function errorOf(response: Response): Promise<string> {
   const text = await response.text();

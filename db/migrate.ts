@@ -2,6 +2,7 @@
 // docs/decisions/111-rolling-migrations.md.
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
+import { doctorAdvice } from '../platform/doctor-advice.ts';
 import { readSettings } from '../platform/settings.ts';
 import { connectDb, type Db } from './connect.ts';
 import {
@@ -155,5 +156,6 @@ async function run(): Promise<void> {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
   run().catch((error) => {
     console.error(error instanceof Error ? error.message : error);
+    console.error(doctorAdvice);
     process.exitCode = 1;
   });

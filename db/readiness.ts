@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { doctorAdvice } from '../platform/doctor-advice.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type PartStatus, type Readiness, readinessOf } from '../platform/probes.ts';
 import type { Db } from './connect.ts';
@@ -38,7 +39,7 @@ export async function waitForDatabase(db: Db, log: Pick<Logger, 'warn' | 'info'>
     } catch (err) {
       if (!isTemporary(err)) throw err;
       if (performance.now() - toldAt > LOG_MS) {
-        log.warn({ err }, 'cannot connect to the database; waiting for it');
+        log.warn({ err, advice: doctorAdvice }, 'cannot connect to the database; waiting for it');
         toldAt = performance.now();
       }
       await sleep(WAIT_MS);

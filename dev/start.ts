@@ -48,7 +48,7 @@ async function main(args: string[]): Promise<number> {
     const stack = await startStack(context, settings, print, { sample });
     console.log(banner(stack, stackFile(context), await signInLink(stack).catch(() => undefined)));
     print(`  Started in ${seconds(startedAt)}.`);
-    await buildDocs(settings, print);
+    await buildDocs(settings, stack.docsUrl, print);
   };
   const failed = new Promise<string>((resolve) => start().catch((error: unknown) => resolve(messageOf(error))));
   const failureMessage = await Promise.race([signals.first, launcherGone(), processGroup.unexpectedExit, failed]);

@@ -5,6 +5,7 @@ import { connectDb, type Db } from '../db/connect.ts';
 import { installationId } from '../db/installation.ts';
 import { Listener } from '../db/listener.ts';
 import { createReadiness, waitForDatabase } from '../db/readiness.ts';
+import { doctorAdvice } from '../platform/doctor-advice.ts';
 import { outboundHttp } from '../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../platform/http/resolver.ts';
 import { newId } from '../platform/ids.ts';
@@ -393,6 +394,7 @@ run().then(
   () => process.exit(0),
   (error) => {
     console.error(error instanceof Error ? error.message : error);
+    console.error(doctorAdvice);
     process.exit(1);
   },
 );

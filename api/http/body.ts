@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { enabledPlugins } from 'formidable';
 import type { Context } from 'koa';
 import { type ExtendedFormidableOptions, HttpMethodEnum, koaBody } from 'koa-body';
 import { ApiError, badRequest } from '../../platform/errors.ts';
@@ -86,6 +87,26 @@ export function multipartReader({ maxAtOnce, ...multipart }: Multipart): BodyRea
   };
 }
 
+/** The part of formidable's form that a plugin changes. */
+interface Form {
+  onPart(part: Part): void;
+  _handlePart(part: Part): void;
+}
+
+interface Part {
+  originalFilename: string | null;
+  mimetype: string | null;
+}
+
+/** A file may have no Content-Type (RFC 7578), as Python's requests sends it; formidable takes it for a text then. */
+function takeFilesWithoutType(form: Form): Form {
+  form.onPart = (part) => {
+    if (part.originalFilename && !part.mimetype) part.mimetype = 'application/octet-stream';
+    return form._handlePart(part);
+  };
+  return form;
+}
+
 function fileReader({ files: names, maxFileBytes }: Multipart): BodyReader {
   const limits = {
     maxFiles: names.length,
@@ -97,6 +118,7 @@ function fileReader({ files: names, maxFileBytes }: Multipart): BodyReader {
     allowEmptyFiles: true,
     minFileSize: 0,
     filter: ({ name }: { name: string | null }) => names.includes(name ?? ''),
+    enabledPlugins: [...Object.values(enabledPlugins), takeFilesWithoutType],
   };
   return async (ctx) => {
     // Another content type gets the same status as a missing file.

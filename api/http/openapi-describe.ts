@@ -6,6 +6,7 @@ type Schema = Record<string, unknown>;
 
 const TIME = '2026-11-15T12:00:00.000Z';
 const ID = '01928c7e-0000-7000-8000-000000000002';
+const OTHER_ID = '01928c7e-0000-7000-8000-000000000003';
 const REQUEST_ID = '01928c7e-0000-7000-8000-000000000009';
 
 /** Examples of texts, by the name of the field. */
@@ -16,6 +17,7 @@ const textExamples: Record<string, string> = {
   contentType: 'text/plain',
   cron: '0 9 * * 1',
   currency: 'eur',
+  cursor: 'eyJhdCI6IjIwMjYtMTEtMTUifQ',
   date: '2026-11-15',
   domain: 'example.com',
   email: 'ann@example.com',
@@ -29,7 +31,7 @@ const textExamples: Record<string, string> = {
   language: 'en',
   link: 'https://example.com/offer',
   locale: 'en',
-  mapping: '{"E-mail":"email"}',
+  mapping: '{"Plan":"plan"}',
   method: 'POST',
   name: 'Spring news',
   newPassword: 'correct horse battery',
@@ -68,6 +70,12 @@ const formatExamples: Record<string, string> = {
   binary: 'The bytes of the file.',
 };
 
+/** Where the field decides, by format and name. */
+const fieldFormatExamples: Record<string, string> = {
+  'uuid toStepId': OTHER_ID,
+  'binary file': 'email,Plan\nann@example.com,pro\n',
+};
+
 /** Returns a value that the schema allows. */
 export function exampleOf(schema: Schema, name = ''): unknown {
   if (schema.const !== undefined) return schema.const;
@@ -81,7 +89,11 @@ export function exampleOf(schema: Schema, name = ''): unknown {
     case 'object':
       return Object.fromEntries(
         Object.entries((schema.properties ?? {}) as Record<string, Schema>)
-          .filter(([, property]) => property.format !== 'binary' && property.not === undefined)
+          .filter(
+            ([key, property]) =>
+              (property.format !== 'binary' || isRequired(schema, key)) && property.not === undefined,
+          )
+          .filter(([key]) => !isOtherChoice(schema, key))
           .map(([key, property]) => [key, exampleOf(property, key)]),
       );
     case 'array':
@@ -100,12 +112,25 @@ export function exampleOf(schema: Schema, name = ''): unknown {
   }
 }
 
+/** Whether the schema or its first alternative requires it. */
+function isRequired({ required = [], anyOf = [] }: Schema, key: string): boolean {
+  const [first] = anyOf as { required?: string[] }[];
+  return [...(required as string[]), ...(first?.required ?? [])].includes(key);
+}
+
+/** Whether `oneOf` asks for another field instead of this one. */
+function isOtherChoice({ oneOf = [] }: Schema, key: string): boolean {
+  const [first, ...others] = oneOf as { required?: string[] }[];
+  return !first?.required?.includes(key) && others.some(({ required }) => required?.includes(key));
+}
+
 function textExample({ format, maxLength, minLength = 0, pattern }: Schema, name: string): string {
   const fits = (text: string) =>
     text.length <= Number(maxLength ?? text.length) &&
     text.length >= Number(minLength) &&
     (typeof pattern !== 'string' || new RegExp(pattern, 'u').test(text));
-  const candidates = [formatExamples[String(format)], textExamples[name], 'text', '42', 'true'];
+  const ofFormat = fieldFormatExamples[`${format} ${name}`] ?? formatExamples[String(format)];
+  const candidates = [ofFormat, textExamples[name], 'text', '42', 'true'];
   const suitable = candidates.find((text) => text !== undefined && fits(text));
   return suitable ?? 'text'.slice(0, Number(maxLength ?? 4)).padEnd(Number(minLength), 'x');
 }

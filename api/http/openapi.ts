@@ -111,7 +111,12 @@ function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined
   if (!multipart) return { required: true, content: { [type]: { schema } } };
   const files = Object.fromEntries(multipart.files.map((name) => [name, { type: 'string', format: 'binary' }]));
   const fields = (schema as { properties?: object }).properties;
-  const form = { ...schema, properties: { ...fields, ...files } };
+  const required = multipart.files.map((name) => ({ required: [name] }));
+  const form = {
+    ...schema,
+    properties: { ...fields, ...files },
+    ...(required.length > 1 ? { anyOf: required } : required[0]),
+  };
   return { required: true, content: { 'multipart/form-data': { schema: form } } };
 }
 

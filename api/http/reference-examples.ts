@@ -1,6 +1,7 @@
 // Bodies that the API reference shows where the example of the OpenAPI document, which has every field, would mislead.
 
 const ID = '01928c7e-0000-7000-8000-000000000002';
+const OTHER_ID = '01928c7e-0000-7000-8000-000000000003';
 const PLAN_IS_PRO = { field: 'data.plan', operator: 'equals', value: 'pro' };
 
 /** By operation. `from` must be on a verified domain. */
@@ -53,7 +54,7 @@ export const exampleBodies = (from: string): Record<string, unknown> => ({
     autoConnect: true,
   },
   'PATCH /workflows/{id}/steps/{stepId}': { name: 'Two days later', config: { amount: 2, unit: 'days' } },
-  'POST /workflows/{id}/transitions': { fromStepId: ID, toStepId: ID },
+  'POST /workflows/{id}/transitions': { fromStepId: ID, toStepId: OTHER_ID },
   'POST /workflows/{id}/executions': { email: 'ann@example.com', context: { source: 'an ad' } },
   'POST /workflows/{id}/simulate': { contact: { email: 'ann@example.com', data: { plan: 'pro' } } },
   'POST /auth/confirm': { password: 'correct horse battery' },

@@ -178,11 +178,14 @@ function operationOf(
   };
 }
 
-/** The document's example has every field; a call to copy has only those that are needed. */
+/** The document's example has every field; a call to copy has only those that are needed. Files are named beside it. */
 function exampleOf(schema: JsonSchema | undefined, example: unknown): unknown {
-  const { required = [] } = schema ?? {};
-  if (required.length === 0 || typeof example !== 'object' || example === null) return example;
-  return Object.fromEntries(Object.entries(example).filter(([name]) => required.includes(name)));
+  if (typeof example !== 'object' || example === null || Array.isArray(example)) return example;
+  const isFile = (name: string) => schema?.properties?.[name]?.format === 'binary';
+  const required = (schema?.required ?? []).filter((name) => !isFile(name));
+  return Object.fromEntries(
+    Object.entries(example).filter(([name]) => !isFile(name) && (required.length === 0 || required.includes(name))),
+  );
 }
 
 function callOf(

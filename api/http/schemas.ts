@@ -107,4 +107,7 @@ export const offsetPage = ({ maxPageSize = 100 } = {}) => ({
 export const limit = ({ fallback = 20, max = 100 } = {}): Typed<number> => clamped(fallback, max);
 
 /** Query of a cursor list. */
-export const cursorPage = () => ({ limit: limit(), cursor: optional(text({ max: 1000 })) });
+export const cursorPage = () => ({
+  limit: limit(),
+  cursor: optional(documented(text({ max: 1000 }), { pattern: '^[A-Za-z0-9_-]+$' })),
+});

@@ -5,7 +5,7 @@ import { position } from '../presenters/workflow.ts';
 import { contactData } from './contact-data.ts';
 import { dateTime, email, flag, list, nullable, object, oneOf, optional, record, text, uuid } from './schemas.ts';
 import type { Typed } from './typed.ts';
-import { refuse } from './violations.ts';
+import { documented, refuse } from './violations.ts';
 
 // Parts of requests that several routes of workflows share.
 
@@ -24,8 +24,19 @@ export const triggerConfig = () =>
 /** A list that may be empty. */
 export const any = <T>(item: Typed<T>, max: number): Typed<T[]> => list(item.optional() as Typed<T>, { max });
 
+const [FIRST, SECOND] = ['01928c7e-0000-7000-8000-000000000002', '01928c7e-0000-7000-8000-000000000003'];
+const EXAMPLE_GRAPH = {
+  steps: [
+    { id: FIRST, type: 'DELAY', name: 'A day later', config: { amount: 1, unit: 'days' } },
+    { id: SECOND, type: 'EXIT', name: 'End', config: {} },
+  ],
+  transitions: [{ fromStepId: FIRST, toStepId: SECOND }],
+};
+
 /** A graph that is not stored yet, with ids of the client. */
-export const givenGraph = (id: Typed<string>) =>
+export const givenGraph = (id: Typed<string>) => documented(graphOf(id), { examples: [EXAMPLE_GRAPH] });
+
+const graphOf = (id: Typed<string>) =>
   object({
     steps: any(
       object({

@@ -2,15 +2,14 @@ import joi from 'joi';
 import type { Segment } from '../../db/models/segment.ts';
 import { dateTime, flag, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
-import { refuse } from '../http/violations.ts';
+import { documented, refuse } from '../http/violations.ts';
 
 /** Fits 200 filters of the longest kind; unknown parts of a tree are stored with it. */
 const MAX_CONDITION_BYTES = 256 * 1024;
 
 /** A condition tree; services/conditions validates it and reports the path of every error. */
 export const conditionTree = (): Typed<unknown> =>
-  joi
-    .any()
+  documented(joi.any(), { type: ['object', 'null'] })
     .custom((tree: unknown, helpers) =>
       Buffer.byteLength(JSON.stringify(tree) ?? '') > MAX_CONDITION_BYTES
         ? refuse(helpers, 'too_big', `is larger than ${MAX_CONDITION_BYTES / 1024} KB`)
@@ -18,6 +17,9 @@ export const conditionTree = (): Typed<unknown> =>
     )
     .example({ logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] })
     .description('{ logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }');
+
+/** A condition in a request. Its own rules are checked by the service, which names the place of a fault. */
+export const givenCondition = (): Typed<unknown> => documented(conditionTree(), { type: 'object' });
 
 export const segmentSchema = object({
   id: uuid(),

@@ -24,6 +24,7 @@ import {
   wholeNumber,
 } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
+import { documented } from '../http/violations.ts';
 import {
   campaignStatsSchema,
   presentCampaign,
@@ -36,7 +37,10 @@ import { mailCounts } from '../presenters/mail-counts.ts';
 import { noCampaign, oneCampaign, params, unverified, wrongState } from './campaigns.ts';
 
 /** An unreadable time is a 400 here, like one in the past. */
-const time = (): Typed<unknown> => joi.any().description('A time to come, in ISO 8601.');
+const time = (): Typed<unknown> =>
+  documented(joi.any(), { type: ['string', 'null'], format: 'date-time' })
+    .description('A time to come, in ISO 8601.')
+    .example('2099-01-31T09:00:00Z');
 
 function futureTime(given: unknown): Date | undefined {
   if (given === undefined || given === null) return undefined;

@@ -12,8 +12,9 @@ import { fileOf, importFields, importOptions } from '../http/import-form.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { list, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
+import { documented } from '../http/violations.ts';
 import { jobSchema, presentJob } from '../presenters/job.ts';
-import { conditionTree } from '../presenters/segment.ts';
+import { givenCondition } from '../presenters/segment.ts';
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
 /** Each takes that much of the disk while it is received. */
@@ -133,12 +134,15 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       summary: 'Subscribe, unsubscribe or delete all contacts that match a condition or are in a segment',
       access: 'secretKey',
       scope: 'contacts:write',
-      body: {
-        action: oneOf('SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE'),
-        condition: conditionTree(),
-        segmentId: optional(uuid()),
-        expectedCount: wholeNumber({ min: 0 }),
-      },
+      body: documented(
+        object({
+          action: oneOf('SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE'),
+          condition: givenCondition(),
+          segmentId: optional(uuid()),
+          expectedCount: wholeNumber({ min: 0 }),
+        }),
+        { oneOf: [{ required: ['condition'] }, { required: ['segmentId'] }] },
+      ),
       statementTimeoutMs: BY_CONDITION_MS,
       answers: {
         202: queued,

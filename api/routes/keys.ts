@@ -30,9 +30,11 @@ const network = (): Typed<string> =>
   ).example('192.0.2.0/24');
 
 const futureMoment = (): Typed<string> =>
-  (moment() as joi.StringSchema).custom((value: string, helpers) =>
-    new Date(value) > new Date() ? value : refuse(helpers, 'too_small', 'must be in the future'),
-  );
+  (moment() as joi.StringSchema)
+    .custom((value: string, helpers) =>
+      new Date(value) > new Date() ? value : refuse(helpers, 'too_small', 'must be in the future'),
+    )
+    .example('2099-01-31');
 
 export const keys = routes('Keys', [
   route({

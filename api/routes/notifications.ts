@@ -19,6 +19,7 @@ import {
   wholeNumber,
 } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
+import { documented } from '../http/violations.ts';
 
 const MAX_IDS = 100;
 const count = () => wholeNumber({ min: 0 });
@@ -83,8 +84,13 @@ export const notifications = routes('Notifications', [
     path: '/notifications/read',
     summary: 'Mark notifications as read: those with the given ids, or all',
     access: 'session',
-    /** One of the two. */
-    body: { ids: optional(list(uuid(), { min: 1, max: MAX_IDS })), all: optional(flag()) },
+    body: documented(
+      object({
+        ids: optional(list(uuid(), { min: 1, max: MAX_IDS })),
+        all: optional(documented(flag(), { const: true })),
+      }),
+      { oneOf: [{ required: ['ids'] }, { required: ['all'] }] },
+    ),
     answers: { 200: answer('How many were unread.', object({ read: count() })) },
     handle: async ({ db, user, body: { ids, all } }) =>
       ok({ read: await readNotifications(db, user.id, idsOrAll(ids, all)) }),

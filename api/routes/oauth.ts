@@ -18,6 +18,8 @@ import type { AppParts } from '../http/context.ts';
 import { type HandlerContext, type RouteGroup, route, routes } from '../http/route.ts';
 import { oneOf, optional, text } from '../http/schemas.ts';
 import { cookieHeader, cookieValue, sessionCookie, signInClient, startedSession } from '../http/session-cookie.ts';
+import type { Typed } from '../http/typed.ts';
+import { documented } from '../http/violations.ts';
 import { presentForm } from '../presenters/account-page.ts';
 
 const STATE_COOKIE = 'everpost_oauth';
@@ -27,12 +29,20 @@ const PATH = '/auth/oauth';
 const params = { provider: oneOf(...oauthProviders) };
 const noProvider = missing('provider');
 const unavailable = failure('The provider cannot be reached.', 'EXTERNAL_SERVICE_ERROR');
+
+/**
+ * ASCII, as in RFC 6749. The document has lengths that fit into an address together, which Node limits to 16 KB with the
+ * headers; a longer value alone is accepted.
+ */
+const fromProvider = (maxLength: number, max: number): Typed<string | undefined> =>
+  optional(documented(text({ max }), { maxLength, pattern: '^[ -~]+$' }));
+
 const query = {
-  code: optional(text({ max: 4_000 })),
-  state: optional(text({ max: 1_000 })),
-  iss: optional(text({ max: 1_000 })),
-  error: optional(text({ max: 1_000 })),
-  error_description: optional(text({ max: 4_000 })),
+  code: fromProvider(2_000, 4_000),
+  state: fromProvider(500, 1_000),
+  iss: fromProvider(500, 1_000),
+  error: fromProvider(200, 1_000),
+  error_description: fromProvider(1_000, 4_000),
 };
 
 /** The user whom the provider has named and whose code is still missing. */

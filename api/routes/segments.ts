@@ -27,7 +27,7 @@ import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
 import { contactSchema, presentContact } from '../presenters/contact.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
-import { conditionTree, presentSegment, segmentSchema } from '../presenters/segment.ts';
+import { givenCondition, presentSegment, segmentSchema } from '../presenters/segment.ts';
 
 const MAX_EMAILS = 500;
 
@@ -75,7 +75,7 @@ export const segments = routes('Segments', [
       name: name(),
       description: description(),
       type: optional(oneOf('DYNAMIC', 'STATIC')),
-      condition: conditionTree(),
+      condition: givenCondition(),
       trackMembership: optional(flag()),
     },
     invalidBody: 400,
@@ -95,7 +95,7 @@ export const segments = routes('Segments', [
     scope: 'segments:read',
     role: 'VIEWER',
     whileDisabled: true,
-    body: { condition: conditionTree().required() as Typed<unknown> },
+    body: { condition: givenCondition().required() as Typed<unknown> },
     answers: {
       200: answer(
         'The contacts. `estimated` when counting took longer than two seconds.',
@@ -128,7 +128,7 @@ export const segments = routes('Segments', [
     body: {
       name: optional(name()),
       description: description(),
-      condition: conditionTree(),
+      condition: givenCondition(),
       trackMembership: optional(flag()),
     },
     statementTimeoutMs: MEMBERS_MS,

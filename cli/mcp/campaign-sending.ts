@@ -102,7 +102,7 @@ export class CampaignSending {
     }
     if (audienceType === 'FILTERED')
       return addresses(
-        (await this.#everpost.post('/segments/preview', { body: { condition: audienceCondition ?? null } })).sample,
+        (await this.#everpost.post('/segments/preview', { body: { condition: audienceCondition ?? {} } })).sample,
       ).slice(0, SAMPLE_SIZE);
     const query = { limit: SAMPLE_SIZE, ...(type !== 'TRANSACTIONAL' && { subscribed: true }) };
     return addresses((await this.#everpost.get('/contacts', { query })).data);

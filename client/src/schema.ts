@@ -3225,7 +3225,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -3317,7 +3317,7 @@ export interface operations {
                      *           "complainedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -3470,7 +3470,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -4533,7 +4533,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -4578,7 +4578,7 @@ export interface operations {
                      *           "createdAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -4626,7 +4626,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -4804,7 +4804,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -4850,7 +4850,7 @@ export interface operations {
                      *           "createdAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -4898,7 +4898,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -5104,7 +5104,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -5152,7 +5152,7 @@ export interface operations {
                      *           "metadata": {}
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -5198,7 +5198,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -6607,7 +6607,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -6664,7 +6664,7 @@ export interface operations {
                      *           "updatedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -6712,7 +6712,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -7595,15 +7595,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mapping": "{\"E-mail\":\"email\"}",
+                 *       "mapping": "{\"Plan\":\"plan\"}",
                  *       "dryRun": "true",
-                 *       "subscribed": "true"
+                 *       "subscribed": "true",
+                 *       "file": "email,Plan\nann@example.com,pro\n"
                  *     }
                  */
                 "multipart/form-data": {
                     /**
                      * @description JSON that maps headers of the file to fields; null skips a column.
-                     * @example {"E-mail":"email"}
+                     * @example {"Plan":"plan"}
                      */
                     mapping?: string;
                     /**
@@ -7621,9 +7622,10 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
-                     * @example The bytes of the file.
+                     * @example email,Plan
+                     *     ann@example.com,pro
                      */
-                    file?: string;
+                    file: string;
                 };
             };
         };
@@ -7671,15 +7673,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mapping": "{\"E-mail\":\"email\"}",
+                 *       "mapping": "{\"Plan\":\"plan\"}",
                  *       "dryRun": "true",
-                 *       "subscribed": "true"
+                 *       "subscribed": "true",
+                 *       "file": "email,Plan\nann@example.com,pro\n"
                  *     }
                  */
                 "multipart/form-data": {
                     /**
                      * @description JSON that maps headers of the file to fields; null skips a column.
-                     * @example {"E-mail":"email"}
+                     * @example {"Plan":"plan"}
                      */
                     mapping?: string;
                     /**
@@ -7697,9 +7700,10 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
-                     * @example The bytes of the file.
+                     * @example email,Plan
+                     *     ann@example.com,pro
                      */
-                    file?: string;
+                    file: string;
                 };
             };
         };
@@ -7916,7 +7920,6 @@ export interface operations {
                  *           }
                  *         ]
                  *       },
-                 *       "segmentId": "01928c7e-0000-7000-8000-000000000002",
                  *       "expectedCount": 1
                  *     }
                  */
@@ -7944,7 +7947,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition?: Record<string, unknown>;
                     /**
                      * Format: uuid
                      * @description The id of the segment.
@@ -7956,7 +7959,7 @@ export interface operations {
                      * @example 1
                      */
                     expectedCount: number;
-                };
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -8436,7 +8439,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -8487,7 +8490,7 @@ export interface operations {
                      *           "currentStepName": "text"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -8590,7 +8593,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -8632,7 +8635,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
             };
@@ -8684,7 +8687,7 @@ export interface operations {
                      *           "updatedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -8737,7 +8740,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            condition?: Record<string, unknown> | null;
                             /**
                              * @description Whether entries and exits are recorded as events.
                              * @example true
@@ -8769,7 +8772,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -8853,7 +8856,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -8896,7 +8899,7 @@ export interface operations {
                      *           "completedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -8969,7 +8972,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -10151,7 +10154,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
             };
@@ -10183,7 +10186,7 @@ export interface operations {
                      *           "subject": "Hello"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -10216,7 +10219,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -10699,7 +10702,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            audienceCondition?: Record<string, unknown> | null;
                             /**
                              * Format: uuid
                              * @description The id of the template.
@@ -10992,7 +10995,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    audienceCondition?: Record<string, unknown> | null;
                     /**
                      * Format: uuid
                      * @description The id of the template.
@@ -11180,7 +11183,7 @@ export interface operations {
                              *       ]
                              *     }
                              */
-                            audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            audienceCondition?: Record<string, unknown> | null;
                             /**
                              * Format: uuid
                              * @description The id of the template.
@@ -11507,7 +11510,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -11785,7 +11788,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    audienceCondition?: Record<string, unknown> | null;
                     /**
                      * Format: uuid
                      * @description The id of the template.
@@ -11963,7 +11966,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12337,7 +12340,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12663,7 +12666,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -12829,15 +12832,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "scheduledFor": true
+                 *       "scheduledFor": "2099-01-31T09:00:00Z"
                  *     }
                  */
                 "application/json": {
                     /**
+                     * Format: date-time
                      * @description A time to come, in ISO 8601.
-                     * @example true
+                     * @example 2099-01-31T09:00:00Z
                      */
-                    scheduledFor?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    scheduledFor?: string | null;
                 };
             };
         };
@@ -13004,7 +13008,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13330,7 +13334,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13656,7 +13660,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -13982,7 +13986,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -14621,7 +14625,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -14661,7 +14665,7 @@ export interface operations {
                      *           "sentAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -14713,7 +14717,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -14835,7 +14839,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: Record<string, unknown> | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -14943,7 +14947,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition?: Record<string, unknown>;
                     /**
                      * @description Whether entries and exits are recorded as events.
                      * @example true
@@ -15032,7 +15036,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: Record<string, unknown> | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -15120,7 +15124,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition: Record<string, unknown>;
                 };
             };
         };
@@ -15307,7 +15311,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: Record<string, unknown> | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -15447,7 +15451,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    condition?: Record<string, unknown>;
                     /**
                      * @description Whether entries and exits are recorded as events.
                      * @example true
@@ -15536,7 +15540,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        condition?: Record<string, unknown> | null;
                         /**
                          * @description Whether entries and exits are recorded as events.
                          * @example true
@@ -16664,7 +16668,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -16702,7 +16706,7 @@ export interface operations {
                      *           "createdAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -16748,7 +16752,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -16941,15 +16945,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "mapping": "{\"E-mail\":\"email\"}",
+                 *       "mapping": "{\"Plan\":\"plan\"}",
                  *       "dryRun": "true",
-                 *       "subscribed": "true"
+                 *       "subscribed": "true",
+                 *       "file": "email,Plan\nann@example.com,pro\n"
                  *     }
                  */
                 "multipart/form-data": {
                     /**
                      * @description JSON that maps headers of the file to fields; null skips a column.
-                     * @example {"E-mail":"email"}
+                     * @example {"Plan":"plan"}
                      */
                     mapping?: string;
                     /**
@@ -16967,9 +16972,10 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
-                     * @example The bytes of the file.
+                     * @example email,Plan
+                     *     ann@example.com,pro
                      */
-                    file?: string;
+                    file: string;
                 };
             };
         };
@@ -17084,7 +17090,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /** @example {} */
+                /**
+                 * @example {
+                 *       "image": "The bytes of the file."
+                 *     }
+                 */
                 "multipart/form-data": {
                     /**
                      * Format: binary
@@ -17095,10 +17105,11 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The CSV file.
-                     * @example The bytes of the file.
+                     * @example email,Plan
+                     *     ann@example.com,pro
                      */
                     file?: string;
-                };
+                } | unknown | unknown;
             };
         };
         responses: {
@@ -18292,7 +18303,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -18346,7 +18357,7 @@ export interface operations {
                      *           "deliveredAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -18420,7 +18431,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -19639,7 +19650,7 @@ export interface operations {
                      *           "id": "01928c7e-0000-7000-8000-000000000002",
                      *           "workflowId": "01928c7e-0000-7000-8000-000000000002",
                      *           "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *           "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *           "branch": "text"
                      *         }
                      *       ],
@@ -19798,7 +19809,7 @@ export interface operations {
                             /**
                              * Format: uuid
                              * @description The id of the step where the transition ends.
-                             * @example 01928c7e-0000-7000-8000-000000000002
+                             * @example 01928c7e-0000-7000-8000-000000000003
                              */
                             toStepId: string;
                             /**
@@ -20563,7 +20574,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                 *       "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                 *       "toStepId": "01928c7e-0000-7000-8000-000000000003",
                  *       "branch": "text",
                  *       "condition": {
                  *         "branch": "text"
@@ -20580,7 +20591,7 @@ export interface operations {
                     /**
                      * Format: uuid
                      * @description The id of the step where the transition ends.
-                     * @example 01928c7e-0000-7000-8000-000000000002
+                     * @example 01928c7e-0000-7000-8000-000000000003
                      */
                     toStepId: string;
                     /**
@@ -20611,7 +20622,7 @@ export interface operations {
                      *       "id": "01928c7e-0000-7000-8000-000000000002",
                      *       "workflowId": "01928c7e-0000-7000-8000-000000000002",
                      *       "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *       "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *       "branch": "text"
                      *     }
                      */
@@ -20637,7 +20648,7 @@ export interface operations {
                         /**
                          * Format: uuid
                          * @description The id of the step where the transition ends.
-                         * @example 01928c7e-0000-7000-8000-000000000002
+                         * @example 01928c7e-0000-7000-8000-000000000003
                          */
                         toStepId: string;
                         /**
@@ -20743,7 +20754,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -20850,7 +20861,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -20930,24 +20941,24 @@ export interface operations {
                  *         "steps": [
                  *           {
                  *             "id": "01928c7e-0000-7000-8000-000000000002",
-                 *             "type": "SEND_EMAIL",
-                 *             "name": "Spring news",
-                 *             "position": {
-                 *               "x": 1,
-                 *               "y": 1
-                 *             },
-                 *             "config": {},
-                 *             "templateId": "01928c7e-0000-7000-8000-000000000002"
+                 *             "type": "DELAY",
+                 *             "name": "A day later",
+                 *             "config": {
+                 *               "amount": 1,
+                 *               "unit": "days"
+                 *             }
+                 *           },
+                 *           {
+                 *             "id": "01928c7e-0000-7000-8000-000000000003",
+                 *             "type": "EXIT",
+                 *             "name": "End",
+                 *             "config": {}
                  *           }
                  *         ],
                  *         "transitions": [
                  *           {
                  *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                 *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
-                 *             "branch": "text",
-                 *             "condition": {
-                 *               "branch": "text"
-                 *             }
+                 *             "toStepId": "01928c7e-0000-7000-8000-000000000003"
                  *           }
                  *         ]
                  *       },
@@ -20964,7 +20975,34 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Steps and transitions. */
+                    /**
+                     * @description Steps and transitions.
+                     * @example {
+                     *       "steps": [
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000002",
+                     *           "type": "DELAY",
+                     *           "name": "A day later",
+                     *           "config": {
+                     *             "amount": 1,
+                     *             "unit": "days"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000003",
+                     *           "type": "EXIT",
+                     *           "name": "End",
+                     *           "config": {}
+                     *         }
+                     *       ],
+                     *       "transitions": [
+                     *         {
+                     *           "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "toStepId": "01928c7e-0000-7000-8000-000000000003"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     graph: {
                         /** @description The steps. */
                         steps: {
@@ -21021,7 +21059,7 @@ export interface operations {
                             /**
                              * Format: uuid
                              * @description The id of the step where the transition ends.
-                             * @example 01928c7e-0000-7000-8000-000000000002
+                             * @example 01928c7e-0000-7000-8000-000000000003
                              */
                             toStepId: string;
                             /**
@@ -21119,7 +21157,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -21226,7 +21264,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -21379,7 +21417,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -21486,7 +21524,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -21832,7 +21870,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
             };
@@ -21865,7 +21903,7 @@ export interface operations {
                      *           "activeExecutions": 1
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -21903,7 +21941,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -21985,7 +22023,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -22076,7 +22114,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -22151,7 +22189,7 @@ export interface operations {
                      *         "transitions": [
                      *           {
                      *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
-                     *             "toStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "toStepId": "01928c7e-0000-7000-8000-000000000003",
                      *             "branch": "text"
                      *           }
                      *         ]
@@ -22258,7 +22296,7 @@ export interface operations {
                                 /**
                                  * Format: uuid
                                  * @description The id of the step where the transition ends.
-                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 * @example 01928c7e-0000-7000-8000-000000000003
                                  */
                                 toStepId: string;
                                 /**
@@ -22327,7 +22365,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
             };
@@ -22379,7 +22417,7 @@ export interface operations {
                      *           "updatedAt": "2026-11-15T12:00:00.000Z"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -22498,7 +22536,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -22867,25 +22905,25 @@ export interface operations {
                  *       "graph": {
                  *         "steps": [
                  *           {
-                 *             "id": "text",
-                 *             "type": "SEND_EMAIL",
-                 *             "name": "Spring news",
-                 *             "position": {
-                 *               "x": 1,
-                 *               "y": 1
-                 *             },
-                 *             "config": {},
-                 *             "templateId": "01928c7e-0000-7000-8000-000000000002"
+                 *             "id": "01928c7e-0000-7000-8000-000000000002",
+                 *             "type": "DELAY",
+                 *             "name": "A day later",
+                 *             "config": {
+                 *               "amount": 1,
+                 *               "unit": "days"
+                 *             }
+                 *           },
+                 *           {
+                 *             "id": "01928c7e-0000-7000-8000-000000000003",
+                 *             "type": "EXIT",
+                 *             "name": "End",
+                 *             "config": {}
                  *           }
                  *         ],
                  *         "transitions": [
                  *           {
-                 *             "fromStepId": "text",
-                 *             "toStepId": "text",
-                 *             "branch": "text",
-                 *             "condition": {
-                 *               "branch": "text"
-                 *             }
+                 *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                 *             "toStepId": "01928c7e-0000-7000-8000-000000000003"
                  *           }
                  *         ]
                  *       },
@@ -22895,7 +22933,34 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Steps and transitions. */
+                    /**
+                     * @description Steps and transitions.
+                     * @example {
+                     *       "steps": [
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000002",
+                     *           "type": "DELAY",
+                     *           "name": "A day later",
+                     *           "config": {
+                     *             "amount": 1,
+                     *             "unit": "days"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000003",
+                     *           "type": "EXIT",
+                     *           "name": "End",
+                     *           "config": {}
+                     *         }
+                     *       ],
+                     *       "transitions": [
+                     *         {
+                     *           "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "toStepId": "01928c7e-0000-7000-8000-000000000003"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     graph?: {
                         /** @description The steps. */
                         steps: {
@@ -23697,7 +23762,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Where the next page begins: the `cursor` of the page before.
-                 * @example text
+                 * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                  */
                 cursor?: string;
                 /**
@@ -23762,7 +23827,7 @@ export interface operations {
                      *           "currentStepName": "text"
                      *         }
                      *       ],
-                     *       "cursor": "text",
+                     *       "cursor": "eyJhdCI6IjIwMjYtMTEtMTUifQ",
                      *       "hasMore": true,
                      *       "total": 1,
                      *       "totalEstimated": true
@@ -23865,7 +23930,7 @@ export interface operations {
                         }[];
                         /**
                          * @description Where the next page begins: the `cursor` of the page before.
-                         * @example text
+                         * @example eyJhdCI6IjIwMjYtMTEtMTUifQ
                          */
                         cursor: string | null;
                         /**
@@ -25317,25 +25382,25 @@ export interface operations {
                  *       "graph": {
                  *         "steps": [
                  *           {
-                 *             "id": "text",
-                 *             "type": "SEND_EMAIL",
-                 *             "name": "Spring news",
-                 *             "position": {
-                 *               "x": 1,
-                 *               "y": 1
-                 *             },
-                 *             "config": {},
-                 *             "templateId": "01928c7e-0000-7000-8000-000000000002"
+                 *             "id": "01928c7e-0000-7000-8000-000000000002",
+                 *             "type": "DELAY",
+                 *             "name": "A day later",
+                 *             "config": {
+                 *               "amount": 1,
+                 *               "unit": "days"
+                 *             }
+                 *           },
+                 *           {
+                 *             "id": "01928c7e-0000-7000-8000-000000000003",
+                 *             "type": "EXIT",
+                 *             "name": "End",
+                 *             "config": {}
                  *           }
                  *         ],
                  *         "transitions": [
                  *           {
-                 *             "fromStepId": "text",
-                 *             "toStepId": "text",
-                 *             "branch": "text",
-                 *             "condition": {
-                 *               "branch": "text"
-                 *             }
+                 *             "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                 *             "toStepId": "01928c7e-0000-7000-8000-000000000003"
                  *           }
                  *         ]
                  *       },
@@ -25426,7 +25491,34 @@ export interface operations {
                             unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
                         } | number;
                     }[];
-                    /** @description Steps and transitions. */
+                    /**
+                     * @description Steps and transitions.
+                     * @example {
+                     *       "steps": [
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000002",
+                     *           "type": "DELAY",
+                     *           "name": "A day later",
+                     *           "config": {
+                     *             "amount": 1,
+                     *             "unit": "days"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "01928c7e-0000-7000-8000-000000000003",
+                     *           "type": "EXIT",
+                     *           "name": "End",
+                     *           "config": {}
+                     *         }
+                     *       ],
+                     *       "transitions": [
+                     *         {
+                     *           "fromStepId": "01928c7e-0000-7000-8000-000000000002",
+                     *           "toStepId": "01928c7e-0000-7000-8000-000000000003"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     graph?: {
                         /** @description The steps. */
                         steps: {
@@ -27902,7 +27994,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -28256,7 +28348,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -28610,7 +28702,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -28964,7 +29056,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -29318,7 +29410,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.

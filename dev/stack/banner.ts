@@ -53,5 +53,5 @@ export function banner(stack: StackInfo, file: string, signInUrl: string | undef
 function curl({ apiUrl, secretKey, senderDomain }: StackInfo): string {
   const mail = { to: 'you@example.com', from: `hello@${senderDomain}`, subject: 'Hello', body: '<p>It works.</p>' };
   const headers = `-H 'Authorization: Bearer ${secretKey}' -H 'Content-Type: application/json'`;
-  return `curl -X POST ${apiUrl}/v1/send ${headers} -d '${JSON.stringify(mail)}'`;
+  return `curl -sS -w '\\n' ${apiUrl}/v1/send ${headers} -d '${JSON.stringify(mail)}'`;
 }

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { connectDb } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { Settings } from '../../platform/settings.ts';
@@ -70,11 +70,14 @@ export async function startStack(
 }
 
 /** Builds the documentation while the stack is running; `/docs` says so until then. Without it, everything else works. */
-export async function buildDocs(settings: Settings, report: ReportProgress): Promise<void> {
-  if (settings.docsDir) return;
-  await docsSiteDir(report).catch((error: unknown) =>
-    report(`The documentation at /docs could not be built: ${error instanceof Error ? error.message : error}`),
-  );
+export async function buildDocs(settings: Settings, docsUrl: string, report: ReportProgress): Promise<void> {
+  if (settings.docsDir || existsSync(plannedDocsSiteDir())) return;
+  try {
+    await docsSiteDir(report);
+    report(`The documentation is ready: ${docsUrl}`);
+  } catch (error) {
+    report(`The documentation at /docs could not be built: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 /** Returns a link that signs the demo user in; undefined where the API has no such links. */

@@ -54,7 +54,8 @@ function withInlineDiagrams(md: MarkdownRenderer): void {
     );
     if (!file.endsWith('.svg') || !existsSync(file)) return image?.(tokens, index, options, env, self) ?? '';
     const svg = readFileSync(file, 'utf8').replace(/<style>[\s\S]*?<\/style>/, '');
-    return `<span class="diagram" tabindex="0" role="group" aria-label="Diagram" v-pre>${svg.trim()}</span>`;
+    const width = /<svg[^>]* width="([\d.]+)"/.exec(svg)?.[1];
+    return `<span class="diagram" style="--width:${width}px" tabindex="0" role="group" aria-label="Diagram" v-pre>${svg.trim()}</span>`;
   };
 }
 

@@ -62,6 +62,19 @@ describe('jobs on contacts', () => {
       expect(answer.body.error.message).to.include('more files');
     });
 
+    it('accepts a file without a Content-Type of its own, as Python sends it', async () => {
+      const head = 'Content-Disposition: form-data; name="file"; filename="contacts.csv"';
+      const response = await fetch(`${api.url}/contacts/import`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${project.secretKey}`,
+          'content-type': 'multipart/form-data; boundary=limit',
+        },
+        body: `--limit\r\n${head}\r\n\r\nemail\nzoe@example.com\n\r\n--limit--\r\n`,
+      });
+      expect(response.status).to.equal(202);
+    });
+
     it('answers 400 to a body that is not multipart', async () => {
       expect(await project.server.post('/contacts/import', { file: 'email' })).to.be.envelope(400, 'BAD_REQUEST');
     });

@@ -425,5 +425,13 @@ describe('npx everpost', function () {
       expect(unreachable.status).to.equal(1);
       expect(unreachable.out).to.match(/FAULT {3}database: .*ECONNREFUSED/);
     });
+
+    it('names npm start where nothing is set, and is named by commands that reach no database', async () => {
+      const unset = await everpost(['doctor']);
+      expect(unset.out).to.match(/FAULT {3}database: DATABASE_URL is not set\.\n *→ .*"npm start"/);
+      const queues = await everpost(['queues'], { DATABASE_URL: 'postgres://x:y@127.0.0.1:1/z' });
+      expect(queues.status).to.equal(1);
+      expect(queues.out).to.match(/ECONNREFUSED.*\n"everpost doctor" checks/);
+    });
   });
 });

@@ -89,4 +89,15 @@ describe('npx everpost webhooks', function () {
     expect(await unknown.exited).to.include(1);
     expect(unknown.out()).to.match(/no such webhook delivery/);
   });
+
+  it('names the address of an API that does not answer', async () => {
+    const nowhere = ['--api', 'http://127.0.0.1:9'];
+    const replay = everpost(['replay', 'some-id', ...nowhere]);
+    expect(await replay.exited).to.include(1);
+    expect(replay.out()).to.contain('The API at http://127.0.0.1:9 cannot be reached (');
+    const listen = everpost(['listen', '--forward', receiver.url, ...nowhere]);
+    await eventually(() => listen.out().includes('cannot be reached ('), { timeoutMs: 40_000 });
+    expect(listen.out()).to.contain('http://127.0.0.1:9').and.contain('; connecting again');
+    listen.child.kill();
+  });
 });

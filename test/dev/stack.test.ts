@@ -204,6 +204,6 @@ describe('the one-command stack', () => {
     const { user, mailUrl: _, ...rest } = info;
     for (const value of [...Object.values(rest), user.email, user.password]) expect(text).to.contain(value);
     expect(text).to.not.contain('Mail page');
-    expect(text).to.match(/curl -X POST http:\/\/localhost:3000\/v1\/send .*Bearer sk_1.*hello@demo\.localhost/);
+    expect(text).to.match(/curl -sS .* http:\/\/localhost:3000\/v1\/send .*Bearer sk_1.*hello@demo\.localhost/);
   });
 });

@@ -40,7 +40,7 @@ describe('a process that starts without a connection to Postgres', function () {
     await eventually(says, { what: 'the message', timeoutMs: 60_000 });
     const door = await startBalancer([Number(new URL(database.url).port)], port);
     await worker.ready();
-    expect(worker.logs()).to.include('the database answers');
+    expect(worker.logs()).to.include('everpost doctor').and.include('the database answers');
     await worker.stop();
     await door.stop();
   });
@@ -68,5 +68,6 @@ describe('a process that starts without a connection to Postgres', function () {
     });
     expect((await worker.exited).code).to.equal(1);
     expect(worker.logs()).to.include('password authentication failed').and.not.include('waiting for it');
+    expect(worker.logs()).to.include('everpost doctor');
   });
 });

@@ -13,6 +13,13 @@ import { samplesOf } from '../../support/schema-samples.ts';
 const SAMPLES = 20;
 const SEED = Number(process.env.FAST_CHECK_SEED ?? 20_261_115);
 
+/** Leaves room for headers. */
+const MAX_ADDRESS = 15_500;
+
+/** One byte is `%20` in an address, and a character outside ASCII up to four of them. */
+const isAscii = ({ pattern }: Record<string, unknown>): boolean =>
+  /^\^\[( -~|A-Za-z0-9_-)\]\+\$$/.test(String(pattern));
+
 describe('requests made from the OpenAPI document', () => {
   const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
   const groups = routeGroups(parts, () => ({ openapi: '', paths: {} }));
@@ -53,6 +60,16 @@ describe('requests made from the OpenAPI document', () => {
       return [operation.name, refused];
     });
     expect(mostlyRefused(found)).to.deep.equal([]);
+  });
+
+  it('fit into the 16 KB that Node allows for the address with the headers', () => {
+    const longest = documentOperations(undescribedOpenApiOf(groups)).map(({ name, parameters }): [string, number] => {
+      const lengths = parameters
+        .filter((one) => (one.in === 'query' || one.in === 'path') && !one.name.includes('*'))
+        .map(({ schema }) => Number(schema.maxLength ?? 0) * (isAscii(schema) ? 3 : 12));
+      return [name, lengths.reduce((sum, length) => sum + length, 0)];
+    });
+    expect(longest.filter(([, length]) => length > MAX_ADDRESS)).to.deep.equal([]);
   });
 
   it('have queries that all operations mostly accept', () => {

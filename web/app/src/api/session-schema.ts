@@ -1803,8 +1803,9 @@ export interface operations {
             content: {
                 "application/json": {
                     ids?: string[];
-                    all?: boolean;
-                };
+                    /** @constant */
+                    all?: true;
+                } & (unknown | unknown);
             };
         };
         responses: {
@@ -3385,6 +3386,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     scopes: ("send:read" | "send:write" | "contacts:read" | "contacts:write" | "segments:read" | "segments:write" | "templates:read" | "templates:write" | "campaigns:read" | "campaigns:write" | "workflows:read" | "workflows:write" | "events:read" | "events:write" | "domains:read" | "domains:write" | "webhooks:read" | "webhooks:write" | "analytics:read" | "analytics:write" | "all")[];
+                    /** @example 2099-01-31 */
                     expiresAt?: ((string) | null) | string;
                     allowedIps?: string[] | null;
                 };
@@ -6427,7 +6429,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -6567,7 +6569,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -6707,7 +6709,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -6847,7 +6849,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
@@ -6987,7 +6989,7 @@ export interface operations {
                          *       ]
                          *     }
                          */
-                        audienceCondition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                        audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
                         templateId: string | null;
                         ratePerMinute: number | null;
