@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 
 // Signs webhooks as specified by https://www.standardwebhooks.com, for which receivers find libraries in many languages.
 
@@ -19,11 +19,16 @@ export type SignatureHeaders = Record<(typeof SIGNATURE_HEADERS)[number], string
 export const SIGNATURE_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /** Several secrets sign side by side while one replaces another: a receiver accepts any signature that it can verify. */
-export function signatureHeaders(secrets: string | string[], { id, sentAt, body }: SignedMessage): SignatureHeaders {
-  const timestamp = String(Math.floor(sentAt.getTime() / 1000));
-  const signatures = [secrets].flat().map((secret) => {
-    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
-  });
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+export const signatureHeaders = (secrets: string | string[], message: SignedMessage): SignatureHeaders =>
+  createSigner([secrets].flat())(message);
+
+/** As `signatureHeaders`, for many messages. */
+export function createSigner(secrets: string[]): (message: SignedMessage) => SignatureHeaders {
+  const keys = secrets.map((secret) => createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64')));
+  return ({ id, sentAt, body }) => {
+    const timestamp = String(Math.floor(sentAt.getTime() / 1000));
+    const signed = `${id}.${timestamp}.${body}`;
+    const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+    return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+  };
 }

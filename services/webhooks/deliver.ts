@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
+import { createSigner } from '../../platform/crypto/standard-webhooks.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
 import type { OutboundResponse } from '../../platform/http/outbound-http.ts';
 import { type PinnedTarget, pinTarget } from '../../platform/http/pinned-target.ts';
@@ -20,7 +21,7 @@ import {
   MAIL_AFTER_MS,
   mailAboutFailing,
 } from './failing.ts';
-import { bodyOf, callResultOf, requestHeaders, retryDelayMs } from './request.ts';
+import { bodyOf, COMMON_HEADERS, callResultOf, retryDelayMs } from './request.ts';
 import { openEndpointHeaders, signingSecrets } from './sealed-secrets.ts';
 
 export interface DeliverDeps extends FailingDeps {
@@ -51,8 +52,8 @@ export interface SliceControl {
 const CALLS_AT_ONCE = 10;
 const PAGE = 200;
 const PREFETCH_BELOW = 150;
-const FLUSH_AT = 200;
-const MAX_UNWRITTEN = 400;
+const FLUSH_AT = 400;
+const MAX_UNWRITTEN = 800;
 const FLUSH_MS = 200;
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 65_536;
@@ -128,7 +129,7 @@ class Slice {
   private readonly deps: DeliverDeps;
   private readonly endpoint: WebhookEndpoint;
   private readonly control: SliceControl;
-  private readonly secrets: string[];
+  private readonly sign: ReturnType<typeof createSigner>;
   private readonly headers: Record<string, string>;
   private waiting: DueDelivery[] = [];
   private last: DueDelivery | undefined;
@@ -149,8 +150,8 @@ class Slice {
     this.deps = deps;
     this.endpoint = endpoint;
     this.control = control;
-    this.secrets = signingSecrets(deps.keys, endpoint, deps.now());
-    this.headers = openEndpointHeaders(deps.keys, endpoint.id, endpoint.sealedHeaders);
+    this.sign = createSigner(signingSecrets(deps.keys, endpoint, deps.now()));
+    this.headers = { ...openEndpointHeaders(deps.keys, endpoint.id, endpoint.sealedHeaders), ...COMMON_HEADERS };
     this.failingSince = endpoint.failingSince;
   }
 
@@ -193,14 +194,16 @@ class Slice {
   }
 
   private async callOneByOne(post: PinnedTarget['post']): Promise<void> {
-    for (let delivery = await this.next(); delivery; delivery = await this.next()) {
-      await this.pace();
+    for (;;) {
+      const delivery = this.waiting.length >= PREFETCH_BELOW ? this.waiting.shift() : await this.next();
+      if (!delivery) return;
+      const waitMs = this.waitMs();
+      if (waitMs > 0) await sleep(waitMs);
       if (this.isStopping()) return;
       const startedAt = this.deps.now();
       const began = performance.now();
       const body = bodyOf(delivery);
-      const headers = requestHeaders(this.secrets, delivery.eventId, startedAt, body);
-      const response = await post(headers, body);
+      const response = await post(this.sign({ id: delivery.eventId, sentAt: startedAt, body }), body);
       faultPoint('delivery-called');
       // A call that was broken off has no result.
       if (this.control.signal?.aborted) return;
@@ -209,15 +212,15 @@ class Slice {
     }
   }
 
-  /** Spaces the beginnings of calls by the endpoint's rate. */
-  private async pace(): Promise<void> {
-    const limits = [this.endpoint.ratePerSecond, this.deps.isBusy?.() ? RATE_WHEN_BUSY : null];
-    const ratePerSecond = Math.min(...limits.map((limit) => limit ?? Number.POSITIVE_INFINITY));
-    if (ratePerSecond === Number.POSITIVE_INFINITY) return;
-    const at = Math.max(this.nextCallAt, performance.now());
+  /** Returns how long the next call waits, so that calls begin at the endpoint's rate. */
+  private waitMs(): number {
+    const own = this.endpoint.ratePerSecond ?? Number.POSITIVE_INFINITY;
+    const ratePerSecond = Math.min(own, this.deps.isBusy?.() ? RATE_WHEN_BUSY : Number.POSITIVE_INFINITY);
+    if (ratePerSecond === Number.POSITIVE_INFINITY) return 0;
+    const now = performance.now();
+    const at = Math.max(this.nextCallAt, now);
     this.nextCallAt = at + 1_000 / ratePerSecond;
-    const ms = at - performance.now();
-    if (ms > 0) await sleep(ms);
+    return at - now;
   }
 
   private async next(): Promise<DueDelivery | undefined> {

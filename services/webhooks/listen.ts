@@ -1,8 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { signatureHeaders } from '../../platform/crypto/standard-webhooks.ts';
 import { newId } from '../../platform/ids.ts';
 import { renewWantedTypes } from './endpoints.ts';
-import { bodyOf, requestHeaders, type WebhookMessage } from './request.ts';
+import { bodyOf, COMMON_HEADERS, type WebhookMessage } from './request.ts';
 
 /** A delivery as it would be sent, for a developer's machine. */
 export interface ListenedDelivery {
@@ -71,6 +72,7 @@ export async function readListener(
 function asSent(message: WebhookMessage, secret: string): ListenedDelivery {
   const body = bodyOf(message);
   const { type, timestamp } = message;
-  const headers = requestHeaders([secret], message.eventId, new Date(), body);
+  const signature = signatureHeaders(secret, { id: message.eventId, sentAt: new Date(), body });
+  const headers = { ...COMMON_HEADERS, ...signature };
   return { type, timestamp, data: JSON.parse(message.data), headers, body };
 }

@@ -1,4 +1,3 @@
-import { type SignatureHeaders, signatureHeaders } from '../../platform/crypto/standard-webhooks.ts';
 import type { OutboundResponse } from '../../platform/http/outbound-http.ts';
 import { retryAfterMs } from '../../platform/http/retry-after.ts';
 import { productVersion } from '../../platform/version.ts';
@@ -17,17 +16,8 @@ export interface WebhookMessage {
 export const bodyOf = ({ type, timestamp, data, truncated }: WebhookMessage): string =>
   `{"type":${JSON.stringify(type)},"timestamp":"${timestamp}","data":${data}${truncated ? ',"truncated":true' : ''}}`;
 
-/** The headers of every request, besides those of the endpoint. */
-export const requestHeaders = (
-  secrets: string[],
-  eventId: string,
-  sentAt: Date,
-  body: string,
-): SignatureHeaders & Record<string, string> => ({
-  'content-type': 'application/json',
-  'user-agent': `Everpost/${productVersion}`,
-  ...signatureHeaders(secrets, { id: eventId, sentAt, body }),
-});
+/** The headers that every request has, besides those of the endpoint and the signature. */
+export const COMMON_HEADERS = { 'content-type': 'application/json', 'user-agent': `Everpost/${productVersion}` };
 
 export interface WebhookCallResult {
   delivered: boolean;
