@@ -106,8 +106,8 @@ export const offsetPage = ({ maxPageSize = 100 } = {}) => ({
 
 export const limit = ({ fallback = 20, max = 100 } = {}): Typed<number> => clamped(fallback, max);
 
+/** The place where a page begins, as the page before returned it. */
+export const cursor = ({ max = 1_000 } = {}) => optional(documented(text({ max }), { pattern: '^[A-Za-z0-9_-]+$' }));
+
 /** Query of a cursor list. */
-export const cursorPage = () => ({
-  limit: limit(),
-  cursor: optional(documented(text({ max: 1000 }), { pattern: '^[A-Za-z0-9_-]+$' })),
-});
+export const cursorPage = () => ({ limit: limit(), cursor: cursor() });

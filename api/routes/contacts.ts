@@ -9,7 +9,7 @@ import { deleteContact } from '../../services/removal/contact.ts';
 import { answer, created, csvFile, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
-import { email, flag, limit, list, nullable, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
+import { cursor, email, flag, limit, list, nullable, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { contactSchema, presentContact, presentSavedContact, savedContactSchema } from '../presenters/contact.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
@@ -47,7 +47,7 @@ export const contacts = routes('Contacts', [
     query: {
       limit: limit(),
       // A cursor by address contains the address.
-      cursor: optional(text({ max: 2_000 })),
+      cursor: cursor({ max: 2_000 }),
       search: optional(text({ min: 0, max: MAX_FILTER })),
       subscribed: optional(flag()),
       sort: choice('createdAt', 'email'),

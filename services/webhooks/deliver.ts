@@ -258,13 +258,13 @@ class Slice {
     const retried = delayMs !== undefined;
     this.unwritten.push({
       id,
-      created_at: createdAt,
+      createdAt,
       attempts,
       status: delivered ? 'DELIVERED' : retried ? 'PENDING' : 'FAILED',
-      next_attempt_at: retried ? new Date(now.getTime() + delayMs) : null,
-      status_code: statusCode,
+      nextAttemptAt: retried ? new Date(now.getTime() + delayMs) : null,
+      statusCode,
       error,
-      delivered_at: delivered ? now : null,
+      deliveredAt: delivered ? now : null,
       attempt: { number: attempts + 1, startedAt, durationMs, statusCode, error, answer },
     });
     if (delivered) this.countSuccess();

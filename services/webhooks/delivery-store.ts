@@ -12,20 +12,12 @@ export interface DueDelivery extends WebhookMessage {
   attemptsBefore: number;
 }
 
-interface DueRow {
-  id: string;
-  event_id: string;
-  type: string;
-  attempts: number;
-  attempts_before: number;
-  created_at: string;
-  due_at: string;
-  data: string;
-  truncated: boolean;
-  happened_at: string;
-}
-
-const due = statement<DueRow>('webhooks-due', 'select * from due_webhook_deliveries($1, $2, $3, $4, $5)');
+const due = statement<DueDelivery>(
+  'webhooks-due',
+  `select id, event_id as "eventId", type, attempts, attempts_before as "attemptsBefore", created_at as "createdAt",
+     due_at as "dueAt", data, truncated, happened_at as timestamp
+   from due_webhook_deliveries($1, $2, $3, $4, $5)`,
+);
 
 const FIRST = ['-infinity', '00000000-0000-0000-0000-000000000000'] as const;
 
@@ -38,32 +30,20 @@ export async function dueDeliveries(
   after?: Pick<DueDelivery, 'dueAt' | 'id'>,
 ): Promise<DueDelivery[]> {
   const [dueAt, id] = after ? [after.dueAt, after.id] : FIRST;
-  const rows = await due(db, [endpointId, now, dueAt, id, limit]);
-  return rows.map((row) => ({
-    id: row.id,
-    eventId: row.event_id,
-    type: row.type,
-    attempts: row.attempts,
-    attemptsBefore: row.attempts_before,
-    createdAt: row.created_at,
-    dueAt: row.due_at,
-    data: row.data,
-    truncated: row.truncated,
-    timestamp: row.happened_at,
-  }));
+  return due(db, [endpointId, now, dueAt, id, limit]);
 }
 
 /** The result of an attempt, as it is written. */
 export interface StoredCallResult {
   id: string;
-  created_at: string;
+  createdAt: string;
   /** Of the delivery before this attempt: a result that was overtaken is dropped. */
   attempts: number;
   status: 'PENDING' | 'DELIVERED' | 'FAILED';
-  next_attempt_at: Date | null;
-  status_code: number | null;
+  nextAttemptAt: Date | null;
+  statusCode: number | null;
   error: string | null;
-  delivered_at: Date | null;
+  deliveredAt: Date | null;
   attempt: object;
 }
 
@@ -75,13 +55,13 @@ const write = statement('webhooks-results', 'select write_webhook_results($1, $2
 export async function writeResults(db: Db, results: StoredCallResult[]): Promise<void> {
   await write(db, [
     plainArray(results.map(({ id }) => id)),
-    plainArray(results.map(({ created_at }) => created_at)),
+    plainArray(results.map(({ createdAt }) => createdAt)),
     plainArray(results.map(({ attempts }) => attempts)),
     plainArray(results.map(({ status }) => status)),
-    plainArray(results.map(({ next_attempt_at }) => next_attempt_at?.toISOString() ?? 'NULL')),
-    plainArray(results.map(({ status_code }) => status_code ?? 'NULL')),
+    plainArray(results.map(({ nextAttemptAt }) => nextAttemptAt?.toISOString() ?? 'NULL')),
+    plainArray(results.map(({ statusCode }) => statusCode ?? 'NULL')),
     results.map(({ error }) => error),
-    plainArray(results.map(({ delivered_at }) => delivered_at?.toISOString() ?? 'NULL')),
+    plainArray(results.map(({ deliveredAt }) => deliveredAt?.toISOString() ?? 'NULL')),
     results.map(({ attempt }) => JSON.stringify(attempt)),
     MAX_LOG,
   ]);
