@@ -113,7 +113,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     oauthAt,
     ...(liveTimes && { liveTimes }),
   });
-  checkAnswersOf(api.port, settings, getCurrentTest);
+  const stopChecking = checkAnswersOf(api.port, settings, getCurrentTest);
   return {
     ...client(api.url),
     url: api.url,
@@ -123,6 +123,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     project: () => createProjectWithClients(db, api.url),
     stop: async () => {
       await api.stop();
+      stopChecking();
       await own?.close();
     },
   };

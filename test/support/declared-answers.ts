@@ -181,14 +181,16 @@ const servesMetrics = new Map<number, boolean>();
 let checker: AnswerChecker | undefined;
 let testTitle: () => string = () => '';
 
-/** Checks the answers of the API on a port of this process. */
+/** Checks the answers of the API on a port of this process. Returns how to stop. */
 export function checkAnswersOf(
   port: number,
   { production, metricsPort }: Pick<Settings, 'production' | 'metricsPort'>,
   currentTest: () => string,
-): void {
+): () => void {
   servesMetrics.set(port, metricsPort === undefined && !production);
-  if (checker) return;
+  // Another server may get the port later.
+  const stop = () => void servesMetrics.delete(port);
+  if (checker) return stop;
   testTitle = currentTest;
   const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as Parameters<
     typeof routeGroups
@@ -202,6 +204,7 @@ export function checkAnswersOf(
     if (hasMetrics === undefined || (!hasMetrics && request.url === '/metrics')) return;
     follow(request, response);
   });
+  return stop;
 }
 
 function follow(request: IncomingMessage, response: ServerResponse): void {
