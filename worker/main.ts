@@ -11,7 +11,7 @@ import { createResolver, type Resolver } from '../platform/http/resolver.ts';
 import { newId } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
-import { readSettings, type Settings } from '../platform/settings.ts';
+import { readSettings, type Settings, SettingsError } from '../platform/settings.ts';
 import { type ShutdownTimes, shutdownTimes } from '../platform/shutdown.ts';
 import { Relays } from '../platform/smtp/relays.ts';
 import { createRenderer } from '../platform/templates/index.ts';
@@ -43,7 +43,7 @@ import { MailLoad } from './mail-load.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay, WAKE_CHANNEL } from './relay.ts';
 import { listenForReturnedMail } from './returned-mail.ts';
-import { parseRoles, type WorkerRole } from './roles.ts';
+import { parseRoles, RolesError, type WorkerRole } from './roles.ts';
 import { SdkMetrics, withSdkMetrics } from './sdk-metrics.ts';
 import { startSegmentSweep } from './segment-sweep.ts';
 import { registerSendingMetrics } from './sending-metrics.ts';
@@ -394,7 +394,8 @@ run().then(
   () => process.exit(0),
   (error) => {
     console.error(error instanceof Error ? error.message : error);
-    console.error(doctorAdvice);
+    // The message of these says what to change.
+    if (!(error instanceof SettingsError || error instanceof RolesError)) console.error(doctorAdvice);
     process.exit(1);
   },
 );
