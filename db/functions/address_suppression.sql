@@ -1,10 +1,8 @@
 -- Why an address is on the project's suppression list, or null. The only lookup in it by address. `limit 1` makes it one
--- index lookup. In plpgsql, which keeps its plan: planning for every batch of mail took as long as beginning
--- ten mails.
+-- index lookup.
 create or replace function address_suppression(p_project_id uuid, p_email text) returns text
-language plpgsql stable parallel safe as $$
-begin
-  return (select s.reason from suppressions s
-    where s.project_id = p_project_id and s.address_hash = address_hash(p_project_id, p_email)
-    limit 1);
-end $$;
+language sql stable parallel safe as $$
+  select s.reason from suppressions s
+  where s.project_id = p_project_id and s.address_hash = address_hash(p_project_id, p_email)
+  limit 1
+$$;

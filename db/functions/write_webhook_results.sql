@@ -3,7 +3,7 @@ create or replace function write_webhook_results(
   p_ids uuid[], p_created_at timestamptz[], p_attempts integer[], p_statuses text[], p_next_attempt_at timestamptz[],
   p_status_codes integer[], p_errors text[], p_delivered_at timestamptz[], p_log_entries jsonb[], p_longest_log integer
 ) returns void language plpgsql
--- Planning for each set of results takes half as long as writing them.
+-- Keeps one plan for sets of any size; planning each of them took about 2 ms.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$

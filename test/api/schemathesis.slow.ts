@@ -89,7 +89,7 @@ describe('requests of schemathesis', function () {
       () => ({ Cookie: project.cookie, 'X-Project-Id': project.id }),
     ],
     ['an operator', ['operator'], () => ({ Cookie: operatorCookie })],
-    ['nobody', ['public'], () => ({})],
+    ['a caller without credentials', ['public'], () => ({})],
   ];
 
   for (const [name, accesses, headers] of callers)
