@@ -18,6 +18,7 @@ import { type CheckByWorkflow, domainChecker } from '../services/domains/check-n
 import { startHeartbeat } from '../services/operators/processes.ts';
 import { FailedRequests } from '../services/request-log/failed-requests.ts';
 import { createApp } from './app.ts';
+import { ConcurrencyLimit } from './http/concurrency.ts';
 import type { AppParts } from './http/context.ts';
 import { listen } from './http/listen.ts';
 import type { RouteGroup } from './http/route.ts';
@@ -47,6 +48,8 @@ export interface ApiOptions {
   oauthAt?: AppParts['oauthAt'];
   /** Shorter times of live streams, for tests. */
   liveTimes?: { readMs: number; heartbeatMs: number };
+  /** A lower limit of requests at once, for tests. */
+  concurrency?: ConcurrencyLimit;
   /** Additional routes, for tests of stages that no route of ours uses. */
   moreRoutes?: RouteGroup[];
 }
@@ -59,6 +62,7 @@ export async function startApi({
   checkByWorkflow,
   oauthAt,
   liveTimes,
+  concurrency = new ConcurrencyLimit(),
   moreRoutes,
 }: ApiOptions): Promise<Api> {
   const {
@@ -107,7 +111,7 @@ export async function startApi({
     const isClosing = () => closing;
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
-      ...{ failedRequests, liveHub },
+      ...{ failedRequests, liveHub, concurrency },
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
       checkDomain: domainChecker(
         { db, resolver, settings },

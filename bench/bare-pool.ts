@@ -2,13 +2,7 @@
 // template, no text part from HTML, no tracking.
 import { createTransport } from 'nodemailer';
 import { receiptHtml, receiptText } from './mail-text.ts';
-
-export interface PoolOrder {
-  url: string;
-  connections: number;
-  mails: number;
-  dkim?: { domainName: string; keySelector: string; privateKey: string };
-}
+import type { PoolOrder } from './pool.ts';
 
 async function send({ url, connections, mails, dkim }: PoolOrder): Promise<void> {
   const pool = createTransport({

@@ -1,6 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +18,7 @@ import { ownNamespace } from '../test/support/temporal-work.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 import { freezing } from './campaigns-freeze.ts';
 import { newsletterTemplate } from './newsletter.ts';
-import type { PrebuiltOrder } from './prebuilt-pool.ts';
+import { type PoolOrder, runPool } from './pool.ts';
 import { startSink } from './sink.ts';
 
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
@@ -163,20 +161,11 @@ async function unfinished(db: Db): Promise<number> {
 }
 
 async function bare(sink: Sink, signed: boolean): Promise<Round> {
-  const before = await sink.count();
-  const child: ChildProcess = fork(join(import.meta.dirname, 'prebuilt-pool.ts'), [], {
-    execArgv: ['--import', 'tsx'],
-  });
-  await once(child, 'message');
-  const order: PrebuiltOrder = { url: sink.url, connections: CONNECTIONS, mails: RECIPIENTS, ...(signed && key()) };
-  child.send(order);
-  const [{ seconds, cpuSeconds: used }] = (await once(child, 'message')) as [{ seconds: number; cpuSeconds: number }];
-  child.disconnect();
-  await sink.reached(before + RECIPIENTS);
-  return { rate: RECIPIENTS / seconds, cpu: (used / RECIPIENTS) * 1_000 };
+  const order = { isPrebuilt: true, connections: CONNECTIONS, mails: RECIPIENTS, content: 'newsletter' } as const;
+  return runPool(sink, { ...order, ...(signed && key()) });
 }
 
-function key(): Pick<PrebuiltOrder, 'dkim'> {
+function key(): Pick<PoolOrder, 'dkim'> {
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'der' },

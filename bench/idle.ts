@@ -77,7 +77,7 @@ async function startExecutions({ url, campaigns: { secretKey } }: Stack): Promis
   const workflow = { name: 'Later', eventName: 'signed up' };
   const { id } = await request<{ id: string }>('POST', '/workflows', workflow);
   const config = { amount: 30, unit: 'days' };
-  await request('POST', `/workflows/${id}/steps`, { name: 'wait', type: 'DELAY', config });
+  await request('POST', `/workflows/${id}/steps`, { name: 'wait', type: 'DELAY', config, autoConnect: true });
   await request('PATCH', `/workflows/${id}`, { enabled: true });
   for (let n = 1; n <= EXECUTIONS; n += AT_ONCE)
     await Promise.all(
@@ -88,7 +88,6 @@ async function startExecutions({ url, campaigns: { secretKey } }: Stack): Promis
         }),
       ),
     );
-  // The last of them is the only one of its page.
-  const last = `/workflows/${id}/executions?status=WAITING&pageSize=1&page=${EXECUTIONS}`;
-  while ((await request<unknown[]>('GET', last)).length === 0) await sleep(500);
+  const waiting = `/workflows/${id}/executions?status=WAITING&limit=1`;
+  while ((await request<{ total: number }>('GET', waiting)).total < EXECUTIONS) await sleep(500);
 }

@@ -1,10 +1,9 @@
 // The memory of API and worker under mixed load: what they use in the end, compared with what they used after a minute.
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bench, measure, median } from './bench.ts';
-import { newsletterTemplate } from './newsletter.ts';
-import { call, type Stack, startWhole, trackedEvent } from './whole-stack.ts';
+import { residentMegabytes } from './resident-memory.ts';
+import { call, type Stack, sendNewsletter, startWhole, trackedEvent } from './whole-stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const MINUTES = Number(process.env.BENCH_MINUTES ?? 60);
@@ -26,7 +25,7 @@ export const memoryBench: Bench = {
       const started = performance.now();
       const open = mixedLoad(stack, second).map((request) => request.finally(() => requests.delete(request)));
       for (const request of open) requests.add(request);
-      if (second % CAMPAIGN_EVERY_S === 0) await startCampaign(stack);
+      if (second % CAMPAIGN_EVERY_S === 0) await sendNewsletter(stack);
       samples.push({ api: residentMegabytes(stack.pids.api ?? 0), worker: residentMegabytes(stack.pids.worker ?? 0) });
       if (second % 60 === 59) progress(`minute ${(second + 1) / 60} of ${MINUTES}: ${JSON.stringify(samples.at(-1))}`);
       await sleep(Math.max(0, 1_000 - (performance.now() - started)));
@@ -58,23 +57,4 @@ function mixedLoad({ url, key, publicKey, body, campaigns }: Stack, second: numb
       call(url, campaigns.secretKey, 'GET', `/contacts?limit=50&search=user${n % 1_000}`),
     ),
   ];
-}
-
-async function startCampaign({ url, campaigns: { secretKey, senderDomain } }: Stack): Promise<void> {
-  const { id } = await call<{ id: string }>(url, secretKey, 'POST', '/campaigns', {
-    ...{ name: 'Spring', subject: 'News', body: newsletterTemplate, audienceType: 'ALL', type: 'HEADLESS' },
-    from: `news@${senderDomain}`,
-  });
-  await call(url, secretKey, 'POST', `/campaigns/${id}/send`, {});
-}
-
-/** Returns the memory of a process and of all its descendants. Pages that they share count once for each. */
-function residentMegabytes(pid: number): number {
-  try {
-    const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-    return children.reduce((sum, child) => sum + residentMegabytes(Number(child)), Number(kilobytes) / 1_024);
-  } catch {
-    return 0;
-  }
 }

@@ -1,20 +1,15 @@
-// The baseline of `campaigns`: nodemailer's pool with prebuilt messages, and nothing else: no database, no template, no
+// The baseline of `campaigns`, `delivery` and `whole`: nodemailer's pool with prebuilt messages, and nothing else: no database, no template, no
 // tracking. nodemailer signs when signing is on.
 import { createTransport } from 'nodemailer';
 import { composeMail } from '../platform/mime/compose.ts';
+import { receiptHtml, receiptText } from './mail-text.ts';
 import { newsletter, plainNewsletter } from './newsletter.ts';
-
-export interface PrebuiltOrder {
-  url: string;
-  connections: number;
-  mails: number;
-  dkim?: { domainName: string; keySelector: string; privateKey: string };
-}
+import type { PoolOrder } from './pool.ts';
 
 /** The number of built messages, which are reused for other addresses. */
 const BUILT = 1_000;
 
-async function send({ url, connections, mails, dkim }: PrebuiltOrder, built: Buffer[]): Promise<void> {
+async function send({ url, connections, mails, dkim }: PoolOrder, built: Buffer[]): Promise<void> {
   const pool = createTransport({
     ...{ pool: true, url, maxConnections: connections, maxMessages: Number.POSITIVE_INFINITY },
     ...(dkim && { dkim }),
@@ -31,18 +26,22 @@ async function send({ url, connections, mails, dkim }: PrebuiltOrder, built: Buf
   pool.close();
 }
 
-async function build(): Promise<Buffer[]> {
+async function build(content: PoolOrder['content']): Promise<Buffer[]> {
+  const isReceipt = content === 'receipt';
   const built: Buffer[] = [];
   for (let n = 0; n < BUILT; n++) {
-    const texts = { subject: 'News', html: newsletter(`Ann ${n}`), text: plainNewsletter(`Ann ${n}`) };
+    const name = `Ann ${n}`;
+    const texts = isReceipt
+      ? { subject: `Your receipt ${n}`, html: receiptHtml(name), text: receiptText(name) }
+      : { subject: 'News', html: newsletter(name), text: plainNewsletter(name) };
     const from = { email: 'news@bench.example', name: 'News' };
     built.push((await composeMail({ id: String(n), from, to: { email: `user${n}@example.com` }, ...texts })).raw);
   }
   return built;
 }
 
-process.on('message', async (order: PrebuiltOrder) => {
-  const built = await build();
+process.on('message', async (order: PoolOrder) => {
+  const built = await build(order.content);
   const before = process.cpuUsage();
   const started = performance.now();
   await send(order, built);

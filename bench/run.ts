@@ -13,6 +13,7 @@ import { idleBench } from './idle.ts';
 import { importBench } from './import.ts';
 import { latencyBench } from './latency.ts';
 import { memoryBench } from './memory.ts';
+import { millionBench } from './million.ts';
 import { pagesBench } from './pages.ts';
 import { peersBench } from './peers.ts';
 import { renderBench } from './render.ts';
@@ -35,6 +36,7 @@ const benches: Bench[] = [
   importBench,
   latencyBench,
   memoryBench,
+  millionBench,
   pagesBench,
   peersBench,
   renderBench,

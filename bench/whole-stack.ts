@@ -189,6 +189,16 @@ async function createTemplate(url: string, { secretKey, senderDomain }: SetupPro
   return (await call<{ id: string }>(url, secretKey, 'POST', '/templates', body)).id;
 }
 
+/** Sends a campaign of five kilobytes to all contacts of the project with contacts. */
+export async function sendNewsletter({ url, campaigns: { secretKey, senderDomain } }: Stack): Promise<string> {
+  const { id } = await call<{ id: string }>(url, secretKey, 'POST', '/campaigns', {
+    ...{ name: 'Spring', subject: 'News', body: newsletterTemplate, audienceType: 'ALL', type: 'HEADLESS' },
+    from: `news@${senderDomain}`,
+  });
+  await call(url, secretKey, 'POST', `/campaigns/${id}/send`, {});
+  return id;
+}
+
 /** Calls the API and returns the answered object, wrapped in `data` or not. */
 export async function call<T>(url: string, key: string, method: string, path: string, body?: unknown): Promise<T> {
   const answer = await fetch(url + path, {

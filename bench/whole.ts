@@ -1,13 +1,11 @@
-import { fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 import { checkOut } from './checkout.ts';
 import { newsletterTemplate } from './newsletter.ts';
-import type { PrebuiltOrder } from './prebuilt-pool.ts';
+import { runPool } from './pool.ts';
 import { processorTimes, untilIdle } from './processor-time.ts';
 import type { Sink } from './sink.ts';
 import { createBenchWorkflow, type ExecutionsRound, runExecutions } from './whole-executions.ts';
@@ -252,15 +250,9 @@ async function campaign({ url, sink, pids, campaigns: { secretKey, senderDomain 
 }
 
 async function prebuilt(sink: Sink): Promise<CampaignRound> {
-  const before = await sink.count();
-  const child = fork(join(import.meta.dirname, 'prebuilt-pool.ts'), [], { execArgv: ['--import', 'tsx'] });
-  await once(child, 'message');
-  const order: PrebuiltOrder = { url: sink.url, connections: CONNECTIONS, mails: RECIPIENTS };
-  child.send(order);
-  const [{ seconds, cpuSeconds }] = (await once(child, 'message')) as [{ seconds: number; cpuSeconds: number }];
-  child.disconnect();
-  await sink.reached(before + RECIPIENTS);
-  return { rate: RECIPIENTS / seconds, cpu: { server: (cpuSeconds / RECIPIENTS) * 1_000 } };
+  const order = { isPrebuilt: true, connections: CONNECTIONS, mails: RECIPIENTS, content: 'newsletter' } as const;
+  const { rate, cpu } = await runPool(sink, order);
+  return { rate, cpu: { server: cpu } };
 }
 
 /** Sends mails one by one, and measures each from its answer to its arrival at the SMTP server. */

@@ -7,7 +7,7 @@ import { exitText, type ProcessExit } from './child.ts';
 export interface TestCounts {
   passed: number;
   failed: number;
-  /** The full titles of the failed tests. */
+  /** The full titles of the failed tests, with the reason. */
   failures: string[];
 }
 

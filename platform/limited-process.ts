@@ -44,8 +44,6 @@ export interface LimitedProcessOptions {
   settings?: object;
   /** Whether results come as frames over a pipe (see result-frames.ts) instead of as messages. */
   hasResultPipe?: boolean;
-  /** Megabytes from which on the garbage collector runs. */
-  initialHeapMb?: number;
 }
 
 /** The messages of a child: results in the order of a batch, as they are there. The first, empty one says that it is ready. */
@@ -76,7 +74,7 @@ export class LimitedProcess<Batch extends object, Results extends BatchResults> 
   constructor(options: LimitedProcessOptions) {
     this.options = options;
     this.child = fork(options.entry, [], {
-      execArgv: heapFlags(options).concat(options.execArgv),
+      execArgv: [`--max-old-space-size=${options.limits.heapMb}`, ...options.execArgv],
       // Empty, because our settings contain secrets.
       env: {},
       serialization: 'advanced',
@@ -218,11 +216,6 @@ export class LimitedProcess<Batch extends object, Results extends BatchResults> 
     }
   }
 }
-
-const heapFlags = ({ limits, initialHeapMb }: LimitedProcessOptions): string[] => [
-  `--max-old-space-size=${limits.heapMb}`,
-  ...(initialHeapMb === undefined ? [] : [`--initial-heap-size=${initialHeapMb}`]),
-];
 
 /** Returns 0 where it is not known. */
 function residentBytes(pid: number | undefined): number {

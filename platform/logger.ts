@@ -4,16 +4,25 @@ export type { Logger } from 'pino';
 
 export const logSerializers = { err: (error: unknown) => serializeError(error) };
 
+/** Lines that cannot be written wait in memory up to this length; further ones are dropped. */
+const MAX_WAITING = 1024 * 1024;
+
 /** Creates the structured logger of a process. Log ids, never addresses, bodies or keys. */
 export function createLogger(part: string, level: string): Logger {
-  return pino({
-    level,
-    base: { part },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    serializers: logSerializers,
-    redact: ['headers.authorization', 'headers.cookie', 'req.headers.authorization', 'req.headers.cookie'],
-  });
+  const output = pino.destination({ dest: process.stdout.fd, sync: false, maxLength: MAX_WAITING });
+  // A full disk costs lines of the log, not the process.
+  output.on('error', () => {});
+  return pino(
+    {
+      level,
+      base: { part },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: logSerializers,
+      redact: ['headers.authorization', 'headers.cookie', 'req.headers.authorization', 'req.headers.cookie'],
+    },
+    output,
+  );
 }
 
 /**

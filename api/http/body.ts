@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { enabledPlugins } from 'formidable';
 import type { Context } from 'koa';
 import { type ExtendedFormidableOptions, HttpMethodEnum, koaBody } from 'koa-body';
@@ -132,6 +132,7 @@ function fileReader({ files: names, maxFileBytes }: Multipart): BodyReader {
     const read = koaBody({ json: false, urlencoded: false, text: false, multipart: true, parsedMethods, formidable });
     try {
       await readOrRefuse(ctx, read, `The upload is larger than the ${maxFileBytes} bytes that this route takes.`);
+      await Promise.all(created.map(requireWholeFile));
     } catch (error) {
       await release();
       throw error;
@@ -139,6 +140,18 @@ function fileReader({ files: names, maxFileBytes }: Multipart): BodyReader {
     return { value: ctx.request.body ?? {}, files: filesOf(ctx), mayContainBadText: true, release };
   };
 }
+
+/** formidable does not report that a file could not be written to its end, as on a full disk. */
+async function requireWholeFile({ filepath, size }: File): Promise<void> {
+  const written = await stat(filepath).catch(() => undefined);
+  if (written?.size !== size) throw noSpace();
+}
+
+const noSpace = () =>
+  new ApiError(503, 'INTERNAL_SERVER_ERROR', 'The upload could not be stored: the server has no space for it.', {
+    suggestion: 'Nothing was done. Send the request again later.',
+    headers: { 'Retry-After': '30' },
+  });
 
 const hasNoBody = ({ req: { headers } }: Context): boolean =>
   headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
@@ -174,6 +187,7 @@ async function readOrRefuse(ctx: Context, read: ReturnType<typeof koaBody>, tooL
  */
 function apiErrorOf(error: unknown, tooLarge: string): unknown {
   const { status, httpCode, message, type, code } = error as Record<string, unknown>;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') return noSpace();
   if (type === 'stream.not.readable') return badRequest('The connection ended before the body was read.');
   if (code === TOO_MANY_FILES) return badRequest('The upload has more files than this route takes.');
   if (status === 413 || httpCode === 413) return new ApiError(413, 'PAYLOAD_TOO_LARGE', tooLarge);

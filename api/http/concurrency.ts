@@ -19,7 +19,8 @@ const NO_PROJECT = '';
 
 /**
  * Refuses requests while the process works on too many: each more would only make all others wait longer. A short peak
- * passes. Requests whose body is still arriving do not count, because their clients decide how long that takes.
+ * passes. Requests count while their caller is checked, and again while they are answered; not while their body is still
+ * arriving, because their clients decide how long that takes.
  */
 export class ConcurrencyLimit {
   readonly #total: OpenRequests;

@@ -16,6 +16,7 @@ import type { FailedRequests } from '../../services/request-log/failed-requests.
 import type { CurrentSession } from '../../services/sessions/sessions.ts';
 import type { LiveHub } from '../live/hub.ts';
 import type { Metrics } from '../metrics.ts';
+import type { ConcurrencyLimit } from './concurrency.ts';
 import type { Access } from './route.ts';
 
 /** The app's dependencies, built by `start.ts`. */
@@ -31,6 +32,7 @@ export interface AppParts {
   /** For public-key calls. Undefined when off. */
   addressLimiter: AddressLimiter | undefined;
   metrics: Metrics;
+  concurrency: ConcurrencyLimit;
   ready(): Promise<Readiness>;
   /** Checks a domain now. Resolves when the check ends or takes too long. */
   checkDomain(domain: DomainRef): Promise<void>;

@@ -1,5 +1,4 @@
 import Router from '@koa/router';
-import { ConcurrencyLimit } from './concurrency.ts';
 import type { AppParts, Middleware, RequestState } from './context.ts';
 import type { Route, RouteGroup } from './route.ts';
 import { type Handler, handlerOf } from './serve.ts';
@@ -16,9 +15,8 @@ export function register(
 ): { router: Router<RequestState>; shortcut: Middleware } {
   const router = new Router<RequestState>({ exclusive: 'specificity', sensitive: true });
   const staticRoutes = new Map<string, Handler>();
-  const limit = new ConcurrencyLimit();
   for (const route of groups.flatMap(({ routes }) => routes)) {
-    const handler = handlerOf(route, parts, limit);
+    const handler = handlerOf(route, parts);
     router[route.method.toLowerCase() as Lowercase<Route['method']>](route.path, (ctx) => handler(ctx, ctx.params));
     if (!route.path.includes(':')) staticRoutes.set(`${route.method} ${route.path}`, handler);
   }

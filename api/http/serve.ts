@@ -7,7 +7,6 @@ import { authenticatorOf, limitRate, refuseIfDisabled } from '../middleware/acce
 import { presentRefusedForm } from '../presenters/account-page.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
-import type { ConcurrencyLimit } from './concurrency.ts';
 import type { AppParts, Caller, Context } from './context.ts';
 import type { Route } from './route.ts';
 import { asDeclared, bodyCheck, paramsCheck, queryCheck } from './validate.ts';
@@ -20,9 +19,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export type Handler = (ctx: Context, params: Record<string, string>) => Promise<void>;
 
 /** Builds the handler of a declared route; everything derived from the declaration is computed once. */
-export function handlerOf(route: Route, parts: AppParts, limit: ConcurrencyLimit): Handler {
+export function handlerOf(route: Route, parts: AppParts): Handler {
   const { path, answers, heavy } = route;
-  const { settings, log } = parts;
+  const { settings, log, concurrency } = parts;
   const { statementTimeoutMs: timeoutMs } = route;
   const db = timeoutMs === undefined ? parts.db : parts.dbWithTimeout(timeoutMs);
   const name = `${route.method} ${path}`;
@@ -32,9 +31,7 @@ export function handlerOf(route: Route, parts: AppParts, limit: ConcurrencyLimit
   const checkQuery = queryCheck(route.query);
   const checkBody = bodyCheck(route.body);
 
-  return async (ctx, given) => {
-    ctx.state.route = path;
-    ctx.state.access = route.access;
+  const admit = async (ctx: Context, given: Record<string, string>): Promise<Caller> => {
     const caller = await authenticate(ctx, given);
     ctx.state.caller = caller;
     if (caller.project) {
@@ -42,6 +39,15 @@ export function handlerOf(route: Route, parts: AppParts, limit: ConcurrencyLimit
       if (limiting) await limiting;
       if (!route.whileDisabled) refuseIfDisabled(ctx, caller.project);
     }
+    return caller;
+  };
+
+  return async (ctx, given) => {
+    ctx.state.route = path;
+    ctx.state.access = route.access;
+    const caller = route.worksWithoutDatabase
+      ? await admit(ctx, given)
+      : await concurrency.run(undefined, () => admit(ctx, given));
     const params = checkParams(given);
     const query = route.query ? checkQuery(ctx.query) : none;
     const content = read && (await read(ctx));
@@ -61,7 +67,7 @@ export function handlerOf(route: Route, parts: AppParts, limit: ConcurrencyLimit
           ? heavyWork(db, heavy, projectId, handle)
           : route.worksWithoutDatabase
             ? handle()
-            : limit.run(projectId, handle);
+            : concurrency.run(projectId, handle);
       send(ctx, await answer);
     } catch (error) {
       const isRefusedForm =

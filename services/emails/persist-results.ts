@@ -18,12 +18,7 @@ const MAX_FAILURES = 60;
 // A final result is persisted whatever the row says by now: its contact may have been deleted while the mail was in
 // flight. A retry counts only for a mail that is still pending. Of a deleted contact no address is kept.
 const persistSql = (which: string, { locked = '', publish }: { locked?: string; publish: string }): string => `
-  with ended as (
-    delete from outgoing_mails where email_id = any (array(
-      select email_id from outgoing_mails where ${which} and ended_at is not null
-      order by email_id limit ${SET_SIZE} for update skip locked))
-    returning *
-  ),
+  with ended as (delete from outgoing_mails where ${which} and ended_at is not null returning *),
   attempt as materialized (
     select ended.*, k.id is not null as is_free, ended.result ->> 'status' as status, ended.result ->> 'reason' as reason,
       ended.result ->> 'outcome' as outcome, (ended.result ->> 'retryAfterSeconds')::float8 as retry_after,
@@ -66,8 +61,13 @@ interface Count {
 }
 
 const FINAL = "status in ('SENT', 'FAILED')";
+/** Leaves out what another statement persists at this moment. */
 const persistOnly = (which: string): string =>
-  persistSql(which, { publish: `result as (${insertUnpublishedResults(`persisted where ${FINAL}`)})` });
+  persistSql(
+    `email_id = any (array(select email_id from outgoing_mails where ${which} and ended_at is not null
+       order by email_id limit ${SET_SIZE} for update skip locked))`,
+    { publish: `result as (${insertUnpublishedResults(`persisted where ${FINAL}`)})` },
+  );
 const persistOfCampaign = statement<Count>('sending-persist-campaign', persistOnly('campaign_id = $1'));
 const persistOfSenders = statement<Count>('sending-persist-senders', persistOnly('sender_id = any ($1::uuid[])'));
 

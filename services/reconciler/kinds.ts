@@ -48,8 +48,8 @@ export const kinds: Kind[] = [
         ${isPastGrace('updated_at')} as past_grace
       from campaigns c where status in ('SCHEDULED', 'SENDING') and deleted_at is null
         -- A cancelled campaign runs until its last recipient is marked.
-        or status = 'CANCELLED' and exists (
-          select 1 from emails e where e.campaign_id = c.id and e.status = 'PENDING')`,
+        or status = 'CANCELLED' and (
+          select true from emails e where e.campaign_id = c.id and e.status = 'PENDING' limit 1)`,
     revive: async (trx, id) => {
       const campaign = await Campaign.query(trx).findById(id).forUpdate();
       if (!campaign || !['SCHEDULED', 'SENDING', 'CANCELLED'].includes(campaign.status)) return;

@@ -47,9 +47,10 @@ const insert = statement(
      $8::text[], $9::text[], $10::text[], $11::uuid[], $12::uuid[])`,
 );
 
+// One process at a time: two that delete the same rows in different orders would wait for each other.
 const trim = statement(
   'failed-requests-trim',
-  `delete from failed_requests f using (
+  `delete from failed_requests f using (select pg_advisory_xact_lock(hashtextextended('trim failed requests', 0))) turn, (
      select p.project_id, (select id from failed_requests r where r.project_id = p.project_id
        order by id desc offset ${KEPT} limit 1) as last
      from unnest($1::uuid[]) as p (project_id)

@@ -11,15 +11,16 @@ const RESERVED_SECONDS = 0.25;
 const MAX_LEASED_BYTES = 8 * 1024 * 1024;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
+// The limits make the planner look for one due mail of each campaign. With EXISTS it reads all mails of all campaigns.
 const list = statement<{ id: string; project_id: string; rate_per_minute: number | null; body_bytes: number }>(
   'sending-campaigns',
   `select c.id, c.project_id, c.rate_per_minute, octet_length(c.body) as body_bytes from campaigns c
    left join campaign_rates r on r.campaign_id = c.id
    where c.status = 'SENDING' and not c.paused and c.frozen_at is not null
      and (c.rate_per_minute is null or r.next_at is null or r.next_at <= now() + interval '1 second')
-     and exists (
-       select 1 from emails e where e.campaign_id = c.id and e.status = 'PENDING' and e.due_at <= now()
-         and not exists (select 1 from outgoing_mails o where o.email_id = e.id))
+     and (
+       select true from emails e where e.campaign_id = c.id and e.status = 'PENDING' and e.due_at <= now()
+         and (select true from outgoing_mails o where o.email_id = e.id limit 1) is null limit 1)
    order by row_number() over (partition by c.project_id order by c.id), c.project_id`,
 );
 

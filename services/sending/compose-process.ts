@@ -18,9 +18,6 @@ const MAX_SHARED = 1_000;
 const MAX_SHARED_CHARACTERS = 16 * 1024 * 1024;
 const HEAD_CHARACTERS = 4_000;
 
-/** Saves a third of the time of a process: V8 would collect garbage several times a second. */
-const INITIAL_HEAP_MB = 128;
-
 export interface ComposeProcessOptions {
   settings: ComposeSettings;
   limits: ProcessLimits;
@@ -51,8 +48,8 @@ export class ComposeProcess {
 
   constructor({ settings, limits, entry = ENTRY }: ComposeProcessOptions) {
     const execArgv = restrictedProcessFlags(PROGRAM);
-    const more = { hasResultPipe: true, initialHeapMb: INITIAL_HEAP_MB };
-    this.process = new LimitedProcess({ name: 'compose process', entry, execArgv, limits, settings, ...more });
+    const more = { settings, hasResultPipe: true };
+    this.process = new LimitedProcess({ name: 'compose process', entry, execArgv, limits, ...more });
     this.sent = new LRUCache({
       max: MAX_SHARED,
       maxSize: MAX_SHARED_CHARACTERS,

@@ -31,6 +31,11 @@ interface MailInFlight {
   begunAt: number;
 }
 
+interface BeginningMail {
+  mail: QueuedMail;
+  begun: Promise<MailInFlight | undefined>;
+}
+
 /** Between two tries of a mail that could not begin because the database failed. */
 const DATABASE_RETRY_MS = 500;
 const NOT_OFFERED = { kind: 'unreachable', reason: 'stopped before it was sent' } as const;
@@ -67,34 +72,43 @@ export class ConnectionWorker {
   private async sendOver(connection: RelayConnection, first: QueuedMail): Promise<void> {
     const { relay, queue } = this.options;
     let current = await this.begin(first);
+    let next: BeginningMail | undefined;
     for (;;) {
       if (!current) {
-        const next = queue.take(relay, { isConnected: true });
-        if (!next) return;
-        current = await this.begin(next);
+        const mail = queue.take(relay, { isConnected: true });
+        if (!mail) return;
+        current = await this.begin(mail);
         continue;
       }
-      const ahead: QueuedMail | undefined = current.attempt.policy.beginsAhead
-        ? queue.take(relay, { isConnected: true, onlyCampaign: true })
-        : undefined;
-      const beginning = ahead && this.begin(ahead);
-      const outcome = await this.offer(connection, current, ahead);
+      next ??= this.beginAhead(current);
+      const outcome = await this.offer(connection, current, next?.mail);
       this.end(current, outcome);
-      if (outcome.kind === 'unreachable') {
-        const begun = await beginning;
-        if (begun) this.end(begun, NOT_OFFERED);
-        return;
+      if (outcome.kind === 'unreachable') return this.giveUp(next);
+      if (!next) {
+        current = undefined;
+        continue;
       }
-      if (beginning) {
-        current = await beginning;
-        // The relay awaits a mail that may not be sent after all: only a new connection gets over that.
-        if (!current) return;
-      } else {
-        const next = queue.take(relay, { isConnected: true });
-        current = next && (await this.begin(next));
-        if (!next) return;
-      }
+      // Asked for before the next mail has begun: the ledger begins both with one write.
+      const afterNext = this.beginAhead(current);
+      current = await next.begun;
+      // The relay awaits a mail that may not be sent after all: only a new connection gets over that.
+      if (!current) return this.giveUp(afterNext);
+      next = afterNext;
     }
+  }
+
+  /** Begins a mail while another one of the same policy is in flight, if the policy allows it. */
+  private beginAhead({ attempt }: MailInFlight): BeginningMail | undefined {
+    const { relay, queue } = this.options;
+    if (!attempt.policy.beginsAhead) return undefined;
+    const mail = queue.take(relay, { isConnected: true, onlyCampaign: true });
+    return mail && { mail, begun: this.begin(mail) };
+  }
+
+  /** A mail that has begun, and is not offered. */
+  private async giveUp(beginning: BeginningMail | undefined): Promise<void> {
+    const begun = await beginning?.begun;
+    if (begun) this.end(begun, NOT_OFFERED);
   }
 
   private async begin(mail: QueuedMail): Promise<MailInFlight | undefined> {

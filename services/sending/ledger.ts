@@ -68,7 +68,8 @@ const release = statement<{ id: string }>(
 
 /** Collects writes for this long after the last one: a write costs about the same for one mail as for ten. */
 const LINGER_MS = 3;
-const MOST_AWAITED = 40;
+/** A write waits for no more connections than these. */
+const MOST_AWAITED = 20;
 /** The connection goes back to the pool after this long without a write. */
 const IDLE_MS = 200;
 /** A known result is worth this much waiting for the database: without it the outcome becomes unknown. */
@@ -95,13 +96,14 @@ export interface LedgerOptions {
 
 /**
  * Batches the writes of all connections of a sender. One call stores the results of mails that have ended and begins
- * others. A connection reports the end of a mail before it asks to begin the next one, so it never has more mails with an
+ * others. A connection reports the end of a mail before it asks to begin another one, so it never has more mails with an
  * unstored result than its policy allows.
  */
 export class SendingLedger {
   private readonly options: LedgerOptions;
   private readonly connection: PinnedConnection;
   private readonly persister: ResultPersister;
+  private readonly enoughConnections: number;
   private readonly late = new Set<Promise<void>>();
   private begins: WaitingBegin[] = [];
   private ends: WaitingEnd[] = [];
@@ -116,6 +118,7 @@ export class SendingLedger {
 
   constructor(options: LedgerOptions) {
     this.options = options;
+    this.enoughConnections = Math.min(options.connections, MOST_AWAITED);
     this.connection = new PinnedConnection(options.db);
     this.persister = new ResultPersister(options.db, { billing: options.billing });
   }
@@ -170,14 +173,20 @@ export class SendingLedger {
 
   private writeIfReady(): void {
     if (this.isWriting) return;
-    const waiting = this.begins.length + this.ends.length;
-    if (waiting === 0) {
+    if (this.begins.length + this.ends.length === 0) {
       this.rest();
       return;
     }
     const sinceLast = performance.now() - this.lastWriteAt;
-    if (waiting >= Math.min(2 * this.options.connections, MOST_AWAITED) || sinceLast >= LINGER_MS) void this.writeAll();
+    if (this.waitingConnections() >= this.enoughConnections || sinceLast >= LINGER_MS) void this.writeAll();
     else this.lingerTimer ??= setTimeout(() => void this.writeAll(), LINGER_MS - sinceLast);
+  }
+
+  /** How many connections can go on only after this write: those that ended and asked for all that their policy allows. */
+  private waitingConnections(): number {
+    let connections = 0;
+    for (const { mail } of [...this.begins, ...this.ends]) connections += mail.policy.beginsAhead ? 0.25 : 0.5;
+    return connections;
   }
 
   private rest(): void {

@@ -107,6 +107,8 @@ export class MailQueue {
   /** Estimated by the size of the body. */
   private readonly preparingBytes: Record<Line, number> = { urgent: 0, campaign: 0 };
   private readonly preparations = new Set<Promise<void>>();
+  /** Nothing is leased before, by `performance.now()`: preparation failed, and would fail again at once. */
+  private readonly pausedUntil: Record<Line, number> = { urgent: 0, campaign: 0 };
   private readonly done: Promise<unknown>;
   private retryTimer: NodeJS.Timeout | undefined;
   private retryAt = 0;
@@ -284,7 +286,7 @@ export class MailQueue {
 
   /** With a backlog, waits for room for a whole group: a lease costs about the same for one mail as for fifty. */
   private mayLease(line: Line): boolean {
-    return this.room(line) >= (this.hasBacklog[line] ? GROUP[line] : 1);
+    return performance.now() >= this.pausedUntil[line] && this.room(line) >= (this.hasBacklog[line] ? GROUP[line] : 1);
   }
 
   private room(line: Line): number {
@@ -397,7 +399,10 @@ export class MailQueue {
       mails.map(({ id }) => id),
       ready,
     )
-      .catch((error) => this.options.onError(error))
+      .catch((error) => {
+        this.pausedUntil[line] = performance.now() + RETRY_MS;
+        this.options.onError(error);
+      })
       .finally(() => {
         this.preparations.delete(preparation);
         // Not prepared because the database failed, or because the mail is gone: leased again later, if it is still there.

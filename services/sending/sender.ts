@@ -68,6 +68,11 @@ export class Sender {
     else this.queue?.wake();
   }
 
+  /** The mails that are prepared and wait for a connection. */
+  get readyCount(): number {
+    return this.queue?.readyCount ?? 0;
+  }
+
   async run(time: SendingTime): Promise<ResultCounts> {
     const { db } = this.deps;
     await recoverMails(db);

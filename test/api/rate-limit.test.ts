@@ -10,9 +10,8 @@ const rate = ({ headers }: ApiAnswer) => ({
   reset: headers.get('ratelimit-reset'),
 });
 
-describe('RateLimit-*', function () {
+describe('RateLimit-*', () => {
   // Each test starts APIs of its own.
-  this.timeout(60_000);
   const running: TestApi[] = [];
   afterEach(async () => {
     for (let api = running.pop(); api; api = running.pop()) await api.stop();

@@ -73,8 +73,7 @@ async function everpost(args: string[], env: Record<string, string> = {}): Promi
   }
 }
 
-describe('npx everpost', function () {
-  this.timeout(60_000);
+describe('npx everpost', () => {
   let database: ConnectedDatabase;
   let env: Record<string, string>;
 

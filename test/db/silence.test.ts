@@ -12,8 +12,7 @@ import { eventually } from '../support/waiting.ts';
 
 const one = statement<{ one: number }>('silence-one', 'select 1 as one');
 
-describe('waiting for Postgres', function () {
-  this.timeout(60_000);
+describe('waiting for Postgres', () => {
   let database: ConnectedDatabase;
   let proxy: PostgresProxy;
   let db: Db;

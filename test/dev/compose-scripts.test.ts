@@ -11,9 +11,7 @@ import { devServer } from '../support/temporal.ts';
 import { temporalSettings } from '../support/temporal-work.ts';
 
 // test/e2e/cluster.slow.ts runs the other script, temporal-schema.sh.
-describe('ops/compose/temporal-namespace.sh', function () {
-  this.timeout(60_000);
-
+describe('ops/compose/temporal-namespace.sh', () => {
   it('creates the namespace once', async () => {
     const { address } = await devServer();
     const bin = mkdtempSync(join(runDirectory(), 'bin-'));

@@ -51,7 +51,7 @@ describe('a sender domain', () => {
     const dkim = added.records.find(({ purpose }) => purpose === 'DKIM');
     dns.set(dkim?.name ?? '', 'TXT', [dkim?.value.match(/.{1,255}/g) ?? []]);
     const verified = async () => (await list()).find(({ id }) => id === added.id)?.verified;
-    await eventually(verified, { timeoutMs: 30_000, what: 'the verification' });
+    await eventually(verified, { what: 'the verification' });
     // The API asks the running Temporal workflow.
     expect((await server.get(`/domains/${added.id}/verify`)).body.verified).to.equal(true);
 
@@ -76,7 +76,6 @@ describe('a sender domain', () => {
     expect((await server.delete(`/domains/${added.id}`)).status).to.equal(204);
     const loop = temporal.client.workflow.getHandle(`domain/${project.id}/${added.id}/1`);
     await eventually(async () => (await loop.describe()).status.name === 'CANCELLED', {
-      timeoutMs: 30_000,
       what: 'the end of the loop',
     });
     expect((await server.post('/v1/send', mail)).status).to.equal(403);
@@ -102,7 +101,7 @@ describe('a sender domain', () => {
         const answer = await server.get(`/emails/${emailId}`);
         return answer.body.status === 'BOUNCED' && answer;
       },
-      { timeoutMs: 30_000, what: 'the bounce' },
+      { what: 'the bounce' },
     );
     expect(body.reason).to.contain('no such user');
     expect((await server.get(`/contacts/${contact.id}`)).body).to.include({ subscribed: false });

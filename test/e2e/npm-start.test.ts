@@ -106,7 +106,7 @@ describe('npm start', function () {
         };
         return page.messages.length > 0 && page.messages;
       },
-      { timeoutMs: 30_000, what: 'the mail' },
+      { what: 'the mail' },
     );
     expect(found.map(({ Subject }) => Subject)).to.deep.equal(['Hello']);
     expect((await fetch(stack.temporalUiUrl ?? '')).status).to.equal(200);
@@ -163,7 +163,7 @@ describe('npm start', function () {
         if (!output.includes('Ending at once')) pressCtrlC();
         return output.includes('Ending at once');
       },
-      { timeoutMs: 20_000, what: 'the second Ctrl-C' },
+      { what: 'the second Ctrl-C' },
     );
     await expectAllProcessesEnd(all);
     expect(output).to.contain('Everything has ended.');

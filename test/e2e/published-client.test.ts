@@ -10,8 +10,7 @@ import { type ServiceProcess, startApi } from '../support/processes.ts';
 // Loaded with `require`, because ES module loaders differ in how they treat the default export of CommonJS.
 const { default: Plunk } = createRequire(import.meta.url)('@plunk/node') as typeof plunk;
 
-describe('@plunk/node', function () {
-  this.timeout(60_000);
+describe('@plunk/node', () => {
   let database: ConnectedDatabase;
   let api: ServiceProcess;
   let project: ApiProject;

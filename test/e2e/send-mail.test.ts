@@ -28,7 +28,7 @@ describe('sending one mail end to end', function () {
         const mail = await mailById(stack.database.db, id);
         return mail.status !== 'PENDING' && mail;
       },
-      { what: 'a result', timeoutMs: 30_000 },
+      { what: 'a result' },
     );
 
   const workflowIdsOf = async (query: string): Promise<string[]> => {
@@ -39,7 +39,7 @@ describe('sending one mail end to end', function () {
 
   it('sends an accepted mail with a stable Message-ID', async () => {
     const id = await stack.send('ann@example.com');
-    const [received] = await stack.smtp.received(1, { to: 'ann@example.com', timeoutMs: 30_000 });
+    const [received] = await stack.smtp.received(1, { to: 'ann@example.com' });
     expect(received?.messageId).to.equal(`<${id}@${stack.project.senderDomain}>`);
     const parsed = await received?.parsed();
     expect(parsed).to.include({ subject: 'Hello' });

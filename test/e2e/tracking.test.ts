@@ -30,7 +30,7 @@ describe('tracking of a sent mail', function () {
       body: '<a href="https://shop.example/new">New</a> <a href="{{ unsubscribeUrl }}">No more</a>',
     });
     const { email: id, contact } = answer.body.data.emails[0];
-    const [received] = await stack.smtp.received(1, { to, timeoutMs: 30_000 });
+    const [received] = await stack.smtp.received(1, { to });
     const mail = await received?.parsed();
     const pixel = /<img src="([^"]+\/t\/o\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
     const click = /href="([^"]+\/t\/c\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
@@ -44,7 +44,7 @@ describe('tracking of a sent mail', function () {
         const { body } = await stack.server.get(`/emails/${id}`);
         return body.status === 'CLICKED' && body.openedAt !== null && body;
       },
-      { what: 'the open and the click in the record', timeoutMs: 30_000 },
+      { what: 'the open and the click in the record' },
     );
     expect(record.attempts).to.have.length(1);
     expect(record.attempts[0]).to.include({ number: 1, outcome: 'sent' });

@@ -87,11 +87,13 @@ export interface TestApiOptions {
   moreRoutes?: RouteGroup[];
   oauthAt?: ApiOptions['oauthAt'];
   liveTimes?: ApiOptions['liveTimes'];
+  concurrency?: ApiOptions['concurrency'];
 }
 
 /** Starts the real API in this process, on a free port. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt, liveTimes } = options;
+  const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
+  const { liveTimes, concurrency } = options;
   const own = database ? undefined : await connectTestDatabase(5);
   const { db, url: databaseUrl } = own ?? (database as ConnectedDatabase);
   await watchStatements(async () => {
@@ -112,6 +114,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     moreRoutes,
     oauthAt,
     ...(liveTimes && { liveTimes }),
+    ...(concurrency && { concurrency }),
   });
   const stopChecking = checkAnswersOf(api.port, settings, getCurrentTest);
   return {

@@ -24,7 +24,8 @@ export interface ConnectedDatabase {
 
 export async function connectTestDatabase(poolSize = 20): Promise<ConnectedDatabase> {
   const { url, drop } = await createDatabase();
-  const db = connectDb({ databaseUrl: url, poolSize, name: 'everpost-test' });
+  // Longer than in production: twenty new connections take seconds while a busy machine runs all tests.
+  const db = connectDb({ databaseUrl: url, poolSize, name: 'everpost-test', timeouts: { connectMs: 30_000 } });
   return {
     db,
     url,

@@ -56,8 +56,7 @@ async function startTls(target: string, certificate: TestCertificate) {
   };
 }
 
-describe("the files of Temporal's certificates", function () {
-  this.timeout(60_000);
+describe("the files of Temporal's certificates", () => {
   let own: OwnNamespace;
 
   before(async () => {
@@ -109,7 +108,7 @@ describe("the files of Temporal's certificates", function () {
     proxy.replace(second);
     writeFileSync(ca, second.pem);
     const renewed = () => lines.some((line) => line.includes('certificates were read again'));
-    await eventually(renewed, { what: 'the new connection', timeoutMs: 30_000 });
+    await eventually(renewed, { what: 'the new connection' });
     await before.signal(note, 'end');
     expect(await before.result()).to.deep.equal(['begin', 'end']);
     const after = await start('after');

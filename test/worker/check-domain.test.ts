@@ -67,8 +67,7 @@ describe('checkDomainNow', () => {
   const statusOf = async ({ domain }: DomainWithRecords) =>
     (await Domain.query(database.db).findById(domain.id))?.status;
 
-  it('starts the workflow, waits for the result, and uses the running workflow the next time', async function () {
-    this.timeout(60_000);
+  it('starts the workflow, waits for the result, and uses the running workflow the next time', async () => {
     const domain = await add();
     const loop = loopOf(domain.domain);
     expect(await requestDomainCheck(temporal, loop)).to.equal('checked');
@@ -81,8 +80,7 @@ describe('checkDomainNow', () => {
     expect((await temporal.client.workflow.getHandle(loop.workflowId).describe()).runId).to.equal(runId);
   });
 
-  it('restarts a workflow that was terminated by hand', async function () {
-    this.timeout(60_000);
+  it('restarts a workflow that was terminated by hand', async () => {
     const domain = await add();
     const loop = loopOf(domain.domain);
     await requestDomainCheck(temporal, loop);
@@ -92,8 +90,7 @@ describe('checkDomainNow', () => {
     expect(await statusOf(domain)).to.equal('VERIFIED');
   });
 
-  it('returns running when no worker responds, and unavailable when Temporal is unavailable', async function () {
-    this.timeout(60_000);
+  it('returns running when no worker responds, and unavailable when Temporal is unavailable', async () => {
     const { domain } = await add();
     const idle = await bareNamespace();
     const impatient = createTemporal(temporalSettings(idle.address, idle.namespace), {

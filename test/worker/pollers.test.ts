@@ -10,8 +10,7 @@ import { eventually } from '../support/waiting.ts';
 /** No poll is this recent, so that only running activities count. */
 const NEVER = 0;
 
-describe('the task queues that no worker polls', function () {
-  this.timeout(60_000);
+describe('the task queues that no worker polls', () => {
   let temporal: OwnNamespace;
   let connection: NativeConnection;
 

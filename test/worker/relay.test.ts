@@ -21,8 +21,7 @@ describe('the relay', () => {
   let workers: TemporalWorkers;
   const ends: (() => Promise<void>)[] = [];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     database = await connectTestDatabase();
     db = database.db;
     temporal = await ownNamespace();
@@ -131,7 +130,7 @@ describe('the relay', () => {
     const unavailable = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`, temporal.namespace));
     await startRelay(unavailable);
     const failedRow = () => outboxMessages(db).whereNotNull('lastError').first();
-    const row = await eventually(failedRow, { timeoutMs: 25_000, what: 'an attempt to send it' });
+    const row = await eventually(failedRow, { what: 'an attempt to send it' });
     expect(row).to.include({ workflowId, attempts: 0, parkedAt: null });
     await stopRelays();
     await startRelay();

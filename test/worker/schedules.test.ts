@@ -3,8 +3,7 @@ import { ensureSchedules, setSegmentSweep } from '../../temporal/schedules.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('the Schedules of the platform', function () {
-  this.timeout(60_000);
+describe('the Schedules of the platform', () => {
   let temporal: OwnNamespace;
 
   before(async () => {

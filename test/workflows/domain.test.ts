@@ -120,8 +120,7 @@ describe('the domain workflow', () => {
     await env.client.workflow.getHandle(run.workflowId).terminate();
   });
 
-  it('loses its verification on the third failed check, two hours after the first', async function () {
-    this.timeout(60_000);
+  it('loses its verification on the third failed check, two hours after the first', async () => {
     const added = await add();
     const { domain } = added;
     publish(added);
@@ -138,8 +137,7 @@ describe('the domain workflow', () => {
     await run.terminate();
   });
 
-  it('checks at once on request, and shares one check between concurrent requests', async function () {
-    this.timeout(60_000);
+  it('checks at once on request, and shares one check between concurrent requests', async () => {
     const added = await add();
     const { domain } = added;
     const run = await start(domain);
@@ -159,8 +157,7 @@ describe('the domain workflow', () => {
     await run.terminate();
   });
 
-  it('starts with the request when it is not running', async function () {
-    this.timeout(60_000);
+  it('starts with the request when it is not running', async () => {
     const added = await add();
     publish(added);
     const { workflowType, workflowId, args } = loopOf(added.domain);
@@ -176,8 +173,7 @@ describe('the domain workflow', () => {
     await env.client.workflow.getHandle(workflowId).terminate();
   });
 
-  it('ends when the domain is deleted, and when a run with a later generation exists', async function () {
-    this.timeout(60_000);
+  it('ends when the domain is deleted, and when a run with a later generation exists', async () => {
     const [first, second] = [await add(), await add()];
     const runs = [await start(first.domain), await start(second.domain)];
     await eventually(() => checksOf(first.domain) + checksOf(second.domain) === 2);
@@ -186,8 +182,7 @@ describe('the domain workflow', () => {
     for (const run of runs) await run.result();
   });
 
-  it('ends at once when it is cancelled', async function () {
-    this.timeout(60_000);
+  it('ends at once when it is cancelled', async () => {
     const { domain } = await add();
     const run = await start(domain);
     await eventually(() => checksOf(domain) === 1);

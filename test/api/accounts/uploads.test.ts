@@ -192,7 +192,7 @@ describe('uploads', () => {
       expect(await bucket.post('/uploads/image', upload(png), key())).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
       expect(await countRows(api.db, 'uploads')).to.equal(before);
       s3.fault = undefined;
-    }).timeout(20_000);
+    });
   });
 });
 

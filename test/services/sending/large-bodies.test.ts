@@ -99,8 +99,8 @@ describe('bodies of 4.9 MB', () => {
   it('are rejected with 413 in a list of more than 64 MB', async () => {
     const other = await api.project();
     const { body: first } = await other.server.post('/templates', { ...template(), from: `a@${other.senderDomain}` });
-    const copies = Array.from({ length: 13 }, () => other.server.post(`/templates/${first.id}/duplicate`));
-    for (const copy of await Promise.all(copies)) expect(copy).to.have.status(201);
+    for (let copy = 0; copy < 13; copy++)
+      expect(await other.server.post(`/templates/${first.id}/duplicate`)).to.have.status(201);
     const answer = await other.server.get('/templates');
     expect(answer).to.have.status(413);
     expect(answer.body.error.code).to.equal('PAYLOAD_TOO_LARGE');

@@ -1,12 +1,17 @@
 import { expect } from 'chai';
 import { connectDb, type Db } from '../../../db/connect.ts';
+import { freezeAudience } from '../../../services/campaigns/freeze.ts';
 import { sendEmails } from '../../../services/emails/send.ts';
+import { CampaignLeases } from '../../../services/sending/campaign-leases.ts';
+import { SenderLease } from '../../../services/sending/lease.ts';
+import { addContacts, startCampaign } from '../../support/campaigns.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 import { counts, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const MAILS = 2_000;
+const RECIPIENTS = 5_000;
 /** Tables that grow with every mail, with their partitions. */
 const LARGE = ['emails', 'email_contents', 'contacts', 'events'];
 
@@ -74,5 +79,36 @@ describe('accepting and sending on a fresh database', () => {
     expect(smtp.mails).to.have.length(MAILS);
     expect(await scans(database.db)).to.deep.equal(before);
     expect(Object.keys(before)).to.include.members(LARGE);
+  });
+
+  it('reads few mails of a large campaign to find out that it has due mail', async () => {
+    const project = await makeProject(database.db);
+    await addContacts(database.db, project, RECIPIENTS);
+    const { id } = await startCampaign(database.db, project);
+    await freezeAudience(database.db, id);
+    // As after much mail: the queue of outgoing mail is empty, and its index is still large.
+    await database.db.raw(
+      `insert into outgoing_mails (email_id, sender_id, project_id, contact_id)
+       select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid() from generate_series(1, 20000)`,
+    );
+    await database.db('outgoing_mails').del();
+    await database.db.raw('analyze emails, outgoing_mails');
+    // One connection, which reports its own numbers.
+    const db = connectDb({ databaseUrl: database.url, poolSize: 1, onlyLookups: true });
+    const read = async (): Promise<number> => {
+      await db.raw('select pg_stat_force_next_flush()');
+      const { rows } = await db.raw(
+        `select idx_tup_read::integer as read from pg_stat_user_indexes where indexrelname = 'emails_campaign_due'`,
+      );
+      return rows[0].read;
+    };
+    const before = await read();
+    const lease = await SenderLease.take(db);
+    const leased = await new CampaignLeases(db, lease.id).leaseNext(10);
+    expect(leased?.mails).to.have.length(10);
+    expect((await read()) - before).to.be.within(10, RECIPIENTS / 10);
+    await db('outgoing_mails').del();
+    await lease.release();
+    await db.destroy();
   });
 });

@@ -357,8 +357,7 @@ describe('advancing an execution', () => {
       expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
     });
 
-    it('misses no event that is tracked while the wait begins', async function () {
-      this.timeout(30_000);
+    it('misses no event that is tracked while the wait begins', async () => {
       for (let round = 0; round < 25; round++) {
         const email = newEmail();
         const id = await begin(waiting(), email);

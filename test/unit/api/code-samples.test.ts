@@ -11,8 +11,7 @@ import { readSettings } from '../../../platform/settings.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
-describe('the examples of the API reference', function () {
-  this.timeout(60_000);
+describe('the examples of the API reference', () => {
   let operations: ReferenceOperation[];
 
   before(() => {
