@@ -16,8 +16,7 @@ import { activityEnvironment } from '../support/temporal-work.ts';
 
 const ATTEMPTS = 15;
 
-describe('activities while Postgres is unavailable', function () {
-  this.timeout(120_000);
+describe('activities while Postgres is unavailable', () => {
   let postgres: OwnPostgres;
   let db: Db;
   let project: TestProject;

@@ -38,9 +38,8 @@ describe('/docs', () => {
     return status;
   };
 
-  before(async function () {
+  before(async () => {
     // Two APIs, each with a database of its own.
-    this.timeout(120_000);
     folder = mkdtempSync(join(tmpdir(), 'everpost-docs-'));
     writeSite(join(folder, 'site'));
     writeFileSync(join(folder, 'secret.html'), 'secret');

@@ -29,8 +29,7 @@ async function readOperations(api: TestApi): Promise<DocumentOperation[]> {
   return documentOperations((await api.get('/openapi.json')).body);
 }
 
-describe('an answer that all operations share', function () {
-  this.timeout(120_000);
+describe('an answer that all operations share', () => {
   let api: TestApi;
   let project: ApiProject;
   let own: ProjectResources;
@@ -226,8 +225,7 @@ describe('an operation while the database fails', () => {
     headers?: Record<string, string>;
   }
 
-  it('answers 500 when a table is missing and 503 when it cannot be reached, unless it works without', async function () {
-    this.timeout(120_000);
+  it('answers 500 when a table is missing and 503 when it cannot be reached, unless it works without', async () => {
     const database = await connectTestDatabase();
     const proxy = await startPostgresProxy(database.url);
     const [provider, sns] = [await startOAuthProvider(SECRET), await startSns()];

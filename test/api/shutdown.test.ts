@@ -20,8 +20,7 @@ const listening = (service: ServiceProcess) =>
     () => false,
   );
 
-describe('shutdown of an API process', function () {
-  this.timeout(90_000);
+describe('shutdown of an API process', () => {
   let database: ConnectedDatabase;
   let service: ServiceProcess;
 

@@ -7,8 +7,7 @@ import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { axeFindings, type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('single actions in the web application', function () {
-  this.timeout(120_000);
+describe('single actions in the web application', () => {
   let [api, project]: [TestApi?, ApiProject?] = [];
   let visits: Visit[] = [];
 
@@ -24,8 +23,7 @@ describe('single actions in the web application', function () {
     return opened.page;
   };
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     // A browser names the origin of a change, which must be that of the API.
     const PORT = String(await freePort());
     const BASE_URL = `http://127.0.0.1:${PORT}`;

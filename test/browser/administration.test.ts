@@ -29,8 +29,7 @@ const CHANGES = [
   'Erase all data',
 ];
 
-describe('administration in the web application', function () {
-  this.timeout(120_000);
+describe('administration in the web application', () => {
   let [temporal, stripe, stack, project]: [OwnNamespace?, StripeStandIn?, Stack?, ApiProject?] = [];
   let visits: Visit[] = [];
 
@@ -54,8 +53,7 @@ describe('administration in the web application', function () {
     await page.getByRole('heading', { level: 1, name }).waitFor();
   };
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     [temporal, stripe] = await Promise.all([ownNamespace(), startStripe()]);
     stack = await startStack(temporal, {
       ...(await webAppEnv()),

@@ -16,15 +16,13 @@ const DAY = 86_400_000;
 const LINK = 'https://shop.example/new';
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
-describe('the pages of analytics and activity', function () {
-  this.timeout(120_000);
+describe('the pages of analytics and activity', () => {
   let api: TestApi;
   let project: ApiProject;
   let campaignId: string;
   let opened: Visit | undefined;
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     api = await startTestApi({ env: { ...(await webAppEnv()), RATE_LIMIT_PER_MINUTE: '0' } });
     project = await api.project();
     await live();

@@ -9,8 +9,7 @@ import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../supp
 import { eventually } from '../support/waiting.ts';
 import { type Built, build, enable, makeTemplate } from '../support/workflow-building.ts';
 
-describe('the canvas of a workflow', function () {
-  this.timeout(120_000);
+describe('the canvas of a workflow', () => {
   let [temporal, stack, project]: [OwnNamespace?, Stack?, ApiProject?] = [];
   let visits: Visit[] = [];
 
@@ -49,8 +48,7 @@ describe('the canvas of a workflow', function () {
     return built;
   };
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     temporal = await ownNamespace();
     stack = await startStack(temporal, { ...(await webAppEnv()), RATE_LIMIT_PER_MINUTE: '0' });
     await stack.startWorker();

@@ -34,8 +34,7 @@ const WATCH = `
   };
   turn();`;
 
-describe('the pages for developers', function () {
-  this.timeout(120_000);
+describe('the pages for developers', () => {
   let [temporal, receiver, stack]: [OwnNamespace?, HttpReceiver?, Stack?] = [];
   let visits: Visit[] = [];
 
@@ -52,8 +51,7 @@ describe('the pages for developers', function () {
   };
   const project = () => createProjectWithClients(running().database.db, running().api.url);
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     [temporal, receiver] = await Promise.all([ownNamespace(), startHttpReceiver()]);
     stack = await startStack(temporal, {
       ...(await webAppEnv()),
@@ -95,14 +93,14 @@ describe('the pages for developers', function () {
     expect(endpoint).to.deep.include({ url: `${receiver.url}/hook`, types: ['email.*', 'event.*'], enabled: true });
 
     await page.getByRole('button', { name: 'Send a test' }).click();
-    const [first] = await receiver.received(1, { timeoutMs: 60_000 });
+    const [first] = await receiver.received(1);
     new Webhook(secret).verify(first?.body ?? '', first?.headers as Record<string, string>);
     await page.getByRole('link', { name: 'webhook.test' }).click();
     await page.getByText('Delivered', { exact: true }).first().waitFor(SLOW);
     await page.getByText('thank you').waitFor(SLOW);
     await page.getByText('"This is a test."').waitFor();
     await page.getByRole('button', { name: 'Send again' }).click();
-    const [, second] = await receiver.received(2, { timeoutMs: 60_000 });
+    const [, second] = await receiver.received(2);
     expect(second?.headers['webhook-id']).to.equal(first?.headers['webhook-id']);
     expect((await server.get(`/webhook-endpoints/${endpoint.id}/deliveries`)).body.total).to.equal(2);
 
@@ -123,12 +121,12 @@ describe('the pages for developers', function () {
     const tracked = await server.post('/events/track', { email: 'ann@guest.example', event: 'signup' });
     expect(tracked).to.have.status(200);
     const missed = `/webhook-endpoints/${endpoint.id}/deliveries?type=event.signup`;
-    await eventually(async () => (await server.get(missed)).body.total === 1, { timeoutMs: 60_000 });
+    await eventually(async () => (await server.get(missed)).body.total === 1);
     await page.getByRole('button', { name: 'Enable', exact: true }).click();
     await page.getByText('Enabled', { exact: true }).waitFor();
     await act('Recover');
     await dialog.getByRole('button', { name: 'Recover' }).click();
-    const [, , recovered] = await receiver.received(3, { timeoutMs: 60_000 });
+    const [, , recovered] = await receiver.received(3);
     expect(recovered?.json()).to.deep.include({ type: 'event.signup' });
     await act('Delete');
     await dialog.getByRole('button', { name: 'Delete' }).click();

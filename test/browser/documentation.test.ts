@@ -5,8 +5,7 @@ import { type ApiProject, createProjectWithClients, startTestApi, type TestApi }
 import { type Visit, visit, webAppEnv } from '../support/browser.ts';
 import { keyboardFaults, lookFaults, settled } from './page-checks.ts';
 
-describe('the documentation in a browser', function () {
-  this.timeout(180_000);
+describe('the documentation in a browser', () => {
   let api: TestApi;
   let project: ApiProject;
   const visits: Visit[] = [];
@@ -18,8 +17,7 @@ describe('the documentation in a browser', function () {
     return opened;
   };
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     api = await startTestApi({ env: { DOCS_DIR: await docsSiteDir(toStderr), ...(await webAppEnv()) } });
     project = await createProjectWithClients(api.db, api.url);
   });

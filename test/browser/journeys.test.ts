@@ -24,8 +24,7 @@ const CHANGES = [
   'Add domain',
 ];
 
-describe('the web application', function () {
-  this.timeout(120_000);
+describe('the web application', () => {
   let [temporal, dns, stack]: [OwnNamespace?, DnsStandIn?, Stack?] = [];
   let visits: Visit[] = [];
 
@@ -49,8 +48,7 @@ describe('the web application', function () {
     return (await person({ db: database.db, url: api.url }, { project: projectId, role })).cookie;
   };
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     [temporal, dns] = await Promise.all([ownNamespace(), startDns()]);
     stack = await startStack(temporal, {
       ...(await webAppEnv()),
@@ -330,9 +328,7 @@ describe('the web application', function () {
       expect(await page.evaluate('window.hacked'), path).to.equal(undefined);
       expect(await page.locator('main img[src="x"], main script').count(), path).to.equal(0);
     }
-    await eventually(async () => (await server.get(`/emails/${emailId}`)).body.status === 'SENT', {
-      timeoutMs: 60_000,
-    });
+    await eventually(async () => (await server.get(`/emails/${emailId}`)).body.status === 'SENT');
   });
 });
 

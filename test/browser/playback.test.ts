@@ -15,8 +15,7 @@ interface SimulatedStep {
   leftAt: string | null;
 }
 
-describe('the player of workflows', function () {
-  this.timeout(120_000);
+describe('the player of workflows', () => {
   let [api, project, workflow]: [TestApi?, ApiProject?, Built?] = [];
   let visits: Visit[] = [];
 
@@ -32,8 +31,7 @@ describe('the player of workflows', function () {
     return opened.page;
   };
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     const port = String(await freePort());
     const { WEB_APP_DIR = '' } = await webAppEnv();
     const env = { WEB_APP_DIR, PORT: port, BASE_URL: `http://127.0.0.1:${port}`, RATE_LIMIT_PER_MINUTE: '0' };

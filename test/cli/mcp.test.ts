@@ -15,8 +15,7 @@ interface Answered {
   json: any;
 }
 
-describe('npx everpost mcp', function () {
-  this.timeout(120_000);
+describe('npx everpost mcp', () => {
   let api: TestApi;
   let project: ApiProject;
   const clients: Client[] = [];

@@ -117,7 +117,7 @@ describe('migrations', () => {
           if (child.hasExited()) throw new Error(`migrate ended:\n${child.lastLines()}`);
           return rows.length > 0;
         },
-        { what: 'migrate waiting for the lock', timeoutMs: 60_000 },
+        { what: 'migrate waiting for the lock' },
       );
       expect(await child.kill()).to.deep.equal({ code: null, signal: 'SIGKILL' });
       await blocker.query('rollback');

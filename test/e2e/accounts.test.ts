@@ -6,8 +6,7 @@ import { storedErasures, storedProject } from '../support/rows/projects.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('account and project lifecycle', function () {
-  this.timeout(180_000);
+describe('account and project lifecycle', () => {
   let temporal: OwnNamespace;
   let stack: Stack;
 
@@ -34,7 +33,7 @@ describe('account and project lifecycle', function () {
         }
         return undefined;
       },
-      { what: `a mail like ${subject}`, timeoutMs: 60_000 },
+      { what: `a mail like ${subject}` },
     );
     const [, path = ''] = /href="https?:\/\/[^/"]+(\/[^"]+)"/.exec(mail.html || '') ?? [];
     return path;
@@ -70,7 +69,6 @@ describe('account and project lifecycle', function () {
     expect(await server.get('/contacts')).to.be.envelope(401, 'INVALID_API_KEY');
     await eventually(async () => (await storedProject(db, id)) === undefined, {
       what: 'the end of the project',
-      timeoutMs: 60_000,
     });
     expect(await storedContacts(db, { projectId: id })).to.have.length(0);
     const { id: erasureId } = await storedErasures(db, { projectId: id }).first();

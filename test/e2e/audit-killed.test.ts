@@ -8,8 +8,7 @@ import { storedAudit } from '../support/rows/accounts.ts';
 import { connectionsOf, lockTable } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('killing the API between an act and its audit row', function () {
-  this.timeout(120_000);
+describe('killing the API between an act and its audit row', () => {
   let database: ConnectedDatabase;
   let api: ServiceProcess;
   let lock: Knex.Transaction | undefined;
@@ -96,7 +95,7 @@ describe('killing the API between an act and its audit row', function () {
       load(() => project.server.post('/segments', { name: 'x', type: 'STATIC' })),
       load(() => project.owner.post(`/projects/${project.id}/keys`, { name: 'x', scopes: ['all'] })),
     ];
-    await eventually(() => answered >= 40, { what: 'acts under way', timeoutMs: 60_000 });
+    await eventually(() => answered >= 40, { what: 'acts under way' });
     await api.kill();
     until.killed = true;
     await Promise.all(loads);

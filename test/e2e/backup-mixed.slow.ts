@@ -10,7 +10,6 @@ import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
-const TIMEOUT = { timeoutMs: 120_000 };
 /** A workflow must be older than two minutes before the reconciler ends it. */
 const RECONCILED = { timeoutMs: 400_000 };
 const TRIGGER_MS = 5_000;
@@ -64,7 +63,6 @@ describe('the one-command stack with databases of different times', function () 
     });
   const reaches = (email: string, status: string) =>
     eventually(async () => (await executionOf(email))?.status === status, {
-      ...TIMEOUT,
       what: `the execution of ${email} is ${status}`,
     });
   const isInLedger = (to: string) =>
@@ -123,7 +121,7 @@ describe('the one-command stack with databases of different times', function () 
     await track('after@example.com', 'signed up');
     await reaches('after@example.com', 'WAITING');
     await send('later@example.com');
-    await smtp.received(4, TIMEOUT);
+    await smtp.received(4);
     await stack.stop();
     restoreBut('temporal', file);
 
@@ -139,7 +137,7 @@ describe('the one-command stack with databases of different times', function () 
     await reaches('before@example.com', 'COMPLETED');
     const { steps } = (await executionOf('before@example.com')) ?? {};
     expect(steps).to.deep.equal(['UPDATE_CONTACT COMPLETED', 'WAIT_FOR_EVENT COMPLETED']);
-    await smtp.received(7, TIMEOUT);
+    await smtp.received(7);
     for (const to of PENDING) {
       const copies = smtp.mailsTo(to);
       expect(copies, to).to.have.length(2);
@@ -161,7 +159,7 @@ describe('the one-command stack with databases of different times', function () 
     await track('after@example.com', 'signed up');
     await reaches('after@example.com', 'WAITING');
     await send('once@example.com');
-    await smtp.received(1, TIMEOUT);
+    await smtp.received(1);
     await stack.stop();
     restoreBut('postgres', file);
 
@@ -178,7 +176,7 @@ describe('the one-command stack with databases of different times', function () 
         'WAIT_FOR_EVENT COMPLETED',
       ]);
     await send('again@example.com');
-    await smtp.received(2, TIMEOUT);
+    await smtp.received(2);
     expect(smtp.mails.map(({ to }) => to[0])).to.deep.equal(['once@example.com', 'again@example.com']);
   });
 });

@@ -4,8 +4,6 @@ import { expect } from 'chai';
 import { OneCommandStack } from '../support/one-command-stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-const TIMEOUT = { timeoutMs: 120_000 };
-
 describe('backup and restore of the one-command stack', function () {
   this.timeout(600_000);
   let stack: OneCommandStack;
@@ -26,7 +24,7 @@ describe('backup and restore of the one-command stack', function () {
     expect(await stack.server.patch(`/workflows/${workflow.id}`, { enabled: true })).to.have.status(200);
     await stack.browser.post('/v1/track', { email: 'ann@example.com', event: 'signed up' });
     const status = async () => (await stack.server.get(`/workflows/${workflow.id}/executions`)).body.data[0]?.status;
-    await eventually(async () => (await status()) === 'WAITING', { ...TIMEOUT, what: 'the execution waits' });
+    await eventually(async () => (await status()) === 'WAITING', { what: 'the execution waits' });
     const file = join(stack.folder, 'everpost.tar.gz');
     expect(() => stack.everpost('backup', file)).to.throw(/is running/);
     await stack.stop();
@@ -42,6 +40,6 @@ describe('backup and restore of the one-command stack', function () {
     await stack.start();
     expect(await contacts()).to.deep.equal(['ann@example.com']);
     await stack.browser.post('/v1/track', { email: 'ann@example.com', event: 'bought' });
-    await eventually(async () => (await status()) === 'COMPLETED', { ...TIMEOUT, what: 'the end of the execution' });
+    await eventually(async () => (await status()) === 'COMPLETED', { what: 'the end of the execution' });
   });
 });

@@ -50,8 +50,7 @@ export async function typesOnly(body: string) {
 }
 `;
 
-describe('the package @everpost/client', function () {
-  this.timeout(240_000);
+describe('the package @everpost/client', () => {
   let api: TestApi;
   let project: ApiProject;
   let folder: string;

@@ -13,7 +13,6 @@ import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
-const WAIT = { timeoutMs: 120_000 };
 const RECIPIENTS = 200;
 const CONTACTS = 20;
 
@@ -51,7 +50,7 @@ describe('two Temporal nodes, two APIs and two workers', function () {
           .catch(() => undefined);
         return answer?.status === 200 ? (answer.body.data.emails[0].email as string) : undefined;
       },
-      { what: 'the send to be accepted', ...WAIT },
+      { what: 'the send to be accepted' },
     );
     return id;
   }
@@ -106,13 +105,12 @@ describe('two Temporal nodes, two APIs and two workers', function () {
 
     expect(mails.length, 'mails under load').to.be.greaterThan(10);
     const ended = async () => (await db('emails').whereIn('status', ['PENDING', 'SENDING'])).length === 0;
-    await eventually(ended, { what: 'the end of all mail', ...WAIT });
+    await eventually(ended, { what: 'the end of all mail' });
     await eventually(async () => (await server().get(`/campaigns/${campaignId}`)).body.status === 'SENT', {
       what: 'the end of the campaign',
-      ...WAIT,
     });
     const completed = async () => (await db('executions').where({ workflowId, status: 'COMPLETED' })).length;
-    await eventually(async () => (await completed()) === CONTACTS, { what: 'the end of all executions', ...WAIT });
+    await eventually(async () => (await completed()) === CONTACTS, { what: 'the end of all executions' });
     expect(await db('executions').where({ workflowId })).to.have.lengthOf(CONTACTS);
 
     const rows: { id: string; status: string; unknownOutcomes: number }[] = await db('emails');

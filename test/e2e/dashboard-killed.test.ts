@@ -10,13 +10,11 @@ import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../supp
 import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
-const TIMEOUT = { timeoutMs: 120_000 };
 /** One set of a retry, and some more. */
 const [SET, FAILED] = [500, 510];
 const SUBJECT = 'The campaign "Spring" has paused itself';
 
-describe('killing the worker', function () {
-  this.timeout(300_000);
+describe('killing the worker', () => {
   let [temporal, stack, project, lock]: [OwnNamespace?, Stack?, ApiProject?, Knex.Transaction?] = [];
 
   const running = () => {
@@ -47,7 +45,7 @@ describe('killing the worker', function () {
       );
       return rows.length > 0;
     };
-    await eventually(isWaiting, { ...TIMEOUT, what: 'a worker that waits' });
+    await eventually(isWaiting, { what: 'a worker that waits' });
     await worker.kill();
     await lock.rollback();
   }
@@ -72,12 +70,12 @@ describe('killing the worker', function () {
     // The mails before the last one are written, and not committed.
     const last = { id: newId(), projectId: SYSTEM_PROJECT_ID, email: members.at(-1), subscribed: true };
     await killAt(db, (trx) => trx('contacts').insert(last));
-    await eventually(async () => (await due()).length === 4 && (await written()).length === 0, TIMEOUT);
+    await eventually(async () => (await due()).length === 4 && (await written()).length === 0);
 
     const worker = await running().startWorker();
     const received = () =>
       members.map((email) => smtp.mailsTo(email).filter(({ raw }) => raw.includes(SUBJECT)).length);
-    await eventually(async () => (await due()).length === 0 && received().every((count) => count > 0), TIMEOUT);
+    await eventually(async () => (await due()).length === 0 && received().every((count) => count > 0));
     expect((await written()).map(({ toEmail }) => toEmail).sort()).to.deep.equal([...members].sort());
     expect(received()).to.deep.equal([1, 1, 1, 1]);
     await worker.kill();
@@ -111,10 +109,10 @@ describe('killing the worker', function () {
     expect(await job()).to.include({ status: 'RUNNING', processed: SET });
 
     const worker = await running().startWorker();
-    await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the job' });
+    await eventually(async () => (await job()).status === 'COMPLETED', { what: 'the end of the job' });
     expect((await job()).result).to.include({ requested: FAILED, changed: FAILED, unchanged: 0, failed: 0 });
     const ended = () => db('executions').where({ workflowId: built.id, status: 'EXITED' });
-    await eventually(async () => (await ended()).length === FAILED, { ...TIMEOUT, what: 'the end of all executions' });
+    await eventually(async () => (await ended()).length === FAILED, { what: 'the end of all executions' });
     expect(new Set((await ended()).map(({ generation }) => generation))).to.deep.equal(new Set([2]));
     const { rows } = await db.raw(
       'select count(*)::integer as count from execution_steps where execution_id = any (?::uuid[])',

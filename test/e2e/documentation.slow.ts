@@ -1,9 +1,7 @@
 // Every page of the documentation on a new stack of its own. `documentation.test.ts` runs the first ones in every run.
 import { pagesWithShellBlocks, startDocumentedStack } from '../support/documentation.ts';
 
-describe('the shell blocks of a page, on a new stack', function () {
-  this.timeout(300_000);
-
+describe('the shell blocks of a page, on a new stack', () => {
   for (const page of pagesWithShellBlocks())
     it(`succeed in ${page}`, async () => {
       const stack = await startDocumentedStack();

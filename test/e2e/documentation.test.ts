@@ -21,8 +21,7 @@ const FIRST_PAGES = [
   'docs/guides/campaigns.md',
 ];
 
-describe('the shell blocks of the documentation', function () {
-  this.timeout(300_000);
+describe('the shell blocks of the documentation', () => {
   let stack: DocumentedStack | undefined;
 
   before(async () => {
@@ -40,8 +39,7 @@ describe('the shell blocks of the documentation', function () {
 });
 
 describe('the TypeScript blocks of the documentation', () => {
-  it('compile against the client', function () {
-    this.timeout(120_000);
+  it('compile against the client', () => {
     const folder = join(runDirectory(), 'documented-client');
     mkdirSync(join(folder, 'node_modules/@everpost'), { recursive: true });
     symlinkSync(join(root, 'node_modules/@types'), join(folder, 'node_modules/@types'));

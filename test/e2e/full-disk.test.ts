@@ -10,8 +10,7 @@ import { atEnd, runDirectory } from '../support/cleanup.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { withoutSettings } from '../support/processes.ts';
 
-describe('an API on a full disk', function () {
-  this.timeout(120_000);
+describe('an API on a full disk', () => {
   let database: ConnectedDatabase;
   let api: Child;
   let url: string;

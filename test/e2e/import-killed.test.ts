@@ -8,8 +8,7 @@ import { eventually } from '../support/waiting.ts';
 const ROWS = 30_000;
 const TIMEOUT = { timeoutMs: 150_000 };
 
-describe('killing the worker during an import', function () {
-  this.timeout(300_000);
+describe('killing the worker during an import', () => {
   let temporal: OwnNamespace;
   let stack: Stack;
 

@@ -10,7 +10,6 @@ import { eventually } from '../support/waiting.ts';
 import { insertWaiting } from '../support/waiting-executions.ts';
 import { type Built, build, enable } from '../support/workflow-building.ts';
 
-const TIMEOUT = { timeoutMs: 120_000 };
 const ROWS = 1_500;
 const WAITING = 2_500;
 const KILLED = { code: null, signal: 'SIGKILL' };
@@ -21,8 +20,7 @@ interface Ordered {
   jobId: string;
 }
 
-describe('a crash at a fault point outside of sending', function () {
-  this.timeout(240_000);
+describe('a crash at a fault point outside of sending', () => {
   let temporal: OwnNamespace;
   let stack: Stack;
   let receiver: HttpReceiver;
@@ -114,7 +112,7 @@ describe('a crash at a fault point outside of sending', function () {
       );
       return rows[0]?.id as string | undefined;
     };
-    const executionId = await eventually(ended, { ...TIMEOUT, what: 'the end of the execution' });
+    const executionId = await eventually(ended, { what: 'the end of the execution' });
     expect(await readExecutions()).to.equal(1);
     const steps = await db('executionSteps').where({ executionId }).orderBy('visit');
     expect(steps.map(({ type, status, attempt }) => ({ type, status, attempt }))).to.deep.equal(
@@ -124,15 +122,15 @@ describe('a crash at a fault point outside of sending', function () {
     expectCalls(stepCalls, steps[1]?.id, { stored: stored.step, lost: point === 'step-webhook-called' });
 
     const delivered = () => db('webhookDeliveries').where({ eventId, status: 'DELIVERED' }).first('id');
-    await eventually(delivered, { ...TIMEOUT, what: 'the delivery' });
+    await eventually(delivered, { what: 'the delivery' });
     expect(await db('webhookDeliveries').where({ eventId })).to.have.length(1);
     const calls = receiver.requests.filter(({ headers }) => headers['webhook-id'] === eventId);
     expectCalls(calls, eventId, { stored: stored.delivery, lost: point === 'delivery-called' });
 
     const job = async () => (await stack.server.get(`/contacts/import/${jobId}`)).body;
-    await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the import' });
+    await eventually(async () => (await job()).status === 'COMPLETED', { what: 'the import' });
     expect((await job()).result).to.deep.include({ totalRows: ROWS, created: ROWS, updated: 0, failed: 0 });
-    await eventually(async () => (await db('outbox')).length === 0, { ...TIMEOUT, what: 'an empty outbox' });
+    await eventually(async () => (await db('outbox')).length === 0, { what: 'an empty outbox' });
     expect(await db('eventQueue')).to.deep.equal([]);
   }
 
@@ -157,9 +155,9 @@ describe('a crash at a fault point outside of sending', function () {
       const repeated = await stack.server.post('/v1/send', { ...body, to: withKey }, { 'idempotency-key': point });
       expect(repeated).to.have.status(200);
       await startHealthyWorker();
-      await stack.smtp.received(1, { ...TIMEOUT, to: withKey });
+      await stack.smtp.received(1, { to: withKey });
       const isQuiet = async () => (await db('emails').where({ status: 'PENDING' })).length === 0;
-      await eventually(isQuiet, { ...TIMEOUT, what: 'no pending mail' });
+      await eventually(isQuiet, { what: 'no pending mail' });
       expect(stack.smtp.mailsTo(withKey)).to.have.length(1);
       expect(stack.smtp.mailsTo(withoutKey)).to.have.length(point === 'accept-after' ? 1 : 0);
     });
@@ -184,7 +182,7 @@ describe('a crash at a fault point outside of sending', function () {
       await startHealthyWorker();
       const finished = async () =>
         (await db('workflowMoves').where({ workflowId: id }).first('finishedAt', 'moved')) ?? {};
-      await eventually(async () => Boolean((await finished()).finishedAt), { ...TIMEOUT, what: 'the end of the move' });
+      await eventually(async () => Boolean((await finished()).finishedAt), { what: 'the end of the move' });
       expect((await finished()).moved).to.equal(WAITING);
       const versions = await db('executions').where({ workflowId: id }).distinct('version');
       expect(versions).to.deep.equal([{ version: version + 1 }]);

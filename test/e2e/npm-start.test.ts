@@ -22,9 +22,7 @@ import { eventually } from '../support/waiting.ts';
 const root = resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 120_000;
 
-describe('npm start', function () {
-  this.timeout(300_000);
-
+describe('npm start', () => {
   let home: string;
   let output: string;
   let npm: ChildProcess | undefined;
@@ -69,7 +67,7 @@ describe('npm start', function () {
     JSON.parse(readFileSync(join(file('run'), 'stack.lock'), 'utf8')) as ProcessIdentity;
   const expectAllProcessesEnd = async (all: ProcessIdentity[]): Promise<void> => {
     const alive = () => all.filter(isRunning).map(({ pid }) => pid);
-    await eventually(() => alive().length === 0, { timeoutMs: 60_000, what: 'the end of all processes' });
+    await eventually(() => alive().length === 0, { what: 'the end of all processes' });
     expect(existsSync(file('stack.json'))).to.equal(false);
   };
 

@@ -12,7 +12,6 @@ import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../supp
 import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
-const WAIT = { timeoutMs: 60_000 };
 const MAILS = 60;
 const CONTACTS = 20;
 /** Fewer than either process has in its pool, so that connections of the clients share those of the server. */
@@ -58,8 +57,7 @@ ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeo
   return url.toString();
 }
 
-describe('API and worker behind PgBouncer in transaction mode', function () {
-  this.timeout(240_000);
+describe('API and worker behind PgBouncer in transaction mode', () => {
   let temporal: OwnNamespace;
   let stack: Stack;
   let worker: ServiceProcess;
@@ -103,17 +101,17 @@ describe('API and worker behind PgBouncer in transaction mode', function () {
     });
     expect(imported.status).to.be.oneOf([200, 201, 202]);
 
-    await smtp.received(MAILS, WAIT);
+    await smtp.received(MAILS);
     const completed = async () => (await db('executions').where({ status: 'COMPLETED' })).length === CONTACTS;
-    await eventually(completed, { what: 'the end of all executions', ...WAIT });
+    await eventually(completed, { what: 'the end of all executions' });
     const isImported = async () => (await db('jobs').where({ status: 'COMPLETED' })).length === 1;
-    await eventually(isImported, { what: 'the import', ...WAIT });
+    await eventually(isImported, { what: 'the import' });
 
     const draft = { name: 'News', subject: 'News', body: '<p>News</p>', audienceType: 'ALL' };
     const { body } = await server.post('/campaigns', { ...draft, from: `shop@${project.senderDomain}` });
     expect((await server.post(`/campaigns/${body.data.id}/send`, {})).status).to.be.oneOf([200, 202]);
     const isSent = async () => (await server.get(`/campaigns/${body.data.id}`)).body.status === 'SENT';
-    await eventually(isSent, { what: 'the end of the campaign', timeoutMs: 120_000 });
+    await eventually(isSent, { what: 'the end of the campaign' });
 
     const problems = [stack.api, worker].flatMap((child) =>
       child

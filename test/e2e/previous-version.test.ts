@@ -15,10 +15,7 @@ import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { type OwnNamespace, ownNamespace } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-const WAIT = { timeoutMs: 60_000 };
-
-describe('API and worker of the version before the newest migration, on the new schema', function () {
-  this.timeout(300_000);
+describe('API and worker of the version before the newest migration, on the new schema', () => {
   let temporal: OwnNamespace;
   let database: ConnectedDatabase;
   let smtp: SmtpStandIn;
@@ -53,7 +50,7 @@ describe('API and worker of the version before the newest migration, on the new 
     const mail = { to, from: `shop@${project.senderDomain}`, subject: 'Hello', body, subscribed: true };
     const answer = await server().post('/v1/send', mail);
     expect(answer).to.have.status(200);
-    const [received] = await smtp.received(1, { to, ...WAIT });
+    const [received] = await smtp.received(1, { to });
     return { id: answer.body.data.emails[0].email as string, html: (await received?.parsed())?.html ?? '' };
   };
   const visit = (html: string, pattern: RegExp, headers = {}) =>
@@ -68,7 +65,7 @@ describe('API and worker of the version before the newest migration, on the new 
         const { body } = await server().get(`/emails/${id}`);
         return body.status === 'CLICKED' && body.openedAt !== null;
       },
-      { what: 'the open and the click in the record', ...WAIT },
+      { what: 'the open and the click in the record' },
     );
     expect(await server().post('/events/track', { email: 'ann@example.com', event: 'signup' })).to.have.status(200);
 
@@ -77,7 +74,7 @@ describe('API and worker of the version before the newest migration, on the new 
     const campaign = created.body.data.id;
     expect((await server().post(`/campaigns/${campaign}/send`, {})).status).to.be.oneOf([200, 202]);
     const stats = () => server().get(`/campaigns/${campaign}`);
-    await eventually(async () => (await stats()).body.status === 'SENT', { what: 'the end of the campaign', ...WAIT });
+    await eventually(async () => (await stats()).body.status === 'SENT', { what: 'the end of the campaign' });
     expect((await stats()).body).to.include({ sentCount: 1 });
 
     const sum = (data: Record<string, number>[], kind: string) =>
@@ -87,7 +84,7 @@ describe('API and worker of the version before the newest migration, on the new 
         const { data } = (await server().get('/analytics/timeseries')).body;
         return sum(data, 'sent') === 2 && sum(data, 'opened') === 1 && sum(data, 'clicked') === 1;
       },
-      { what: 'the figures of the analytics', ...WAIT },
+      { what: 'the figures of the analytics' },
     );
   });
 
@@ -95,7 +92,7 @@ describe('API and worker of the version before the newest migration, on the new 
     const beside = await startApi(env);
     try {
       const { id } = await send(`${newId()}@example.com`);
-      await eventually(async () => (await server().get(`/emails/${id}`)).body.status === 'SENT', WAIT);
+      await eventually(async () => (await server().get(`/emails/${id}`)).body.status === 'SENT');
       await setMails(database.db, { id }, { openedAt: new Date(), humanOpenedAt: new Date() });
       const figures = async () => {
         const { data } = (await server(beside.url).get('/analytics/timeseries')).body;
@@ -103,7 +100,6 @@ describe('API and worker of the version before the newest migration, on the new 
       };
       await eventually(async () => (await countRows(database.db, 'activity_deltas')) === 0, {
         what: 'the worker of the previous version to aggregate',
-        ...WAIT,
       });
       expect(await figures()).to.equal(1);
     } finally {

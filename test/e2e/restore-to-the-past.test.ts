@@ -19,10 +19,7 @@ import { temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
-const TIMEOUT = { timeoutMs: 90_000 };
-
-describe('restoring one of two databases to the past', function () {
-  this.timeout(300_000);
+describe('restoring one of two databases to the past', () => {
   let dev: OwnDevServer;
   let smtp: SmtpStandIn;
   let database: TestDatabase;
@@ -93,11 +90,10 @@ describe('restoring one of two databases to the past', function () {
   };
   const waits = (email: string) =>
     eventually(async () => (await executionOf(email))?.awaited_event === 'bought', {
-      ...TIMEOUT,
       what: `${email} waits`,
     });
   const exits = (email: string) =>
-    eventually(async () => (await executionOf(email))?.status === 'EXITED', { ...TIMEOUT, what: `${email} exits` });
+    eventually(async () => (await executionOf(email))?.status === 'EXITED', { what: `${email} exits` });
   const isOpen = (id: string, generation: number) =>
     openRuns(temporal).isOpen({
       workflowId: workflowIds.execution(project.id, id, generation),
@@ -144,7 +140,7 @@ describe('restoring one of two databases to the past', function () {
     await waits('after@example.com');
     const after = await executionOf('after@example.com');
     await send('later@example.com');
-    await smtp.received(4, TIMEOUT);
+    await smtp.received(4);
     await stop();
     await db.destroy();
 
@@ -161,12 +157,12 @@ describe('restoring one of two databases to the past', function () {
       expect(revived).to.be.at.least(1);
       expect(ended).to.be.at.least(1);
       const restarted = async () => (await isOpen(before?.id ?? '', 2)) && !(await isOpen(after?.id ?? '', 1));
-      await eventually(restarted, { ...TIMEOUT, what: 'the same workflows on both sides' });
+      await eventually(restarted, { what: 'the same workflows on both sides' });
       await track('before@example.com', 'bought');
       await exits('before@example.com');
       expect(await visitsOf(before?.id ?? '')).to.deep.equal([1, 2, 3].map((visit) => [visit, 'COMPLETED']));
       // Sent before and after the restore, under the same Message-ID.
-      await smtp.received(7, TIMEOUT);
+      await smtp.received(7);
       for (let n = 0; n < 3; n++) {
         const copies = smtp.mailsTo(`pending${n}@example.com`);
         expect(copies).to.have.length(2);
@@ -200,7 +196,7 @@ describe('restoring one of two databases to the past', function () {
     await track('after@example.com', 'signed up');
     await waits('after@example.com');
     await send('once@example.com');
-    await smtp.received(1, TIMEOUT);
+    await smtp.received(1);
     await stop();
     await dev.stop();
     copyAll(saved, temporalFile);
@@ -208,16 +204,16 @@ describe('restoring one of two databases to the past', function () {
     await start();
 
     const [before, after] = [await executionOf('before@example.com'), await executionOf('after@example.com')];
-    await eventually(async () => !(await isOpen(after?.id ?? '', 1)), TIMEOUT);
+    await eventually(async () => !(await isOpen(after?.id ?? '', 1)));
     await reconcile();
     const agrees = async () => (await isOpen(after?.id ?? '', 2)) && !(await isOpen(before?.id ?? '', 1));
-    await eventually(agrees, { ...TIMEOUT, what: 'the same workflows on both sides' });
+    await eventually(agrees, { what: 'the same workflows on both sides' });
     await track('after@example.com', 'bought');
     await exits('after@example.com');
     for (const execution of [before, after])
       expect(await visitsOf(execution?.id ?? '')).to.deep.equal([1, 2, 3].map((visit) => [visit, 'COMPLETED']));
     await send('again@example.com');
-    await smtp.received(2, TIMEOUT);
+    await smtp.received(2);
     expect(smtp.mails.map(({ to }) => to[0])).to.deep.equal(['once@example.com', 'again@example.com']);
     await hasNothingToDo();
   });
@@ -229,7 +225,7 @@ describe('restoring one of two databases to the past', function () {
         const { revived, ended } = await reconcile();
         return revived + ended === 0;
       },
-      { ...TIMEOUT, what: 'a reconciler with nothing to do' },
+      { what: 'a reconciler with nothing to do' },
     );
 
   /** SQLite keeps the newest changes in a file beside the database. */

@@ -11,8 +11,7 @@ interface Load {
   answers: { status: number; startedAt: number }[];
 }
 
-describe('revoking keys under load in two API processes', function () {
-  this.timeout(120_000);
+describe('revoking keys under load in two API processes', () => {
   let database: ConnectedDatabase;
   let apis: ServiceProcess[];
   let project: ApiProject;

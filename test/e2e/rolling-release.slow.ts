@@ -9,7 +9,6 @@ import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../supp
 import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
-const WAIT = { timeoutMs: 120_000 };
 const MOST_OPEN = 15;
 
 describe('a rolling release, forward and back', function () {
@@ -35,7 +34,7 @@ describe('a rolling release, forward and back', function () {
         const { current } = (await describeDeployment(temporal).catch(() => undefined)) ?? {};
         return current !== undefined && test(current) && current;
       },
-      { what: 'the current build', ...WAIT },
+      { what: 'the current build' },
     );
 
   /** Returns the running build besides this one. A worker is listed soon after it is ready. */
@@ -46,7 +45,7 @@ describe('a rolling release, forward and back', function () {
         const isOther = ({ id, running }: { id: string; running: boolean }) => running && id !== build;
         return (builds as { id: string; running: boolean }[]).find(isOther)?.id;
       },
-      { what: 'another build', ...WAIT },
+      { what: 'another build' },
     );
 
   async function setCurrent(build: string): Promise<void> {
@@ -93,12 +92,12 @@ describe('a rolling release, forward and back', function () {
         contacts++;
         // Every contact is an execution. With more than the machine carries, Temporal would not answer in time.
         const open = async () => (await db('executions').whereIn('status', ['RUNNING', 'WAITING'])).length;
-        await eventually(async () => (await open()) < MOST_OPEN, { what: 'the end of executions', ...WAIT });
+        await eventually(async () => (await open()) < MOST_OPEN, { what: 'the end of executions' });
       }
     })();
     const moreContacts = (from: number) =>
       Promise.race([
-        eventually(() => contacts >= from + 5, { what: 'executions under load', ...WAIT }),
+        eventually(() => contacts >= from + 5, { what: 'executions under load' }),
         load.then(() => expect.fail('the load ended early')),
       ]);
 
@@ -124,11 +123,11 @@ describe('a rolling release, forward and back', function () {
     await load;
 
     const ended = async () => (await db('emails').whereNot({ status: 'SENT' })).length === 0;
-    await eventually(ended, { what: 'all mail sent', ...WAIT });
+    await eventually(ended, { what: 'all mail sent' });
     const messageIds = stack.smtp.mails.map(({ messageId }) => messageId);
     expect(messageIds, 'each once').to.have.members(accepted.map((id) => `<${id}@${project.senderDomain}>`));
     const completed = async () => (await db('executions').where({ status: 'COMPLETED' })).length;
-    await eventually(async () => (await completed()) === contacts, { what: 'the end of all executions', ...WAIT });
+    await eventually(async () => (await completed()) === contacts, { what: 'the end of all executions' });
     expect(await db('executions')).to.have.lengthOf(contacts);
     expect(await db('stuckWorkflows')).to.deep.equal([]);
     await Promise.all([worker.stop(), previousApi.stop()]);

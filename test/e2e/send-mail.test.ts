@@ -5,8 +5,7 @@ import { outgoingMails, runningSenders } from '../support/rows/mails.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('sending one mail end to end', function () {
-  this.timeout(120_000);
+describe('sending one mail end to end', () => {
   let temporal: OwnNamespace;
   let stack: Stack;
   let worker: ServiceProcess;

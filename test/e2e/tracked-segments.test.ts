@@ -3,10 +3,7 @@ import { readEventNames } from '../support/reading.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-const TIMEOUT = { timeoutMs: 60_000 };
-
-describe('a tracked segment with a running worker', function () {
-  this.timeout(120_000);
+describe('a tracked segment with a running worker', () => {
   let temporal: OwnNamespace;
   let stack: Stack;
 
@@ -29,9 +26,9 @@ describe('a tracked segment with a running worker', function () {
     expect(created.status).to.equal(201);
     const contact = { email: 'ann@example.com', data: { plan: 'pro' } };
     expect((await stack.server.post('/contacts', contact)).status).to.equal(201);
-    await eventually(async () => (await eventNames()).length === 1, { ...TIMEOUT, what: 'the entry' });
+    await eventually(async () => (await eventNames()).length === 1, { what: 'the entry' });
     expect((await stack.server.post('/contacts', { ...contact, data: { plan: 'free' } })).status).to.equal(200);
-    await eventually(async () => (await eventNames()).length === 2, { ...TIMEOUT, what: 'the exit' });
+    await eventually(async () => (await eventNames()).length === 2, { what: 'the exit' });
     expect(await eventNames()).to.deep.equal(['segment.pro-users.entry', 'segment.pro-users.exit']);
   });
 
@@ -49,12 +46,12 @@ describe('a tracked segment with a running worker', function () {
     };
     const created = await stack.server.post('/segments', { name: 'New', trackMembership: true, condition });
     expect(created, JSON.stringify(created.body)).to.have.status(201);
-    await eventually(exists, { ...TIMEOUT, what: 'the Schedule' });
+    await eventually(exists, { what: 'the Schedule' });
     expect((await stack.server.delete(`/segments/${created.body.id}`)).status).to.be.oneOf([200, 204]);
-    await eventually(async () => !(await exists()), { ...TIMEOUT, what: 'the end of the Schedule' });
+    await eventually(async () => !(await exists()), { what: 'the end of the Schedule' });
     const again = await stack.server.post('/segments', { name: 'New again', trackMembership: true, condition });
     expect(again).to.have.status(201);
-    await eventually(exists, { ...TIMEOUT, what: 'the Schedule again' });
+    await eventually(exists, { what: 'the Schedule again' });
   });
 
   for (const [what, id] of [
@@ -69,7 +66,7 @@ describe('a tracked segment with a running worker', function () {
           const { recentActions } = (await schedule.describe()).info;
           return recentActions.length > 0 && recentActions;
         },
-        { ...TIMEOUT, what: `a run of ${id}` },
+        { what: `a run of ${id}` },
       );
       const [first] = runs;
       const { workflowId } = first?.action.workflow ?? { workflowId: '' };

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('tracking of a sent mail', function () {
-  this.timeout(90_000);
+describe('tracking of a sent mail', () => {
   let namespace: OwnNamespace;
   let stack: Stack;
 

@@ -9,8 +9,7 @@ const CONNECTIONS = 4;
 /** More than two senders lease ahead (services/sending/queue.ts): with less, one of them could lease most of it. */
 const MAILS = 640;
 
-describe('two workers on a throttled relay', function () {
-  this.timeout(300_000);
+describe('two workers on a throttled relay', () => {
   let temporal: OwnNamespace;
   let stack: Stack;
 
@@ -28,7 +27,7 @@ describe('two workers on a throttled relay', function () {
   async function rateOf(start: () => Promise<void>): Promise<number> {
     const before = stack.smtp.mails.length;
     await start();
-    await stack.smtp.received(before + MAILS, { timeoutMs: 120_000 });
+    await stack.smtp.received(before + MAILS);
     const times = stack.smtp.mails.slice(before).map(({ receivedAt }) => receivedAt.getTime());
     const [first = 0, last = 0] = [times[MAILS / 10], times[MAILS - MAILS / 10 - 1]];
     return ((MAILS * 0.8) / (last - first)) * 1_000;
@@ -62,7 +61,6 @@ describe('two workers on a throttled relay', function () {
     const second = await stack.startWorker();
     await eventually(async () => (await db('senders').where('leaseUntil', '>', db.fn.now())).length === 2, {
       what: 'a sender in each worker',
-      timeoutMs: 60_000,
     });
     const two = { campaign: await rateOf(campaign), single: await rateOf(singleMails) };
     console.log(`      mails a second: one worker ${JSON.stringify(one)}, two ${JSON.stringify(two)}`);

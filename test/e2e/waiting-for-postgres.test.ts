@@ -6,8 +6,7 @@ import { type Env, spawnApi, spawnWorker } from '../support/processes.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('a process that starts without a connection to Postgres', function () {
-  this.timeout(180_000);
+describe('a process that starts without a connection to Postgres', () => {
   let database: ConnectedDatabase;
   let temporal: OwnNamespace;
 
@@ -37,7 +36,7 @@ describe('a process that starts without a connection to Postgres', function () {
       url.port = String(port);
     });
     const says = () => worker.logs().includes('cannot connect to the database; waiting for it');
-    await eventually(says, { what: 'the message', timeoutMs: 60_000 });
+    await eventually(says, { what: 'the message' });
     const door = await startBalancer([Number(new URL(database.url).port)], port);
     await worker.ready();
     expect(worker.logs()).to.include('everpost doctor').and.include('the database answers');
@@ -54,7 +53,7 @@ describe('a process that starts without a connection to Postgres', function () {
         [url.username, url.password] = [role, 'secret'];
       }, spawn);
       const says = () => process.logs().includes('cannot connect to the database; waiting for it');
-      await eventually(says, { what: 'the message', timeoutMs: 60_000 });
+      await eventually(says, { what: 'the message' });
       expect(process.logs()).to.include('too many connections');
       await database.db.raw('alter role ?? connection limit 50', [role]);
       await process.ready();

@@ -4,11 +4,7 @@ import { type HttpReceiver, type ReceivedRequest, startHttpReceiver } from '../s
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-// After a kill Temporal waits for the heartbeat timeout.
-const TIMEOUT = { timeoutMs: 90_000 };
-
-describe('outbound webhooks', function () {
-  this.timeout(180_000);
+describe('outbound webhooks', () => {
   let temporal: OwnNamespace;
   let receiver: HttpReceiver;
   let stack: Stack;
@@ -47,7 +43,7 @@ describe('outbound webhooks', function () {
     await stack.startWorker();
     const { secret } = await addEndpoint('/hook', ['email.*', 'contact.created']);
     const emailId = await stack.send('ann@example.com');
-    await receiver.received(2, TIMEOUT);
+    await receiver.received(2);
     expect(receiver.requests.map(typeOf)).to.have.members(['contact.created', 'email.sent']);
     const sent = receiver.requests.find((request) => typeOf(request) === 'email.sent');
     const payload = new Webhook(secret).verify(sent?.body ?? '', sent?.headers as never) as { data: object };
@@ -67,11 +63,11 @@ describe('outbound webhooks', function () {
     const worker = await stack.startWorker();
     const names = Array.from({ length: 15 }, (_, n) => `event${n}`);
     for (const name of names) await track(name);
-    const begun = (await receiver.received(5, TIMEOUT)).map(({ headers }) => headers['webhook-id']);
+    const begun = (await receiver.received(5)).map(({ headers }) => headers['webhook-id']);
     expect(await worker.kill()).to.deep.equal({ code: null, signal: 'SIGKILL' });
     isHanging = false;
     await stack.startWorker();
-    await eventually(async () => (await statuses(id)).every((status) => status === 'DELIVERED'), TIMEOUT);
+    await eventually(async () => (await statuses(id)).every((status) => status === 'DELIVERED'));
     const byType = new Map(receiver.requests.map((request) => [typeOf(request), new Set<unknown>()]));
     for (const request of receiver.requests) byType.get(typeOf(request))?.add(request.headers['webhook-id']);
     expect([...byType.keys()]).to.have.members(names.map((name) => `event.${name}`));
@@ -86,10 +82,10 @@ describe('outbound webhooks', function () {
     const [slow, fast] = [await addEndpoint('/slow', ['event.*']), await addEndpoint('/fast', ['event.*'])];
     await stack.startWorker();
     await track('first');
-    await eventually(() => at('/slow').length > 0, { ...TIMEOUT, what: 'a call that hangs' });
+    await eventually(() => at('/slow').length > 0, { what: 'a call that hangs' });
     for (const name of ['second', 'third']) await track(name);
-    await eventually(() => at('/fast').length === 3, { ...TIMEOUT, what: 'three calls of the fast endpoint' });
-    await eventually(async () => (await statuses(fast.id)).every((status) => status === 'DELIVERED'), TIMEOUT);
+    await eventually(() => at('/fast').length === 3, { what: 'three calls of the fast endpoint' });
+    await eventually(async () => (await statuses(fast.id)).every((status) => status === 'DELIVERED'));
     expect(await statuses(slow.id)).to.not.include('DELIVERED');
   });
 });

@@ -12,8 +12,6 @@ import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../supp
 import { eventually } from '../support/waiting.ts';
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
 
-// Temporal detects a lost activity after its timeout; that of a webhook is the longest.
-const TIMEOUT = { timeoutMs: 90_000 };
 const STEPS = ['change', 'decide', 'greet', 'call', 'pause', 'wait', 'out'];
 /** Every record that an execution writes, by visit and status: each in a separate transaction. */
 const RECORDS = [
@@ -50,8 +48,7 @@ const isAfterWait = ({ visit, status }: KillPoint) => visit > 6 || (visit === 6 
 const LOCKS = 9_731;
 const workerConnections = `application_name = 'everpost-worker' and datname = current_database()`;
 
-describe('executions', function () {
-  this.timeout(240_000);
+describe('executions', () => {
   let temporal: OwnNamespace;
   let stack: Stack;
   let receiver: HttpReceiver;
@@ -170,7 +167,7 @@ describe('executions', function () {
       }
       return remaining.size === 0;
     };
-    return eventually(round, { ...TIMEOUT, what: `${buyers.length} executions that wait for their event` });
+    return eventually(round, { what: `${buyers.length} executions that wait for their event` });
   };
 
   it('take each step once when every worker is killed during and after the commit of each step', async () => {
@@ -183,7 +180,6 @@ describe('executions', function () {
     const late = killPoints.filter((killPoint) => !isEarly(killPoint));
     const allBlocked = (count: number) =>
       eventually(async () => (await waiting()).length === count && waiting(), {
-        ...TIMEOUT,
         what: `${count} commits`,
       });
     // Executions with many steps first: a blocked one occupies a slot of the worker.
@@ -222,9 +218,9 @@ describe('executions', function () {
         const all = await readStates(id);
         return [...all.values()].every(({ status }) => !['RUNNING', 'WAITING'].includes(status)) && all;
       },
-      { ...TIMEOUT, what: 'the end of all executions' },
+      { what: 'the end of all executions' },
     );
-    await smtp.received(killPoints.length, TIMEOUT);
+    await smtp.received(killPoints.length);
     for (const killPoint of killPoints) {
       const { email, visit, status, isCommitted } = killPoint;
       const { id: executionId = '', ...state } = end.get(email) ?? {};
@@ -274,9 +270,9 @@ describe('executions', function () {
     const unanswered = burst(lockedEmail);
     const waits = `application_name = 'everpost-api' and datname = current_database() and wait_event_type = 'Lock'`;
     const isWaiting = async () => (await rows(`select 1 from pg_stat_activity where ${waits}`)).length > 0;
-    await eventually(isWaiting, { ...TIMEOUT, what: 'a call that waits for the lock' });
+    await eventually(isWaiting, { what: 'a call that waits for the lock' });
     const calls = Promise.all([unanswered, ...emails.slice(1).map(burst)]);
-    await eventually(() => answered.length >= 50, { ...TIMEOUT, what: 'fifty answers' });
+    await eventually(() => answered.length >= 50, { what: 'fifty answers' });
     expect(await api.kill()).to.deep.equal({ code: null, signal: 'SIGKILL' });
     await calls;
     expect(answered).not.to.include(lockedEmail);
@@ -291,7 +287,7 @@ describe('executions', function () {
     const isQuiet = async () =>
       (await queuedEvents(database.db)).length === 0 &&
       (await storedExecutions(database.db, { workflowId: id }).whereNot({ status: 'EXITED' })).length === 0;
-    await eventually(isQuiet, { ...TIMEOUT, what: 'the end of all executions' });
+    await eventually(isQuiet, { what: 'the end of all executions' });
     const counts = await rows<{ email: string; events: number; executions: number }>(
       `select c.email,
          (select count(*) from events e where e.contact_id = c.id and e.name = 'burst')::integer as events,

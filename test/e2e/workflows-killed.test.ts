@@ -12,7 +12,6 @@ import { temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 import { build } from '../support/workflow-building.ts';
 
-const TIMEOUT = { timeoutMs: 120_000 };
 const CONTACTS = 8;
 
 describe('executions while processes are killed', function () {
@@ -48,7 +47,7 @@ describe('executions while processes are killed', function () {
         const rows: Execution[] = await executions(workflowId);
         return rows.length === CONTACTS && rows.every(test);
       },
-      { ...TIMEOUT, what },
+      { what },
     );
   const emails = Array.from({ length: CONTACTS }, (_, n) => `person${n}@example.com`);
   const track = async (event: string) => {
@@ -88,10 +87,10 @@ describe('executions while processes are killed', function () {
 
     await track('signed up');
     // During the first steps of some executions.
-    await eventually(async () => (await executions(id)).some(({ visit }) => visit > 1), TIMEOUT);
+    await eventually(async () => (await executions(id)).some(({ visit }) => visit > 1));
     await restartWorker();
     // During the webhooks of some.
-    await receiver.received(1, TIMEOUT);
+    await receiver.received(1);
     await restartWorker();
     await reached(id, ({ status, visit }) => status === 'WAITING' && visit === 5, 'all waiting for the event');
 
@@ -122,11 +121,9 @@ describe('executions while processes are killed', function () {
     expect(new Set(calls).size).to.equal(CONTACTS);
     await eventually(
       async () => (await storedMails(database.db, { workflowId: id, status: 'SENT' })).length === mails.length,
-      TIMEOUT,
     );
     const query = 'WorkflowType = "execution" AND ExecutionStatus = "Running"';
     await eventually(async () => (await temporal.client.workflow.count(query)).count === 0, {
-      ...TIMEOUT,
       what: 'the end of all Temporal workflows',
     });
   });
@@ -147,9 +144,9 @@ describe('executions while processes are killed', function () {
       for await (const { workflowId } of temporal.client.workflow.list({ query })) ids.push(workflowId);
       return ids;
     };
-    const ids = await eventually(async () => ((await open()).length === CONTACTS ? open() : undefined), TIMEOUT);
+    const ids = await eventually(async () => ((await open()).length === CONTACTS ? open() : undefined));
     for (const workflowId of ids) await temporal.client.workflow.getHandle(workflowId).terminate('by hand');
-    await eventually(async () => (await open()).length === 0, TIMEOUT);
+    await eventually(async () => (await open()).length === 0);
     await setExecutions(database.db, { workflowId: id }, { updatedAt: new Date(Date.now() - 600_000) });
 
     await temporal.client.schedule.getHandle('reconciler').trigger();
@@ -172,12 +169,12 @@ describe('executions while processes are killed', function () {
     expect(await patch({ enabled: true })).to.have.status(200);
     const handle = temporal.client.schedule.getHandle(`cron/${project.id}/${id}`);
     const described = () => handle.describe().catch(() => undefined);
-    await eventually(async () => (await described())?.state.paused === false, { ...TIMEOUT, what: 'the Schedule' });
+    await eventually(async () => (await described())?.state.paused === false, { what: 'the Schedule' });
     await handle.trigger();
     await reached(id, ({ status }) => status === 'EXITED', 'all contacts through');
     await patch({ enabled: false });
-    await eventually(async () => (await described())?.state.paused === true, { ...TIMEOUT, what: 'the pause' });
+    await eventually(async () => (await described())?.state.paused === true, { what: 'the pause' });
     expect(await server.delete(`/workflows/${id}`)).to.have.status(204);
-    await eventually(async () => (await described()) === undefined, { ...TIMEOUT, what: 'the end of the Schedule' });
+    await eventually(async () => (await described()) === undefined, { what: 'the end of the Schedule' });
   });
 });

@@ -185,7 +185,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     const meanwhile = async (handle: WorkflowHandle) => {
       const isLeftToAnActivity = async () =>
         (await handle.fetchHistory()).events?.some((event) => event.activityTaskScheduledEventAttributes);
-      await eventually(isLeftToAnActivity, { timeoutMs: 60_000 });
+      await eventually(isLeftToAnActivity);
       await trx.rollback();
     };
     return { ...executionRun(project, workflow.id, id), meanwhile };
@@ -223,7 +223,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     });
     const id = await driver.start(workflow, 'ann@example.com');
     const meanwhile = async (handle: WorkflowHandle) => {
-      await eventually(async () => (await driver.execution(id)).status === 'WAITING', { timeoutMs: 60_000 });
+      await eventually(async () => (await driver.execution(id)).status === 'WAITING');
       await handle.signal(signalNames.refresh);
     };
     return { ...executionRun(project, workflow.id, id), meanwhile };

@@ -66,8 +66,7 @@ describe('rate limit of public key, secret key and sessions', () => {
 
   const calls = (caller: RateCaller, count: number): RateCaller[] => Array.from({ length: count }, () => caller);
 
-  it('decides every call of a random sequence over up to three processes like the rule', async function () {
-    this.timeout(120_000);
+  it('decides every call of a random sequence over up to three processes like the rule', async () => {
     const call = fc.tuple(
       fc.constantFrom<RateCaller>('public', 'secret', 'session'),
       fc.nat({ max: 2 }),
@@ -94,8 +93,7 @@ describe('rate limit of public key, secret key and sessions', () => {
     );
   });
 
-  it('allows as many calls as the rule in concurrent bursts', async function () {
-    this.timeout(120_000);
+  it('allows as many calls as the rule in concurrent bursts', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 200 }),

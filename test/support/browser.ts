@@ -62,7 +62,7 @@ export async function visit(options: VisitOptions): Promise<Visit> {
     reducedMotion: 'reduce',
     locale,
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   const [name = '', value = ''] = cookie?.split('=') ?? [];
   if (cookie) await context.addCookies([{ name, value, url }]);
   const page = await context.newPage();

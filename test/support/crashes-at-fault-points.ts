@@ -9,7 +9,6 @@ import { endLeases, testSender } from './sending.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from './stack.ts';
 import { eventually } from './waiting.ts';
 
-const TIMEOUT = { timeoutMs: 90_000 };
 const MAILS = 3;
 
 export type CrashedMail = 'transactional' | 'campaign';
@@ -99,7 +98,6 @@ export const isUsualCrash = ({ point, kind }: CrashCase): boolean => USUAL[kind]
 /** Declares a test for each case: a worker ends itself at the fault point, and another sender goes on. */
 export const crashTests = (cases: CrashCase[]) =>
   function (this: Mocha.Suite): void {
-    this.timeout(180_000);
     let temporal: OwnNamespace;
     let stack: Stack;
     const workers: ServiceProcess[] = [];
@@ -156,11 +154,11 @@ export const crashTests = (cases: CrashCase[]) =>
       const worker = await spawnWorker({ ...env, EVERPOST_FAULT_POINT: `${point}:1` });
       workers.push(worker);
       if (point.endsWith('-release')) {
-        await smtp.received(1, TIMEOUT);
+        await smtp.received(1);
         await worker.ready();
         worker.signal('SIGTERM');
         // Nothing more begins, and what has begun is finished.
-        await eventually(() => worker.logs().includes('shutting down'), { ...TIMEOUT, what: 'the shutdown' });
+        await eventually(() => worker.logs().includes('shutting down'), { what: 'the shutdown' });
         smtp.behave();
       }
       expect(await worker.exited, worker.logs()).to.deep.equal({ code: null, signal: 'SIGKILL' });

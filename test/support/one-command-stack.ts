@@ -63,7 +63,7 @@ export class OneCommandStack {
     npm.kill('SIGTERM');
     await exited;
     // npm may end before the stack does.
-    await eventually(() => this.#isUnlocked(), { timeoutMs: 60_000, what: 'the end of the stack' });
+    await eventually(() => this.#isUnlocked(), { what: 'the end of the stack' });
   }
 
   /** Runs the command line with the settings of the stack. */

@@ -25,7 +25,7 @@ export interface ServiceProcess {
 }
 
 const root = resolve(import.meta.dirname, '../..');
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 180_000;
 const SHUTDOWN_STEPS = [{ signal: 'SIGTERM' as const, waitMs: 60_000 }];
 
 /**

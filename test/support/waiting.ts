@@ -9,7 +9,7 @@ export interface WaitOptions {
 /** Polls until the result is neither false nor undefined, and returns it. */
 export async function eventually<T>(
   poll: () => T | false | undefined | Promise<T | false | undefined>,
-  { timeoutMs = 60_000, what = 'what the test waits for' }: WaitOptions = {},
+  { timeoutMs = 120_000, what = 'what the test waits for' }: WaitOptions = {},
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (let delayMs = 5; ; delayMs = Math.min(delayMs * 2, 100)) {

@@ -30,8 +30,7 @@ describe('checkDomainNow', () => {
   let project: TestProject;
   const settings = readSettings({});
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     [database, dns, temporal] = await Promise.all([connectTestDatabase(), startDns(), ownNamespace()]);
     project = await makeProject(database.db);
     resolver = createResolver({ servers: [dns.address] });

@@ -30,8 +30,7 @@ describe('a build of the workflow code', () => {
   });
 });
 
-describe('workers with builds', function () {
-  this.timeout(240_000);
+describe('workers with builds', () => {
   let database: ConnectedDatabase;
   let temporal: OwnNamespace;
   let env: Env;
@@ -55,7 +54,6 @@ describe('workers with builds', function () {
   const currentIs = (build: string) =>
     eventually(async () => (await describeDeployment(temporal).catch(() => undefined))?.current === build, {
       what: `${build} to be current`,
-      timeoutMs: 60_000,
     });
   /** Proves that workflow tasks are handled: a run of the retention ends. */
   const runs = async () => {

@@ -35,8 +35,7 @@ describe('an execution in the Temporal Web UI', () => {
   let executionId: string;
   const ends: (() => Promise<unknown>)[] = [];
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     database = await connectTestDatabase();
     ends.push(() => database.close());
     project = await makeProject(database.db);
@@ -54,7 +53,7 @@ describe('an execution in the Temporal Web UI', () => {
     });
     executionId = await driver.start(workflow, EMAIL, { name: NAME });
     ({ contactId } = await driver.execution(executionId));
-    await eventually(async () => (await driver.execution(executionId)).status === 'WAITING', { timeoutMs: 60_000 });
+    await eventually(async () => (await driver.execution(executionId)).status === 'WAITING');
   });
   after(async () => {
     for (const end of ends.reverse()) await end();

@@ -6,8 +6,7 @@ import { startApi, startWorker } from '../support/processes.ts';
 import { ownNamespace } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('processes', function () {
-  this.timeout(120_000);
+describe('processes', () => {
   let database: ConnectedDatabase;
 
   before(async () => {

@@ -19,8 +19,7 @@ async function start(args: string[], env: Env): Promise<{ code: unknown; output:
   });
 }
 
-describe('the worker refuses to start', function () {
-  this.timeout(120_000);
+describe('the worker refuses to start', () => {
   let empty: TestDatabase;
 
   before(async () => {

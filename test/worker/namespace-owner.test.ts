@@ -7,8 +7,7 @@ import { type ConnectedDatabase, connectTestDatabase } from '../support/connecte
 import { type Env, spawnWorker, startWorker } from '../support/processes.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
 
-describe('a namespace of Temporal', function () {
-  this.timeout(120_000);
+describe('a namespace of Temporal', () => {
   let temporal: OwnNamespace;
 
   before(async () => {
@@ -77,8 +76,7 @@ describe('a namespace of Temporal', function () {
   });
 });
 
-describe('workers of two installations that name the same namespace', function () {
-  this.timeout(120_000);
+describe('workers of two installations that name the same namespace', () => {
   let databases: ConnectedDatabase[];
   let temporal: OwnNamespace;
 

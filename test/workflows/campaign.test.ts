@@ -37,8 +37,7 @@ describe('the campaign workflow', () => {
   let project: TestProject;
   let stop: () => Promise<void>;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     [env, database, smtp] = await Promise.all([timeSkipping(), connectTestDatabase(), startSmtp()]);
     const { db } = database;
     sending = testSender(database.url, { url: smtp.url, connections: 3 });

@@ -36,8 +36,7 @@ describe('the domain workflow', () => {
   const settings = readSettings({});
   const checks: string[] = [];
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     [env, database, dns] = await Promise.all([timeSkipping(), connectTestDatabase(), startDns()]);
     project = await makeProject(database.db);
     resolver = createResolver({ servers: [dns.address], timeoutMs: 200 });
@@ -84,8 +83,7 @@ describe('the domain workflow', () => {
   const state = async ({ id }: Domain) => (await Domain.query(database.db).findById(id))?.status;
   const checksOf = ({ id }: Domain) => checks.filter((checked) => checked === id).length;
 
-  it('checks every 5 minutes while pending and every hour once verified', async function () {
-    this.timeout(120_000);
+  it('checks every 5 minutes while pending and every hour once verified', async () => {
     const added = await add();
     const { domain } = added;
     const run = await start(domain);
@@ -101,8 +99,7 @@ describe('the domain workflow', () => {
     await run.terminate();
   });
 
-  it('continues as new before its history grows too long, and survives an outage of a week', async function () {
-    this.timeout(240_000);
+  it('continues as new before its history grows too long, and survives an outage of a week', async () => {
     const added = await add();
     const { domain } = added;
     publish(added);

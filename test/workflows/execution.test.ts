@@ -28,8 +28,7 @@ describe('the execution workflow', () => {
   let skipped: TimeSkippingExecutions;
   let people = 0;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     [database, receiver] = await Promise.all([connectTestDatabase(), startHttpReceiver()]);
     project = await makeProject(database.db);
     driver = new ExecutionDriver(database.db, project);
@@ -178,7 +177,7 @@ describe('the execution workflow', () => {
       },
       email,
     );
-    const ready = eventually(async () => (await driver.execution(id)).visit > 8, { timeoutMs: 60_000 });
+    const ready = eventually(async () => (await driver.execution(id)).visit > 8);
     const ended = result();
     await ready;
     await driver.contact(email, { ready: true });

@@ -27,8 +27,7 @@ describe('the sender workflow', () => {
   const ends: (() => Promise<unknown>)[] = [];
   let started = 0;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     [env, database, smtp] = await Promise.all([timeSkipping(), connectTestDatabase(), startSmtp()]);
     project = (await makeProject(database.db)).id;
     await addManagedDomain(database.db, project, 'demo.localhost');
@@ -167,8 +166,7 @@ describe('the sender workflow', () => {
     expect(smtp.mails).to.have.length(before + 4);
   });
 
-  it('continues as new after 200 runs of its activity', async function () {
-    this.timeout(120_000);
+  it('continues as new after 200 runs of its activity', async () => {
     const { stop } = running(
       await Worker.create({
         connection: env.nativeConnection,
@@ -182,7 +180,6 @@ describe('the sender workflow', () => {
     const { workflow } = env.client;
     const first = workflow.getHandle(workflowId, firstExecutionRunId);
     await eventually(async () => (await first.describe()).status.name === 'CONTINUED_AS_NEW', {
-      timeoutMs: 90_000,
       what: 'the end of the first run',
     });
     const { events } = await first.fetchHistory();

@@ -46,8 +46,7 @@ describe('a simulation, compared with executions on a time-skipping server', () 
   let project: TestProject;
   let skipped: TimeSkippingExecutions;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     database = await connectTestDatabase();
     project = await makeProject(database.db);
     skipped = await startTimeSkippingExecutions(database.db, project);

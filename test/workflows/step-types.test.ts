@@ -41,8 +41,7 @@ describe('SPLIT, TIME_WINDOW, segment steps and START_WORKFLOW on a time-skippin
   let skipped: TimeSkippingExecutions;
   let people = 0;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     database = await connectTestDatabase();
     project = await makeProject(database.db);
     driver = new ExecutionDriver(database.db, project);
@@ -66,7 +65,7 @@ describe('SPLIT, TIME_WINDOW, segment steps and START_WORKFLOW on a time-skippin
     if (ahead > 0) await skipped.env.sleep(ahead);
   };
   const rests = (id: string) =>
-    eventually(async () => (await driver.execution(id)).status === 'WAITING', { what: 'a rest', timeoutMs: 60_000 });
+    eventually(async () => (await driver.execution(id)).status === 'WAITING', { what: 'a rest' });
   const windowThenExit = (config: object): WorkflowSketch => ({
     steps: { window: ['TIME_WINDOW', config], out: ['EXIT', { reason: 'open' }] },
   });

@@ -207,8 +207,7 @@ describe('SQL and in-memory evaluation of a condition', () => {
   });
   after(() => database.close());
 
-  it('agree for every contact', async function () {
-    this.timeout(120_000);
+  it('agree for every contact', async () => {
     const seen = { matched: 0, asked: 0 };
     const property = fc.asyncProperty(
       people,
@@ -231,8 +230,7 @@ describe('SQL and in-memory evaluation of a condition', () => {
     expect(seen.matched / seen.asked).to.be.within(0.15, 0.85);
   });
 
-  it('change with time only for contacts that a sweep selects', async function () {
-    this.timeout(120_000);
+  it('change with time only for contacts that a sweep selects', async () => {
     let changes = 0;
     const property = fc.asyncProperty(
       people,

@@ -49,8 +49,7 @@ describe('accepting and sending on a fresh database', () => {
       { what: 'the statistics of all connections' },
     );
 
-  it(`reads no large table as a whole while ${MAILS} mails are accepted and sent`, async function () {
-    this.timeout(120_000);
+  it(`reads no large table as a whole while ${MAILS} mails are accepted and sent`, async () => {
     const project = await makeProject(database.db);
     // As the API does: a pool whose statements are prepared while the tables are empty.
     const api = connectDb({ databaseUrl: database.url, poolSize: 10, name: 'everpost-api' });

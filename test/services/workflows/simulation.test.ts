@@ -40,8 +40,7 @@ interface Visit {
   scheduledFor: string | null;
 }
 
-describe('a simulation', function () {
-  this.timeout(120_000);
+describe('a simulation', () => {
   let database: ConnectedDatabase;
   let project: TestProject;
   const templateIds: string[] = [];

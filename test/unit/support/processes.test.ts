@@ -4,9 +4,7 @@ import { startApi, startWorker } from '../../support/processes.ts';
 import { startSmtp } from '../../support/smtp.ts';
 import { devServer } from '../../support/temporal.ts';
 
-describe('API and worker processes of tests', function () {
-  this.timeout(120_000);
-
+describe('API and worker processes of tests', () => {
   let database: TestDatabase;
 
   before(async () => {

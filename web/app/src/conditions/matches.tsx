@@ -46,7 +46,7 @@ export function Matches({ preview, complete, title }: MatchesProps) {
           {messageOf(preview.error)}
         </Text>
       ) : !data ? (
-        <Loader size="sm" mt="sm" aria-label={t.common.loading} />
+        <Loader size="sm" mt="sm" role="status" aria-label={t.common.loading} />
       ) : (
         <>
           <Group gap="xs" align="baseline">

@@ -86,7 +86,7 @@ function PublishForm({ workflow, editing, onClose }: PublishProps & { onClose():
   };
   if (preview.error) return <Alert color="red">{messageOf(preview.error)}</Alert>;
   const { data } = preview;
-  if (!data) return <Loader aria-label={t.common.loading} />;
+  if (!data) return <Loader role="status" aria-label={t.common.loading} />;
   const { affected, faults, valid, caseCount } = data;
   return (
     <Stack>
