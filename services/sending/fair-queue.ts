@@ -1,6 +1,3 @@
-/** Candidates that one `take` looks at before it gives up. */
-const MAX_LOOKS = 50;
-
 /** A queue of groups that are served in round-robin; within a group, first in, first out. */
 export class FairQueue<T> {
   private readonly groups = new Map<string, T[]>();
@@ -20,10 +17,8 @@ export class FairQueue<T> {
 
   /** Removes and returns the first item that may leave, the group of the last one served last. */
   take(mayLeave: (item: T) => boolean): T | undefined {
-    let looks = 0;
     for (const [group, items] of this.groups) {
       for (const [index, item] of items.entries()) {
-        if (looks++ === MAX_LOOKS) return undefined;
         if (!mayLeave(item)) continue;
         if (index === 0) items.shift();
         else items.splice(index, 1);
@@ -35,6 +30,21 @@ export class FairQueue<T> {
       }
     }
     return undefined;
+  }
+
+  /** Removes and returns the items that this is true of. It is asked from the last to the first item of each group. */
+  takeThose(leaves: (item: T) => boolean): T[] {
+    const taken: T[] = [];
+    for (const [group, items] of [...this.groups]) {
+      const leaving = new Set(items.toReversed().filter(leaves));
+      if (leaving.size === 0) continue;
+      const left = items.filter((item) => !leaving.has(item));
+      if (left.length > 0) this.groups.set(group, left);
+      else this.groups.delete(group);
+      taken.push(...leaving);
+    }
+    this.size -= taken.length;
+    return taken;
   }
 
   takeGroup(group: string): T[] {

@@ -109,6 +109,8 @@ export class MailQueue {
   private readonly preparations = new Set<Promise<void>>();
   /** Nothing is leased before, by `performance.now()`: preparation failed, and would fail again at once. */
   private readonly pausedUntil: Record<Line, number> = { urgent: 0, campaign: 0 };
+  /** When slow mail was last postponed, by `performance.now()`. */
+  private readonly postponedAt: Record<Line, number> = { urgent: -POLL_MS, campaign: -POLL_MS };
   private readonly done: Promise<unknown>;
   private retryTimer: NodeJS.Timeout | undefined;
   private retryAt = 0;
@@ -156,11 +158,17 @@ export class MailQueue {
     if (delay > 0) this.dispatchLater(delay);
     // A mail that only this relay may have waits for no other relay's share.
     if (delay > 0 && !relays.canTake(relay, isConnected)) return undefined;
+    // Asked once for all mail, and once for each domain, however much mail waits for it before other mail.
+    let rateMs: number | undefined;
+    const heldDomains = new Set<string>();
     const mayLeave = ({ relay: only, domain }: QueuedMail): boolean => {
-      if (only === undefined ? delay > 0 : only !== relay.name) return false;
-      const waitMs = rate?.delay(this.readyCount) || pace.take(domain);
-      if (waitMs > 0) this.dispatchLater(waitMs);
-      return waitMs === 0;
+      if (heldDomains.has(domain) || (only === undefined ? delay > 0 : only !== relay.name)) return false;
+      rateMs ??= rate?.delay(this.readyCount) ?? 0;
+      const waitMs = rateMs || pace.take(domain);
+      if (waitMs === 0) return true;
+      heldDomains.add(domain);
+      this.dispatchLater(waitMs);
+      return false;
     };
     for (const queue of this.ready) {
       const mail = queue.take(mayLeave);
@@ -263,6 +271,7 @@ export class MailQueue {
       this.isWoken[line] = false;
       let leased = 0;
       try {
+        if (this.room(line) < GROUP[line]) this.postponeSlow(line);
         if (this.mayLease(line)) leased = line === 'urgent' ? await this.leaseUrgent() : await this.leaseCampaign();
         if (this.leaseFailed) this.options.onUnknownLeases?.();
       } catch (error) {
@@ -352,6 +361,24 @@ export class MailQueue {
       bodyBytes,
     );
     return mails.length;
+  }
+
+  /**
+   * Makes room, at most once a second: mail that was leased before its domain was slow would keep all other mail from
+   * being leased, and goes back to the ledger.
+   */
+  private postponeSlow(line: Line): void {
+    if (performance.now() < this.postponedAt[line] + POLL_MS) return;
+    this.postponedAt[line] = performance.now();
+    const queues = this.ready.filter(
+      (_, priority) => (priority === policies.CAMPAIGN.priority) === (line === 'campaign'),
+    );
+    for (const queue of queues)
+      queue.takeThose((mail) => {
+        if (!this.isPostponed(mail.id, mail.domain, mail.campaignId)) return false;
+        this.removed(mail);
+        return true;
+      });
   }
 
   /** Gives a mail back to the ledger if its domain is so slow that it would wait long here, in the way of others. */

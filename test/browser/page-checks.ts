@@ -8,6 +8,11 @@ export async function settled(page: Page): Promise<void> {
   page.setDefaultTimeout(60_000);
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   await page.waitForLoadState('networkidle');
+  await complete(page);
+}
+
+/** Waits until the page itself is loaded; requests may still be under way. */
+export async function complete(page: Page): Promise<void> {
   // A transition would show a colour between two.
   await page.addStyleTag({ content: '*, ::before, ::after { transition: none !important }' });
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });

@@ -10,7 +10,7 @@ import { testLinks } from '../support/links.ts';
 import { addProcess } from '../support/rows/processes.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
-import { keyboardFaults, lookFaults, settled } from './page-checks.ts';
+import { complete, keyboardFaults, lookFaults, settled } from './page-checks.ts';
 import { addressesOf, emptyAddressOf, PAGES } from './page-table.ts';
 
 const WIDTHS = [375, 1280];
@@ -168,7 +168,7 @@ describe('every page', () => {
     await page.route(preview, () => {});
     await page.goto(`${stack.api.url}/app/p/${shop.id}/segments/${segment.id}?tab=conditions`);
     await page.getByRole('status', { name: 'Loading' }).waitFor();
-    await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+    await complete(page);
     const faults = await lookFaults(page);
     await page.unroute(preview);
     expect(faults).to.deep.equal([]);

@@ -340,12 +340,10 @@ describe('a sender', () => {
     const sender = another({ log });
     const run = sender.send({ stop: new AbortController().signal, untilIdle: false });
     const { id } = await eventually(() => runningSenders(db).first(), { what: 'a running sender' });
+    await db.transaction(async (trx) => putLeased(trx, await addMail(trx, { project }), id));
     await hideTable(db, 'emails');
     await eventually(() => failures > 0, { what: 'a failed lease' });
-    await db.transaction(async (trx) => {
-      await trx.raw('alter table emails_hidden rename to emails');
-      await putLeased(trx, await addMail(trx, { project }), id);
-    });
+    await db.raw('alter table emails_hidden rename to emails');
     await run;
     expect(await outgoingMails(db)).to.deep.equal([]);
     expect(await sending.send()).to.deep.equal(counts({ sent: 1 }));

@@ -98,6 +98,23 @@ describe('a recipient domain that defers', () => {
     expect(await outgoingMails(db)).to.deep.equal([]);
   });
 
+  it('does not hold up other mail with all that was leased for it before', async () => {
+    const sending = sender();
+    // No mail leaves until as much is leased as a sender leases ahead.
+    smtp.misbehave({ at: 'sender', do: 'hang' });
+    await addMails(db, 200, { project: project.id, to: busy });
+    const stop = new AbortController();
+    const run = sending.send({ stop: stop.signal, untilIdle: false });
+    await eventually(async () => (await outgoingMails(db)).length >= 150, { what: 'leased mail' });
+    await addMails(db, 30, { project: project.id });
+    smtp.behave();
+    smtp.misbehave({ at: 'recipient', to: busy, do: { code: 421, text: 'too many connections' } });
+    await eventually(() => smtp.mails.filter(({ to }) => !to.includes(busy)).length === 30, { what: 'mail to others' });
+    stop.abort();
+    await run;
+    expect(await outgoingMails(db)).to.deep.equal([]);
+  });
+
   it('does not hold up the other recipients of a campaign', async () => {
     await addContacts(db, project, 100);
     await addContactSeries(db, project.id, 100, { domain: 'busy.example' });

@@ -36,13 +36,22 @@ describe('a fair queue', () => {
     expect(taken(queue)).to.deep.equal(['slow1', 'slow2']);
   });
 
-  it('looks at a bounded number of items', () => {
-    const queue = new FairQueue<number>();
-    for (let n = 0; n < 1_000; n++) queue.put('a', n);
-    let looks = 0;
-    expect(queue.take(() => ++looks < 0)).to.equal(undefined);
-    expect(looks).to.be.at.most(100);
-    expect(queue.size).to.equal(1_000);
+  it('finds an item behind many that may not leave', () => {
+    const queue = new FairQueue<string>();
+    for (let n = 0; n < 300; n++) queue.put('a', 'slow');
+    queue.put('a', 'a301');
+    queue.put('b', 'b1');
+    expect(taken(queue, (item) => item !== 'slow')).to.deep.equal(['a301', 'b1']);
+    expect(queue.size).to.equal(300);
+  });
+
+  it('gives up some items, the last of each group first', () => {
+    const queue = queueOf(['a', 'a1'], ['a', 'slow1'], ['b', 'slow2'], ['a', 'slow3'], ['a', 'a2']);
+    let most = 2;
+    expect(queue.takeThose((item) => item.startsWith('slow') && most-- > 0)).to.deep.equal(['slow3', 'slow1']);
+    expect(queue.size).to.equal(3);
+    expect(queue.takeThose((item) => item.startsWith('slow'))).to.deep.equal(['slow2']);
+    expect(taken(queue)).to.deep.equal(['a1', 'a2']);
   });
 
   it('takes an item back to the front of its group', () => {
