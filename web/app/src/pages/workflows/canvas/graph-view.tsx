@@ -128,7 +128,8 @@ function Drawing(props: GraphViewProps) {
         proOptions={{ hideAttribution: true }}
       >
         <Background gap={24} />
-        <Controls showInteractive={false} fitViewOptions={FIT} />
+        {/* At the top, where a graph has one step in the middle: below, the buttons would cover steps on a small screen. */}
+        <Controls position="top-left" showInteractive={false} fitViewOptions={FIT} />
         {minimap && (
           <MiniMap
             pannable

@@ -55,11 +55,12 @@ function place(
   for (const { id } of steps) graph.setNode(id, { ...size });
   const reached = new Set(transitions.map(({ toStepId }) => toStepId));
   if (first !== undefined) for (const { id } of steps) if (!reached.has(id)) graph.setEdge(first, id);
-  for (const { fromStepId, toStepId, branch } of transitions)
+  // dagre puts the step of the first edge rightmost. Reversed, the steps stand in the order of the exits above them.
+  for (const { fromStepId, toStepId, branch } of [...transitions].reverse())
     if (graph.hasNode(fromStepId) && graph.hasNode(toStepId)) graph.setEdge(fromStepId, toStepId, {}, branch ?? NEXT);
   layout(graph);
   return new Map(
-    graph.nodes().map((id) => {
+    graph.nodes().map((id: string) => {
       const { x = 0, y = 0 } = graph.node(id) as Partial<Point>;
       return [id, { x: Math.round(x - NODE_WIDTH / 2), y: Math.round(y - NODE_HEIGHT / 2) }];
     }),
