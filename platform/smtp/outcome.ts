@@ -20,6 +20,7 @@ export type SendOutcome =
 export type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>;
 
 const REASON_LENGTH = 500;
+const ID_LENGTH = 200;
 /** RFC 4954: authentication errors, which concern the login and not the mail. */
 const AUTH_CODES = [530, 534, 535, 538];
 /** What relays and the servers of recipients answer, with 451, 452 or 454, to a client that sends too much. */
@@ -56,8 +57,15 @@ function concernOf(code: number, step: SmtpStep, reason: string): 'recipient' | 
 /** Returns the server's reply, or the error message when there is none. */
 export function answerText(error: unknown): string {
   const { response, message } = error as Partial<SmtpFailure>;
-  return (response || message || String(error)).replaceAll('\0', '').trim().slice(0, REASON_LENGTH);
+  return storable((response || message || String(error)).trim(), REASON_LENGTH);
 }
+
+/** Cuts the text of a server. Postgres cannot store NUL, nor half a surrogate pair, which the cut may leave. */
+const storable = (text: string, length: number): string =>
+  text
+    .replaceAll('\0', '')
+    .slice(0, length)
+    .replace(/\p{Surrogate}/gu, '');
 
 // Postfix, Mailpit and many others; Exim; Amazon SES; Google; Microsoft 365.
 const idPatterns = [
@@ -73,7 +81,7 @@ export function providerIdOf(response: string): string | undefined {
   const text = response.trim();
   for (const pattern of idPatterns) {
     const id = pattern.exec(text)?.[1];
-    if (id) return id.slice(0, 200);
+    if (id) return storable(id, ID_LENGTH);
   }
   return undefined;
 }

@@ -80,6 +80,11 @@ describe('outcomeOfFailure', () => {
     const reason = outcomeOfFailure(answer(550, `\0${'x'.repeat(5_000)}`), at('RCPT'));
     expect(reason).to.have.property('reason').with.length(500).and.not.match(/\0/);
   });
+
+  it('leaves no half of a character at the end of a reason', () => {
+    const text = `${'x'.repeat(495)}\u{1f600}`;
+    expect(outcomeOfFailure(answer(550, text), at('RCPT'))).to.have.property('reason', `550 ${'x'.repeat(495)}`);
+  });
 });
 
 describe('providerIdOf', () => {
@@ -95,4 +100,9 @@ describe('providerIdOf', () => {
       expect(providerIdOf(response)).to.equal(id);
     });
   }
+
+  it('removes NUL, and half a character at the end of a long id', () => {
+    expect(providerIdOf('250 queued as a\0b')).to.equal('ab');
+    expect(providerIdOf(`250 queued as ${'x'.repeat(199)}\u{1f600}`)).to.equal('x'.repeat(199));
+  });
 });
