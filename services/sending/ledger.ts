@@ -96,8 +96,8 @@ export interface LedgerOptions {
 
 /**
  * Batches the writes of all connections of a sender. One call stores the results of mails that have ended and begins
- * others. A connection reports the end of a mail before it asks to begin another one, so it never has more mails with an
- * unstored result than its policy allows.
+ * others. A connection reports the end of a mail before it asks to begin another one, and a result that could not be stored
+ * is part of the next call, so a connection never has more mails with an unstored result than its policy allows.
  */
 export class SendingLedger {
   private readonly options: LedgerOptions;
@@ -107,13 +107,14 @@ export class SendingLedger {
   private readonly late = new Set<Promise<void>>();
   private begins: WaitingBegin[] = [];
   private ends: WaitingEnd[] = [];
-  private retrying = 0;
   private isWriting = false;
   private lastWriteAt = Number.NEGATIVE_INFINITY;
   private isScheduled = false;
   private lingerTimer: NodeJS.Timeout | undefined;
   private idleTimer: NodeJS.Timeout | undefined;
   private onIdle: (() => void)[] = [];
+  /** Runs after a failed write: the next one comes after it. */
+  private pauseTimer: NodeJS.Timeout | undefined;
   private pauseMs = FIRST_PAUSE_MS;
 
   constructor(options: LedgerOptions) {
@@ -153,7 +154,7 @@ export class SendingLedger {
 
   /** Resolves when all results are persisted or given up. */
   async idle(): Promise<void> {
-    if (this.isWriting || this.ends.length + this.begins.length + this.retrying > 0)
+    if (this.isWriting || this.ends.length + this.begins.length > 0)
       await new Promise<void>((resolve) => this.onIdle.push(resolve));
     await this.persister.idle();
     await Promise.all(this.late);
@@ -172,7 +173,7 @@ export class SendingLedger {
   }
 
   private writeIfReady(): void {
-    if (this.isWriting) return;
+    if (this.isWriting || this.pauseTimer) return;
     if (this.begins.length + this.ends.length === 0) {
       this.rest();
       return;
@@ -190,7 +191,7 @@ export class SendingLedger {
   }
 
   private rest(): void {
-    if (this.retrying === 0) for (const resolve of this.onIdle.splice(0)) resolve();
+    for (const resolve of this.onIdle.splice(0)) resolve();
     this.idleTimer ??= setTimeout(() => {
       this.idleTimer = undefined;
       if (!this.isWriting) this.connection.release();
@@ -255,20 +256,16 @@ export class SendingLedger {
     this.late.add(persisting);
   }
 
+  /** Keeps results that could not be stored for the next write, which comes after a pause. */
   private retryLater(ends: WaitingEnd[]): void {
     const now = performance.now();
-    const kept = ends.filter((end) => {
-      end.giveUpAt ??= now + PATIENCE_MS;
-      return end.giveUpAt > now;
-    });
-    if (kept.length === 0) return;
-    this.retrying += kept.length;
-    this.pauseMs = Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);
-    setTimeout(() => {
-      this.retrying -= kept.length;
-      this.ends.unshift(...kept);
+    for (const end of ends) end.giveUpAt ??= now + PATIENCE_MS;
+    this.ends.unshift(...ends.filter(({ giveUpAt = now }) => giveUpAt > now));
+    this.pauseTimer = setTimeout(() => {
+      this.pauseTimer = undefined;
       this.writeIfReady();
     }, this.pauseMs);
+    this.pauseMs = Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);
   }
 }
 

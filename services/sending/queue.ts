@@ -1,78 +1,32 @@
-// Leases due mail, has it prepared, and hands it to free connections by priority and fair shares.
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../../db/connect.ts';
-import { statement } from '../../db/statement.ts';
-import { faultPoint } from '../../platform/fault-points.ts';
-import { recipientDomain } from '../../platform/smtp/domain-rates.ts';
+// Prepared mail that waits for a connection: handed out by priority and fair shares.
 import type { Relay } from '../../platform/smtp/relay.ts';
 import type { Relays } from '../../platform/smtp/relays.ts';
-import { ByteBudget } from './byte-budget.ts';
-import type { CampaignLeases } from './campaign-leases.ts';
-import { QUARANTINE_REASON } from './composer.ts';
 import type { DomainPace } from './domain-pace.ts';
 import { FairQueue } from './fair-queue.ts';
-import type { SendingLedger } from './ledger.ts';
 import type { LeasedMail, QueuedMail } from './mail.ts';
 import { policies } from './policy.ts';
-import type { OnReady, Preparation } from './prepare.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { SlowDomains } from './slow-domains.ts';
 
-interface LeasedRow {
-  priority: number;
-  id: string;
-  project_id: string;
-  relay: string | null;
-  is_retry_of_unknown: boolean;
-  body_bytes: number;
-}
+/** Campaign mail is leased and counted apart from all other mail. */
+export type Line = 'urgent' | 'campaign';
 
-// Transactional mail first, and mail of workflows in the room that is left.
-const lease = statement<LeasedRow>(
-  'sending-lease',
-  `with transactional as materialized (select * from lease_mails($1, 0::smallint, $2))
-   select 0 as priority, * from transactional
-   union all
-   select 1, * from lease_mails($1, 1::smallint, $2::integer - (select count(*)::integer from transactional))`,
-);
-
-/** Mails per lease and preparation. */
-const GROUP = { urgent: 50, campaign: 100 } as const;
-/** Leased ahead of the connections: enough that none waits, few enough for memory and for fair shares. */
-const AHEAD = { urgent: 150, campaign: 300 } as const;
-/** The mail of a line that is being prepared or waits for connections; beyond it no more of that line is leased. */
-const AHEAD_BYTES = 24 * 1024 * 1024;
-/** Larger bodies are prepared one by one, within a budget of bytes, and keep their part of it until they are sent. */
-const LARGE_BYTES = 64 * 1024;
-const LARGE_BUDGET = 16 * 1024 * 1024;
-const POLL_MS = 1_000;
-/** The shortest time between two leases without a backlog: many mails share a lease, and a single one waits for none. */
-const LEASE_GAP_MS = 4;
-const RETRY_MS = 1_000;
-
-type Line = 'urgent' | 'campaign';
+/** A mail with more has to leave the queue before others of its size are prepared. */
+export const LARGE_BYTES = 64 * 1024;
+/** The longest time until waiting connections are looked at again, while mail waits for a permit, a relay or a domain. */
+const LONGEST_WAIT_MS = 1_000;
 
 export interface MailQueueOptions {
-  db: Db;
-  senderId: string;
   relays: Relays;
-  preparation: Preparation;
   pace: DomainPace;
   /** Of all mail. */
   rate: RateLimit | undefined;
-  ledger: SendingLedger;
-  campaigns: CampaignLeases;
-  /** The number of connections that ask for mail. */
-  connections: number;
-  /** Aborted: lease nothing more and hand out nothing more. */
+  /** Aborted: hand out nothing more. */
   stopping: AbortSignal;
-  /** Called for a mail that could not be composed, and fails for that. */
-  onQuarantined?: (mail: LeasedMail) => void;
-  /** Called when mail may be leased that this queue does not know of. */
-  onUnknownLeases?: () => void;
-  /** Called when there is no due mail, and none on its way. */
-  onIdle?: () => void;
-  onError: (error: unknown) => void;
+  /** Called when a connection has taken a mail. */
+  onTaken: (line: Line) => void;
+  /** Called when a connection waits for a mail. */
+  onWaiting: () => void;
 }
 
 export interface TakeOptions {
@@ -91,52 +45,49 @@ export class MailQueue {
   private readonly options: MailQueueOptions;
   /** By priority: transactional, workflow, campaign. */
   private readonly ready = [new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>()];
-  private readonly preparing: Record<Line, number> = { urgent: 0, campaign: 0 };
-  private readonly waiters: Waiter[] = [];
-  private readonly wakeLine: Partial<Record<Line, () => void>> = {};
-  private readonly isWoken: Record<Line, boolean> = { urgent: false, campaign: false };
-  private readonly isDry: Record<Line, boolean> = { urgent: false, campaign: false };
-  /** The last lease left due mail behind. */
-  private readonly hasBacklog: Record<Line, boolean> = { urgent: false, campaign: false };
-  readonly slowDomains: SlowDomains;
-  private readonly largeMails = new ByteBudget(LARGE_BUDGET);
-  /** Called when a large mail leaves the queue. */
-  private readonly onTaken = new Map<string, () => void>();
+  private readonly lines: Record<Line, FairQueue<QueuedMail>[]> = {
+    urgent: this.ready.slice(0, policies.CAMPAIGN.priority),
+    campaign: this.ready.slice(policies.CAMPAIGN.priority),
+  };
   /** By line, so that large campaign mail never keeps other mail from being leased. */
-  private readonly readyBytes: Record<Line, number> = { urgent: 0, campaign: 0 };
-  /** Estimated by the size of the body. */
-  private readonly preparingBytes: Record<Line, number> = { urgent: 0, campaign: 0 };
-  private readonly preparations = new Set<Promise<void>>();
-  /** Nothing is leased before, by `performance.now()`: preparation failed, and would fail again at once. */
-  private readonly pausedUntil: Record<Line, number> = { urgent: 0, campaign: 0 };
-  /** When slow mail was last postponed, by `performance.now()`. */
-  private readonly postponedAt: Record<Line, number> = { urgent: -POLL_MS, campaign: -POLL_MS };
-  private readonly done: Promise<unknown>;
+  private readonly bytes: Record<Line, number> = { urgent: 0, campaign: 0 };
+  private readonly waiters: Waiter[] = [];
+  readonly slowDomains: SlowDomains;
+  /** Called when a large mail leaves the queue. */
+  private readonly onLargeTaken = new Map<string, () => void>();
   private retryTimer: NodeJS.Timeout | undefined;
   private retryAt = 0;
-  /** A lease failed. It may have been committed all the same, with its answer lost. */
-  private leaseFailed = false;
 
   constructor(options: MailQueueOptions) {
     this.options = options;
     this.slowDomains = new SlowDomains(options.pace);
     options.stopping.addEventListener('abort', () => this.stop(), { once: true });
-    this.done = Promise.all([this.keepLeasing('urgent'), this.keepLeasing('campaign')]);
-  }
-
-  /** There may be due mail that is no campaign's. */
-  wake(): void {
-    this.wakeUp('urgent');
-  }
-
-  /** There may be another campaign to send. */
-  wakeForCampaigns(): void {
-    this.options.campaigns.refresh();
-    this.wakeUp('campaign');
   }
 
   get readyCount(): number {
     return this.ready.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  get waitingConnections(): number {
+    return this.waiters.length;
+  }
+
+  countOf(line: Line): number {
+    return this.lines[line].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  bytesOf(line: Line): number {
+    return this.bytes[line];
+  }
+
+  /** Returns a promise for a large mail, which resolves when it leaves the queue. */
+  add(mail: QueuedMail): Promise<void> | undefined {
+    this.remember(mail);
+    this.queueOf(mail).put(groupOf(mail), mail);
+    const taken =
+      bytesOf(mail) > LARGE_BYTES ? new Promise<void>((resolve) => this.onLargeTaken.set(mail.id, resolve)) : undefined;
+    this.dispatch();
+    return taken;
   }
 
   /** Waits for a mail for this relay. Resolves with undefined when the queue stops. */
@@ -145,7 +96,7 @@ export class MailQueue {
     return new Promise((resolve) => {
       this.waiters.push({ relay, resolve });
       this.dispatch();
-      this.reportIfIdle();
+      this.options.onWaiting();
     });
   }
 
@@ -153,7 +104,7 @@ export class MailQueue {
   take(relay: Relay, { isConnected = false, onlyCampaign = false }: TakeOptions = {}): QueuedMail | undefined {
     const { relays, rate, pace, stopping } = this.options;
     if (stopping.aborted || this.readyCount === 0) return undefined;
-    if (onlyCampaign && (this.waiters.length > 0 || this.urgentCount > 0)) return undefined;
+    if (onlyCampaign && (this.waiters.length > 0 || this.countOf('urgent') > 0)) return undefined;
     const delay = relays.delayOf(relay, isConnected);
     if (delay > 0) this.dispatchLater(delay);
     // A mail that only this relay may have waits for no other relay's share.
@@ -176,8 +127,8 @@ export class MailQueue {
       rate?.take();
       relays.took(relay);
       pace.enter(mail.domain);
-      this.removed(mail);
-      this.wakeUp(lineOf(mail));
+      this.forget(mail);
+      this.options.onTaken(lineOf(mail));
       return mail;
     }
     return undefined;
@@ -192,42 +143,43 @@ export class MailQueue {
   /** Takes a mail back that no connection was found for. */
   giveBack(mail: QueuedMail): void {
     this.options.pace.leave(mail.domain);
-    this.slowDomains.add(mail.domain);
-    this.readyBytes[lineOf(mail)] += bytesOf(mail);
+    this.remember(mail);
     this.queueOf(mail).putFirst(groupOf(mail), mail);
     this.dispatch();
   }
 
-  /** Gives up the prepared mail of a campaign that is not sending any more. */
-  async dropCampaign(campaignId: string): Promise<void> {
-    this.options.campaigns.forget(campaignId);
-    const dropped = this.ready.flatMap((queue) => queue.takeGroup(campaignId));
-    for (const mail of dropped) this.removed(mail);
-    await Promise.all(dropped.map(({ id }) => this.options.ledger.release({ id })));
+  /** Removes the mails of a line that this is true of. It is asked from the last to the first. */
+  removeThose(line: Line, leaves: (mail: QueuedMail) => boolean): void {
+    for (const queue of this.lines[line])
+      queue.takeThose((mail) => {
+        if (!leaves(mail)) return false;
+        // At once, so that the answer about the next mail counts without it.
+        this.forget(mail);
+        return true;
+      });
   }
 
-  /** Resolves when nothing is being leased or prepared any more; all that is still queued goes back to the ledger. */
-  async close(): Promise<void> {
-    await this.done;
-    const left = this.ready.flatMap((queue) => queue.takeAll());
-    for (const mail of left) this.removed(mail);
-    await Promise.all(this.preparations);
+  removeCampaign(campaignId: string): QueuedMail[] {
+    return this.removeFrom((queue) => queue.takeGroup(campaignId));
+  }
+
+  removeAll(): QueuedMail[] {
     clearTimeout(this.retryTimer);
-    await Promise.all(left.map(({ id }) => this.options.ledger.release({ id })));
+    return this.removeFrom((queue) => queue.takeAll());
   }
 
-  private get urgentCount(): number {
-    return (this.ready[0]?.size ?? 0) + (this.ready[1]?.size ?? 0);
+  private removeFrom(remove: (queue: FairQueue<QueuedMail>) => QueuedMail[]): QueuedMail[] {
+    const mails = this.ready.flatMap(remove);
+    for (const mail of mails) this.forget(mail);
+    return mails;
   }
 
   private stop(): void {
     for (const { resolve } of this.waiters.splice(0)) resolve(undefined);
-    this.wakeUp('urgent');
-    this.wakeUp('campaign');
   }
 
   private dispatchLater(ms: number): undefined {
-    const at = performance.now() + Math.min(ms, POLL_MS);
+    const at = performance.now() + Math.min(ms, LONGEST_WAIT_MS);
     if (this.retryTimer && this.retryAt <= at) return;
     clearTimeout(this.retryTimer);
     this.retryAt = at;
@@ -259,215 +211,16 @@ export class MailQueue {
     return queue;
   }
 
-  private wakeUp(line: Line): void {
-    this.isWoken[line] = true;
-    this.wakeLine[line]?.();
-  }
-
-  /** Campaigns have a loop of their own, so that leasing transactional mail never waits for their preparation. */
-  private async keepLeasing(line: Line): Promise<void> {
-    const { stopping, onError } = this.options;
-    while (!stopping.aborted) {
-      this.isWoken[line] = false;
-      let leased = 0;
-      try {
-        if (this.room(line) < GROUP[line]) this.postponeSlow(line);
-        if (this.mayLease(line)) leased = line === 'urgent' ? await this.leaseUrgent() : await this.leaseCampaign();
-        if (this.leaseFailed) this.options.onUnknownLeases?.();
-      } catch (error) {
-        this.leaseFailed = true;
-        onError(error);
-        await this.pause(line, RETRY_MS);
-      }
-      this.isDry[line] = leased === 0;
-      if (leased === 0) this.reportIfIdle();
-      if (leased > 0 && line === 'urgent' && !this.hasBacklog.urgent) await sleep(LEASE_GAP_MS);
-      else if (leased === 0)
-        await this.pause(line, line === 'urgent' ? POLL_MS : this.options.campaigns.waitMs(POLL_MS));
-    }
-  }
-
-  private reportIfIdle(): void {
-    const { preparing, isDry } = this;
-    if (!isDry.urgent || !isDry.campaign || this.readyCount + preparing.urgent + preparing.campaign > 0) return;
-    if (this.waiters.length === this.options.connections) this.options.onIdle?.();
-  }
-
-  /** With a backlog, waits for room for a whole group: a lease costs about the same for one mail as for fifty. */
-  private mayLease(line: Line): boolean {
-    return performance.now() >= this.pausedUntil[line] && this.room(line) >= (this.hasBacklog[line] ? GROUP[line] : 1);
-  }
-
-  private room(line: Line): number {
-    const waiting = line === 'urgent' ? this.urgentCount : (this.ready[policies.CAMPAIGN.priority]?.size ?? 0);
-    const bytes = this.readyBytes[line] + this.preparingBytes[line];
-    return bytes > AHEAD_BYTES ? 0 : AHEAD[line] - waiting - this.preparing[line];
-  }
-
-  private async pause(line: Line, ms: number): Promise<void> {
-    if (this.isWoken[line] || this.options.stopping.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.wakeLine[line] = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    delete this.wakeLine[line];
-  }
-
-  private async leaseUrgent(): Promise<number> {
-    const { db, senderId, preparation } = this.options;
-    const limit = Math.min(GROUP.urgent, this.room('urgent'));
-    const rows = await lease(db, [senderId, limit]);
-    this.hasBacklog.urgent = rows.length === limit;
-    if (rows.length === 0) return 0;
-    faultPoint('mail-leased');
-    const mails = rows.map(
-      ({ id, priority, project_id: projectId, relay, is_retry_of_unknown: isRetry }): LeasedMail => ({
-        ...{ id, projectId, campaignId: null },
-        policy: priority === 0 ? policies.TRANSACTIONAL : policies.WORKFLOW,
-        relay: isRetry && relay !== null ? relay : undefined,
-      }),
-    );
-    const sendable = this.withoutRemovedRelays(mails);
-    const bytesOf = new Map(rows.map(({ id, body_bytes: bytes }) => [id, bytes]));
-    const isLarge = ({ id }: LeasedMail) => (bytesOf.get(id) ?? 0) > LARGE_BYTES;
-    const small = sendable.filter((mail) => !isLarge(mail));
-    this.prepare('urgent', small, (ids, ready) => preparation.prepare(ids, ready));
-    for (const mail of sendable.filter(isLarge))
-      this.prepare('urgent', [mail], (ids, ready) =>
-        this.largeMails.run(bytesOf.get(mail.id) ?? 0, () => preparation.prepare(ids, ready)),
-      );
-    return rows.length;
-  }
-
-  private async leaseCampaign(): Promise<number> {
-    const { campaigns, preparation } = this.options;
-    const limit = Math.min(GROUP.campaign, this.room('campaign'));
-    const leased = await campaigns.leaseNext(limit);
-    this.hasBacklog.campaign = leased?.mails.length === limit;
-    if (!leased) return 0;
-    faultPoint('mail-leased');
-    const { campaignId, projectId, bodyBytes, mails } = leased;
-    const sendable = mails.filter(
-      ({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? ''), campaignId),
-    );
-    const policy = policies.CAMPAIGN;
-    this.prepare(
-      'campaign',
-      sendable.map(({ id }) => ({ id, policy, projectId, campaignId, relay: undefined })),
-      (ids, ready) => preparation.prepareCampaign(campaignId, ids, ready),
-      bodyBytes,
-    );
-    return mails.length;
-  }
-
-  /**
-   * Makes room, at most once a second: mail that was leased before its domain was slow would keep all other mail from
-   * being leased, and goes back to the ledger.
-   */
-  private postponeSlow(line: Line): void {
-    if (performance.now() < this.postponedAt[line] + POLL_MS) return;
-    this.postponedAt[line] = performance.now();
-    const queues = this.ready.filter(
-      (_, priority) => (priority === policies.CAMPAIGN.priority) === (line === 'campaign'),
-    );
-    for (const queue of queues)
-      queue.takeThose((mail) => {
-        if (!this.isPostponed(mail.id, mail.domain, mail.campaignId)) return false;
-        this.removed(mail);
-        return true;
-      });
-  }
-
-  /** Gives a mail back to the ledger if its domain is so slow that it would wait long here, in the way of others. */
-  private isPostponed(id: string, domain: string, campaignId: string | null): boolean {
-    const { ledger, onError } = this.options;
-    const retryAfterSeconds = this.slowDomains.postpone(domain, campaignId);
-    if (retryAfterSeconds === undefined) return false;
-    const reason = `mail to ${domain} is slowed down; it will be sent later`;
-    ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(onError);
-    return true;
-  }
-
-  /** A mail with an unknown outcome may only go to the same relay again. Where that is gone, it stays unknown. */
-  private withoutRemovedRelays(mails: LeasedMail[]): LeasedMail[] {
-    const { relays, ledger, onError } = this.options;
-    return mails.filter(({ id, relay }) => {
-      if (relay === undefined || relays.byName(relay)) return true;
-      const reason = `its outcome at ${relay} is unknown, and that relay is no longer in the settings`;
-      ledger.release({ id, status: 'UNKNOWN', reason }).catch(onError);
-      return false;
-    });
-  }
-
-  /** Not awaited: the next mails are leased meanwhile. */
-  private prepare(
-    line: Line,
-    mails: LeasedMail[],
-    work: (ids: string[], ready: OnReady) => Promise<void>,
-    bodyBytes = 0,
-  ): void {
-    if (mails.length === 0) return;
-    const byId = new Map(mails.map((mail) => [mail.id, mail]));
-    this.preparing[line] += mails.length;
-    this.preparingBytes[line] += mails.length * bodyBytes;
-    const ready: OnReady = (prepared) => {
-      const mail = byId.get(prepared.id);
-      if (!mail) return undefined;
-      byId.delete(prepared.id);
-      this.preparing[line]--;
-      this.preparingBytes[line] -= bodyBytes;
-      faultPoint('mail-prepared');
-      return this.add({ ...mail, prepared, domain: recipientDomain(prepared.to ?? '') });
-    };
-    const preparation = work(
-      mails.map(({ id }) => id),
-      ready,
-    )
-      .catch((error) => {
-        this.pausedUntil[line] = performance.now() + RETRY_MS;
-        this.options.onError(error);
-      })
-      .finally(() => {
-        this.preparations.delete(preparation);
-        // Not prepared because the database failed, or because the mail is gone: leased again later, if it is still there.
-        this.preparing[line] -= byId.size;
-        this.preparingBytes[line] -= byId.size * bodyBytes;
-        for (const id of byId.keys()) this.options.ledger.release({ id }).catch(this.options.onError);
-        this.wakeUp(line);
-      });
-    this.preparations.add(preparation);
-  }
-
-  /** Returns a promise for a large mail, which resolves when it leaves the queue. */
-  private add(mail: QueuedMail): Promise<void> | undefined {
-    if (this.options.stopping.aborted) {
-      this.options.ledger.release({ id: mail.id }).catch(this.options.onError);
-      return undefined;
-    }
-    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain, null)) return undefined;
-    const { message } = mail.prepared;
-    if ('kind' in message && message.reason === QUARANTINE_REASON) this.options.onQuarantined?.(mail);
-    this.put(mail);
-    const taken =
-      bytesOf(mail) > LARGE_BYTES ? new Promise<void>((resolve) => this.onTaken.set(mail.id, resolve)) : undefined;
-    this.dispatch();
-    return taken;
-  }
-
-  private put(mail: QueuedMail): void {
+  private remember(mail: QueuedMail): void {
     this.slowDomains.add(mail.domain);
-    this.readyBytes[lineOf(mail)] += bytesOf(mail);
-    this.queueOf(mail).put(groupOf(mail), mail);
+    this.bytes[lineOf(mail)] += bytesOf(mail);
   }
 
-  private removed(mail: QueuedMail): void {
+  private forget(mail: QueuedMail): void {
     this.slowDomains.remove(mail.domain);
-    this.readyBytes[lineOf(mail)] -= bytesOf(mail);
-    this.onTaken.get(mail.id)?.();
-    this.onTaken.delete(mail.id);
+    this.bytes[lineOf(mail)] -= bytesOf(mail);
+    this.onLargeTaken.get(mail.id)?.();
+    this.onLargeTaken.delete(mail.id);
   }
 }
 

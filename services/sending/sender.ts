@@ -12,9 +12,9 @@ import type { DomainPace } from './domain-pace.ts';
 import { SenderLease } from './lease.ts';
 import { type BeginVerdict, SendingLedger } from './ledger.ts';
 import type { QueuedMail } from './mail.ts';
+import { MailLeases } from './mail-leases.ts';
 import { noResults, type ResultCounts, type ResultKind, resultKind } from './outcome.ts';
 import type { Preparation } from './prepare.ts';
-import { MailQueue } from './queue.ts';
 import { RateLimit } from './rate-limit.ts';
 import { recoverMails } from './recovery.ts';
 
@@ -56,7 +56,7 @@ export interface SendingTime {
 /** The senders of a process share its connections, so it runs one at a time. */
 export class Sender {
   private readonly deps: SenderDeps;
-  private queue: MailQueue | undefined;
+  private mailLeases: MailLeases | undefined;
 
   constructor(deps: SenderDeps) {
     this.deps = deps;
@@ -64,13 +64,13 @@ export class Sender {
 
   /** There may be due mail, or another campaign to send. Does nothing while no run is active. */
   wake(what: 'mail' | 'campaigns'): void {
-    if (what === 'campaigns') this.queue?.wakeForCampaigns();
-    else this.queue?.wake();
+    if (what === 'campaigns') this.mailLeases?.wakeForCampaigns();
+    else this.mailLeases?.wake();
   }
 
   /** The mails that are prepared and wait for a connection. */
   get readyCount(): number {
-    return this.queue?.readyCount ?? 0;
+    return this.mailLeases?.queue.readyCount ?? 0;
   }
 
   async run(time: SendingTime): Promise<ResultCounts> {
@@ -79,11 +79,11 @@ export class Sender {
     const lease = await SenderLease.take(db);
     faultPoint('sender-started');
     const run = new SenderRun(this.deps, lease, time);
-    this.queue = run.queue;
+    this.mailLeases = run.mailLeases;
     try {
       return await run.finish();
     } finally {
-      this.queue = undefined;
+      this.mailLeases = undefined;
       await lease.release();
       await recoverMails(db).catch(() => {});
     }
@@ -91,7 +91,7 @@ export class Sender {
 }
 
 class SenderRun {
-  readonly queue: MailQueue;
+  readonly mailLeases: MailLeases;
   private readonly deps: SenderDeps;
   private readonly lease: SenderLease;
   private readonly ledger: SendingLedger;
@@ -116,7 +116,7 @@ class SenderRun {
       onResult: (result) => this.count(resultKind(result)),
     });
     this.campaigns = new CampaignLeases(db, lease.id);
-    this.queue = new MailQueue({
+    this.mailLeases = new MailLeases({
       ...{ db, senderId: lease.id, relays, preparation, pace },
       rate: sendRatePerSecond ? new RateLimit(db, 'all', sendRatePerSecond) : undefined,
       ledger: this.ledger,
@@ -145,13 +145,13 @@ class SenderRun {
 
   async finish(): Promise<ResultCounts> {
     const { relays, pace } = this.deps;
-    const { queue, ledger, lease } = this;
+    const { mailLeases, ledger, lease } = this;
     const workers = relays.all.flatMap((relay) =>
       Array.from({ length: relay.maxConnections }, () => {
         const onNotBegun = (mail: QueuedMail, verdict: BeginVerdict) => this.react(mail, verdict);
         const options = {
           relay,
-          queue,
+          queue: mailLeases.queue,
           ledger,
           pace,
           lease,
@@ -165,7 +165,7 @@ class SenderRun {
     const ends = await Promise.allSettled(workers);
     faultPoint('before-release');
     this.stopping.abort();
-    await queue.close();
+    await mailLeases.close();
     await ledger.idle();
     await Promise.all(this.reactions);
     faultPoint('after-release');
@@ -190,7 +190,7 @@ class SenderRun {
     const reason = `${QUARANTINED_LIMIT} of its mails could not be composed`;
     this.follow(
       pauseCampaignItself(this.deps.db, campaignId, 'AUTO_PAUSE', reason).then(() =>
-        this.queue.dropCampaign(campaignId),
+        this.mailLeases.dropCampaign(campaignId),
       ),
     );
   }
@@ -208,7 +208,7 @@ class SenderRun {
   }
 
   private async reactionTo(mail: QueuedMail, verdict: BeginVerdict): Promise<void> {
-    const { ledger, queue } = this;
+    const { ledger, mailLeases } = this;
     const { id, campaignId, prepared } = mail;
     switch (verdict.verdict) {
       case 'lost':
@@ -216,7 +216,7 @@ class SenderRun {
         return ledger.release({ id });
       case 'stopped':
         await ledger.release({ id });
-        return campaignId === null ? undefined : queue.dropCampaign(campaignId);
+        return campaignId === null ? undefined : mailLeases.dropCampaign(campaignId);
       case 'blocked': {
         this.count('blocked');
         if (campaignId === null) {
@@ -225,7 +225,7 @@ class SenderRun {
         }
         await ledger.release({ id });
         await pauseCampaignItself(this.deps.db, campaignId, 'BLOCKED', verdict.reason);
-        return queue.dropCampaign(campaignId);
+        return mailLeases.dropCampaign(campaignId);
       }
       case 'suppressed':
         this.count('failed');
@@ -249,7 +249,7 @@ class SenderRun {
     for (const [id, seenAt] of this.watched) {
       try {
         const state = await checkCampaign(this.deps.db, id, this.deps.limits);
-        await recordSlowedDomains(this.deps.db, id, this.queue.slowDomains.of(id));
+        await recordSlowedDomains(this.deps.db, id, this.mailLeases.queue.slowDomains.of(id));
         if (state !== 'sending' || now - seenAt > WATCH_MS) this.watched.delete(id);
       } catch (err) {
         this.deps.log.warn({ err, campaignId: id }, 'cannot check a campaign');

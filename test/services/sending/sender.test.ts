@@ -1,15 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { connectDb, type Db } from '../../../db/connect.ts';
 import { addManagedDomain } from '../../../services/domains/managed.ts';
-import type { LoggedAttempt } from '../../../services/emails/attempts.ts';
+import { attemptLogOf, type LoggedAttempt } from '../../../services/emails/attempts.ts';
 import { recoverMails } from '../../../services/sending/recovery.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 import { addMail, addMails, mailById } from '../../support/ledger.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import { outgoingMails, removeContents, runningSenders, setMails, storedMails } from '../../support/rows/mails.ts';
 import { setProject } from '../../support/rows/projects.ts';
-import { emptyTables, hideTable } from '../../support/rows/tables.ts';
+import { emptyTables, hideTable, refuseUpdates } from '../../support/rows/tables.ts';
 import {
   counts,
   endLeases,
@@ -109,6 +110,16 @@ describe('a sender', () => {
     smtp.misbehave({ at: 'recipient', to: 'nobody@example.com', do: { code: 550, text: 'no such user' } });
     expect(await sending.send()).to.deep.equal(counts({ sent: 1, failed: 1 }));
     expect(await mailById(db, bad)).to.include({ status: 'FAILED', reason: '550 no such user', attempts: 1 });
+    expect(await mailById(db, good)).to.include({ status: 'SENT' });
+  });
+
+  it('stores an answer whose cut would split a character', async () => {
+    const bad = await addMail(db, { project, to: 'nobody@example.com' });
+    const good = await addMail(db, { project });
+    const text = `no such user ${'x'.repeat(482)}\u{1f600}`;
+    smtp.misbehave({ at: 'recipient', to: 'nobody@example.com', do: { code: 550, text } });
+    expect(await sending.send()).to.deep.equal(counts({ sent: 1, failed: 1 }));
+    expect(await mailById(db, bad)).to.include({ status: 'FAILED', reason: `550 ${text.slice(0, -2)}`, attempts: 1 });
     expect(await mailById(db, good)).to.include({ status: 'SENT' });
   });
 
@@ -347,6 +358,23 @@ describe('a sender', () => {
     await run;
     expect(await outgoingMails(db)).to.deep.equal([]);
     expect(await sending.send()).to.deep.equal(counts({ sent: 1 }));
+  });
+
+  it('begins no mail before the result of the one before it is stored, also when the database failed', async () => {
+    const sender = another({ connections: 1 });
+    const ids = await addMails(db, 2, { project });
+    smtp.misbehave({ at: 'accepted', do: 'hang' });
+    const run = sender.send();
+    await smtp.received(1);
+    const accept = await refuseUpdates(db, 'outgoing_mails');
+    smtp.behave();
+    // Long enough for several tries of both, which have pauses of different lengths.
+    await sleep(1_800);
+    await accept();
+    expect(await run).to.deep.equal(counts({ sent: 2 }));
+    const attempts = (await Promise.all(ids.map((id) => attemptLogOf(db, project, id)))).flat();
+    const [first, second] = attempts.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+    expect(Date.parse(second?.startedAt ?? '')).to.be.at.least(Date.parse(first?.endedAt ?? ''));
   });
 
   it('persists a result after an outage of the database', async () => {

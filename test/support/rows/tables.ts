@@ -17,6 +17,16 @@ export async function whileHidden<T>(db: Db, table: string, work: () => Promise<
   return work().finally(restore);
 }
 
+/** Makes every update of the table fail. Returns what ends that. */
+export async function refuseUpdates(db: Db, table: string): Promise<() => Promise<void>> {
+  await db.raw(
+    `create function refuse_update() returns trigger language plpgsql as
+       $$ begin raise exception 'updates are refused'; end $$;
+     create trigger refuse_update before update on ${table} execute function refuse_update()`,
+  );
+  return async () => void (await db.raw('drop function refuse_update cascade'));
+}
+
 export const emptyTables = (db: Db, ...tables: string[]) => db.raw(`truncate ${tables.join(', ')}`);
 
 export const analyzeTables = (db: Db, ...tables: string[]) => db.raw(`analyze ${tables.join(', ')}`);

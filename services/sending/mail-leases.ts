@@ -1,0 +1,325 @@
+// Leases due mail, has it prepared and puts it in the queue.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
+import { recipientDomain } from '../../platform/smtp/domain-rates.ts';
+import type { Relays } from '../../platform/smtp/relays.ts';
+import { ByteBudget } from './byte-budget.ts';
+import type { CampaignLeases } from './campaign-leases.ts';
+import { QUARANTINE_REASON } from './composer.ts';
+import type { DomainPace } from './domain-pace.ts';
+import type { SendingLedger } from './ledger.ts';
+import type { LeasedMail, QueuedMail } from './mail.ts';
+import { policies } from './policy.ts';
+import type { OnReady, Preparation } from './prepare.ts';
+import { LARGE_BYTES, type Line, MailQueue } from './queue.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+interface LeasedRow {
+  priority: number;
+  id: string;
+  project_id: string;
+  relay: string | null;
+  is_retry_of_unknown: boolean;
+  body_bytes: number;
+}
+
+// Transactional mail first, and mail of workflows in the room that is left.
+const lease = statement<LeasedRow>(
+  'sending-lease',
+  `with transactional as materialized (select * from lease_mails($1, 0::smallint, $2))
+   select 0 as priority, * from transactional
+   union all
+   select 1, * from lease_mails($1, 1::smallint, $2::integer - (select count(*)::integer from transactional))`,
+);
+
+/** Mails per lease and preparation. */
+const GROUP = { urgent: 50, campaign: 100 } as const;
+/** Leased ahead of the connections: enough that none waits, few enough for memory and for fair shares. */
+const AHEAD = { urgent: 150, campaign: 300 } as const;
+/** The mail of a line that is being prepared or waits for connections; beyond it no more of that line is leased. */
+const AHEAD_BYTES = 24 * 1024 * 1024;
+/** Large bodies are prepared one by one, within this, and keep their part of it until they are sent. */
+const LARGE_BUDGET = 16 * 1024 * 1024;
+const POLL_MS = 1_000;
+/** The shortest time between two leases without a backlog: many mails share a lease, and a single one waits for none. */
+const LEASE_GAP_MS = 4;
+const RETRY_MS = 1_000;
+
+export interface MailLeasesOptions {
+  db: Db;
+  senderId: string;
+  relays: Relays;
+  preparation: Preparation;
+  pace: DomainPace;
+  /** Of all mail. */
+  rate: RateLimit | undefined;
+  ledger: SendingLedger;
+  campaigns: CampaignLeases;
+  /** The number of connections that ask for mail. */
+  connections: number;
+  /** Aborted: lease nothing more and hand out nothing more. */
+  stopping: AbortSignal;
+  /** Called for a mail that could not be composed, and fails for that. */
+  onQuarantined?: (mail: LeasedMail) => void;
+  /** Called when mail may be leased that is not known here. */
+  onUnknownLeases?: () => void;
+  /** Called when there is no due mail, and none on its way. */
+  onIdle?: () => void;
+  onError: (error: unknown) => void;
+}
+
+export class MailLeases {
+  /** What is prepared. */
+  readonly queue: MailQueue;
+  private readonly options: MailLeasesOptions;
+  private readonly preparing: Record<Line, number> = { urgent: 0, campaign: 0 };
+  /** Estimated by the size of the body. */
+  private readonly preparingBytes: Record<Line, number> = { urgent: 0, campaign: 0 };
+  private readonly wakeLine: Partial<Record<Line, () => void>> = {};
+  private readonly isWoken: Record<Line, boolean> = { urgent: false, campaign: false };
+  private readonly isDry: Record<Line, boolean> = { urgent: false, campaign: false };
+  /** The last lease left due mail behind. */
+  private readonly hasBacklog: Record<Line, boolean> = { urgent: false, campaign: false };
+  private readonly largeMails = new ByteBudget(LARGE_BUDGET);
+  private readonly preparations = new Set<Promise<void>>();
+  /** Nothing is leased before, by `performance.now()`: preparation failed, and would fail again at once. */
+  private readonly pausedUntil: Record<Line, number> = { urgent: 0, campaign: 0 };
+  /** When slow mail was last postponed, by `performance.now()`. */
+  private readonly postponedAt: Record<Line, number> = { urgent: -POLL_MS, campaign: -POLL_MS };
+  private readonly done: Promise<unknown>;
+  /** A lease failed. It may have been committed all the same, with its answer lost. */
+  private leaseFailed = false;
+
+  constructor(options: MailLeasesOptions) {
+    this.options = options;
+    const { relays, pace, rate, stopping } = options;
+    this.queue = new MailQueue({
+      ...{ relays, pace, rate, stopping },
+      onTaken: (line) => this.wakeUp(line),
+      onWaiting: () => this.reportIfIdle(),
+    });
+    stopping.addEventListener('abort', () => this.wakeAll(), { once: true });
+    this.done = Promise.all([this.keepLeasing('urgent'), this.keepLeasing('campaign')]);
+  }
+
+  /** There may be due mail that is no campaign's. */
+  wake(): void {
+    this.wakeUp('urgent');
+  }
+
+  /** There may be another campaign to send. */
+  wakeForCampaigns(): void {
+    this.options.campaigns.refresh();
+    this.wakeUp('campaign');
+  }
+
+  /** Gives up the prepared mail of a campaign that is not sending any more. */
+  async dropCampaign(campaignId: string): Promise<void> {
+    this.options.campaigns.forget(campaignId);
+    await this.release(this.queue.removeCampaign(campaignId));
+  }
+
+  /** Resolves when nothing is being leased or prepared any more; all that is still queued goes back to the ledger. */
+  async close(): Promise<void> {
+    await this.done;
+    const left = this.queue.removeAll();
+    await Promise.all(this.preparations);
+    await this.release(left);
+  }
+
+  private async release(mails: QueuedMail[]): Promise<void> {
+    await Promise.all(mails.map(({ id }) => this.options.ledger.release({ id })));
+  }
+
+  private wakeAll(): void {
+    this.wakeUp('urgent');
+    this.wakeUp('campaign');
+  }
+
+  private wakeUp(line: Line): void {
+    this.isWoken[line] = true;
+    this.wakeLine[line]?.();
+  }
+
+  /** Campaigns have a loop of their own, so that leasing transactional mail never waits for their preparation. */
+  private async keepLeasing(line: Line): Promise<void> {
+    const { stopping, onError } = this.options;
+    while (!stopping.aborted) {
+      this.isWoken[line] = false;
+      let leased = 0;
+      try {
+        if (this.room(line) < GROUP[line]) this.postponeSlow(line);
+        if (this.mayLease(line)) leased = line === 'urgent' ? await this.leaseUrgent() : await this.leaseCampaign();
+        if (this.leaseFailed) this.options.onUnknownLeases?.();
+      } catch (error) {
+        this.leaseFailed = true;
+        onError(error);
+        await this.pause(line, RETRY_MS);
+      }
+      this.isDry[line] = leased === 0;
+      if (leased === 0) this.reportIfIdle();
+      if (leased > 0 && line === 'urgent' && !this.hasBacklog.urgent) await sleep(LEASE_GAP_MS);
+      else if (leased === 0)
+        await this.pause(line, line === 'urgent' ? POLL_MS : this.options.campaigns.waitMs(POLL_MS));
+    }
+  }
+
+  private reportIfIdle(): void {
+    const { queue, preparing, isDry } = this;
+    if (!isDry.urgent || !isDry.campaign || queue.readyCount + preparing.urgent + preparing.campaign > 0) return;
+    if (queue.waitingConnections === this.options.connections) this.options.onIdle?.();
+  }
+
+  /** With a backlog, waits for room for a whole group: a lease costs about the same for one mail as for fifty. */
+  private mayLease(line: Line): boolean {
+    return performance.now() >= this.pausedUntil[line] && this.room(line) >= (this.hasBacklog[line] ? GROUP[line] : 1);
+  }
+
+  private room(line: Line): number {
+    const bytes = this.queue.bytesOf(line) + this.preparingBytes[line];
+    return bytes > AHEAD_BYTES ? 0 : AHEAD[line] - this.queue.countOf(line) - this.preparing[line];
+  }
+
+  private async pause(line: Line, ms: number): Promise<void> {
+    if (this.isWoken[line] || this.options.stopping.aborted) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wakeLine[line] = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    delete this.wakeLine[line];
+  }
+
+  private async leaseUrgent(): Promise<number> {
+    const { db, senderId, preparation } = this.options;
+    const limit = Math.min(GROUP.urgent, this.room('urgent'));
+    const rows = await lease(db, [senderId, limit]);
+    this.hasBacklog.urgent = rows.length === limit;
+    if (rows.length === 0) return 0;
+    faultPoint('mail-leased');
+    const mails = rows.map(
+      ({ id, priority, project_id: projectId, relay, is_retry_of_unknown: isRetry }): LeasedMail => ({
+        ...{ id, projectId, campaignId: null },
+        policy: priority === 0 ? policies.TRANSACTIONAL : policies.WORKFLOW,
+        relay: isRetry && relay !== null ? relay : undefined,
+      }),
+    );
+    const sendable = this.withoutRemovedRelays(mails);
+    const bytesOf = new Map(rows.map(({ id, body_bytes: bytes }) => [id, bytes]));
+    const isLarge = ({ id }: LeasedMail) => (bytesOf.get(id) ?? 0) > LARGE_BYTES;
+    const small = sendable.filter((mail) => !isLarge(mail));
+    this.prepare('urgent', small, (ids, ready) => preparation.prepare(ids, ready));
+    for (const mail of sendable.filter(isLarge))
+      this.prepare('urgent', [mail], (ids, ready) =>
+        this.largeMails.run(bytesOf.get(mail.id) ?? 0, () => preparation.prepare(ids, ready)),
+      );
+    return rows.length;
+  }
+
+  private async leaseCampaign(): Promise<number> {
+    const { campaigns, preparation } = this.options;
+    const limit = Math.min(GROUP.campaign, this.room('campaign'));
+    const leased = await campaigns.leaseNext(limit);
+    this.hasBacklog.campaign = leased?.mails.length === limit;
+    if (!leased) return 0;
+    faultPoint('mail-leased');
+    const { campaignId, projectId, bodyBytes, mails } = leased;
+    const sendable = mails.filter(
+      ({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? ''), campaignId),
+    );
+    const policy = policies.CAMPAIGN;
+    this.prepare(
+      'campaign',
+      sendable.map(({ id }) => ({ id, policy, projectId, campaignId, relay: undefined })),
+      (ids, ready) => preparation.prepareCampaign(campaignId, ids, ready),
+      bodyBytes,
+    );
+    return mails.length;
+  }
+
+  /**
+   * Makes room, at most once a second: mail that was leased before its domain was slow would keep all other mail from
+   * being leased, and goes back to the ledger.
+   */
+  private postponeSlow(line: Line): void {
+    if (performance.now() < this.postponedAt[line] + POLL_MS) return;
+    this.postponedAt[line] = performance.now();
+    this.queue.removeThose(line, ({ id, domain, campaignId }) => this.isPostponed(id, domain, campaignId));
+  }
+
+  /** Gives a mail back to the ledger if its domain is so slow that it would wait long here, in the way of others. */
+  private isPostponed(id: string, domain: string, campaignId: string | null): boolean {
+    const { ledger, onError } = this.options;
+    const retryAfterSeconds = this.queue.slowDomains.postpone(domain, campaignId);
+    if (retryAfterSeconds === undefined) return false;
+    const reason = `mail to ${domain} is slowed down; it will be sent later`;
+    ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(onError);
+    return true;
+  }
+
+  /** A mail with an unknown outcome may only go to the same relay again. Where that is gone, it stays unknown. */
+  private withoutRemovedRelays(mails: LeasedMail[]): LeasedMail[] {
+    const { relays, ledger, onError } = this.options;
+    return mails.filter(({ id, relay }) => {
+      if (relay === undefined || relays.byName(relay)) return true;
+      const reason = `its outcome at ${relay} is unknown, and that relay is no longer in the settings`;
+      ledger.release({ id, status: 'UNKNOWN', reason }).catch(onError);
+      return false;
+    });
+  }
+
+  /** Not awaited: the next mails are leased meanwhile. */
+  private prepare(
+    line: Line,
+    mails: LeasedMail[],
+    work: (ids: string[], ready: OnReady) => Promise<void>,
+    bodyBytes = 0,
+  ): void {
+    if (mails.length === 0) return;
+    const byId = new Map(mails.map((mail) => [mail.id, mail]));
+    this.preparing[line] += mails.length;
+    this.preparingBytes[line] += mails.length * bodyBytes;
+    const ready: OnReady = (prepared) => {
+      const mail = byId.get(prepared.id);
+      if (!mail) return undefined;
+      byId.delete(prepared.id);
+      this.preparing[line]--;
+      this.preparingBytes[line] -= bodyBytes;
+      faultPoint('mail-prepared');
+      return this.add({ ...mail, prepared, domain: recipientDomain(prepared.to ?? '') });
+    };
+    const preparation = work(
+      mails.map(({ id }) => id),
+      ready,
+    )
+      .catch((error) => {
+        this.pausedUntil[line] = performance.now() + RETRY_MS;
+        this.options.onError(error);
+      })
+      .finally(() => {
+        this.preparations.delete(preparation);
+        // Not prepared because the database failed, or because the mail is gone: leased again later, if it is still there.
+        this.preparing[line] -= byId.size;
+        this.preparingBytes[line] -= byId.size * bodyBytes;
+        for (const id of byId.keys()) this.options.ledger.release({ id }).catch(this.options.onError);
+        this.wakeUp(line);
+      });
+    this.preparations.add(preparation);
+  }
+
+  /** Returns a promise for a large mail, which resolves when it leaves the queue. */
+  private add(mail: QueuedMail): Promise<void> | undefined {
+    if (this.options.stopping.aborted) {
+      this.options.ledger.release({ id: mail.id }).catch(this.options.onError);
+      return undefined;
+    }
+    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain, null)) return undefined;
+    const { message } = mail.prepared;
+    if ('kind' in message && message.reason === QUARANTINE_REASON) this.options.onQuarantined?.(mail);
+    return this.queue.add(mail);
+  }
+}
