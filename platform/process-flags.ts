@@ -1,5 +1,6 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { extname, join, sep } from 'node:path';
+import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const require = createRequire(import.meta.url);
@@ -15,11 +16,15 @@ export function restrictedProcessFlags(folders: string[]): string[] {
   const permission = process.allowedNodeEnvironmentFlags.has('--permission')
     ? '--permission'
     : '--experimental-permission';
-  return [...common, permission, ...[...folders, nodeModules()].map((path) => `--allow-fs-read=${path}/*`)];
+  const readable = [...folders.map((path) => `${path}/*`), ...nodeModules()];
+  return [...common, permission, ...readable.map((path) => `--allow-fs-read=${path}`)];
 }
 
-function nodeModules(): string {
-  const path = require.resolve('nunjucks');
-  const name = join(sep, 'node_modules', sep);
-  return path.slice(0, path.lastIndexOf(name) + name.length - 1);
+/** The folder of our packages and, where it is a symbolic link (releases may share one), the link as well. */
+function nodeModules(): string[] {
+  const isInstalledIn = (folder: string) => existsSync(join(folder, 'nunjucks'));
+  const path = require.resolve.paths('nunjucks')?.find(isInstalledIn);
+  if (!path) throw new Error('The packages are not installed. Run npm ci.');
+  const folder = realpathSync(path);
+  return folder === path ? [`${path}/*`] : [`${path}*`, `${folder}/*`];
 }

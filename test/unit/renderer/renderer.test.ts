@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -211,11 +211,14 @@ describe('the renderer', () => {
       expect(result).to.include({ ok: false, reason: 'time' });
     }));
 
-  it('renders when compiled, with read access to its own program only and an empty environment', async () => {
+  describe('compiled', () => {
     const root = resolve(import.meta.dirname, '../../..');
-    await mkdir(join(root, 'dist'), { recursive: true });
-    const directory = await mkdtemp(join(root, 'dist/renderer-test-'));
-    try {
+    let directory = '';
+    let compiled: typeof rendererModule;
+
+    before(async () => {
+      await mkdir(join(root, 'dist'), { recursive: true });
+      directory = await mkdtemp(join(root, 'dist/renderer-test-'));
       const config = {
         extends: '../../tsconfig.build.json',
         compilerOptions: { rootDir: root, outDir: directory, sourceMap: false },
@@ -225,24 +228,39 @@ describe('the renderer', () => {
       await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config));
       const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
       await promisify(execFile)(process.execPath, [tsc, '-p', directory]);
-      const compiled = pathToFileURL(join(directory, 'platform/templates/index.js')).href;
-      const shipped = ((await import(compiled)) as typeof rendererModule).createRenderer({ log, processes: 1 });
+      compiled = (await import(
+        pathToFileURL(join(directory, 'platform/templates/index.js')).href
+      )) as typeof rendererModule;
+    });
+
+    after(() => rm(directory, { recursive: true, force: true }));
+
+    const renderOne = async (check: (renderer: Renderer) => Promise<void> = async () => {}) => {
+      const renderer = compiled.createRenderer({ log, processes: 1 });
       try {
-        const [result] = await shipped.render({ ...mail, items: people(1) });
+        const [result] = await renderer.render({ ...mail, items: people(1) });
         expect(result).to.include({ ok: true, subject: 'Hi P0', html: '<p>P0</p>', text: 'P0' });
-        const [pid] = shipped.pids;
+        await check(renderer);
+      } finally {
+        await renderer.close();
+      }
+    };
+
+    it('renders with read access to its own program only and an empty environment', () =>
+      renderOne(async (renderer) => {
+        const [pid] = renderer.pids;
         const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
         const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
         if (process.platform === 'linux') {
           expect(command.filter((flag) => /permission|allow/.test(flag))).to.have.lengthOf(4);
           expect(environment.split('\0').filter((line) => line && !line.startsWith('NODE_CHANNEL'))).to.deep.equal([]);
         }
-      } finally {
-        await shipped.close();
-      }
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+      }));
+
+    it('renders where node_modules is a symbolic link', async () => {
+      await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
+      await renderOne();
+    });
   });
 
   it('rejects the job when no process can be started', () =>
