@@ -76,10 +76,10 @@ export async function recordSlowedDomains(db: Db, campaignId: string, domains: S
 const restart = statement(
   'campaign-rate-restart',
   `insert into campaign_rates as p (campaign_id, sampled_done) values ($1, $2)
-   on conflict (campaign_id) do update set next_at = now(), sampled_at = now(), sampled_done = $2`,
+   on conflict (campaign_id) do update set sampled_at = now(), sampled_done = $2`,
 );
 
-/** Measures from now on: the time in which the campaign was paused must not count. */
+/** Measures from now on: the time in which the campaign was paused must not count. The throttle is not changed. */
 export async function restartRate(db: Db, campaignId: string, done: number): Promise<void> {
   await restart(db, [campaignId, done]);
 }

@@ -129,7 +129,8 @@ export async function throttleCampaign(
     await recordChange(trx, project, before, { ratePerMinute });
     const campaign = await before.$query(trx).patchAndFetch({ ratePerMinute, updatedAt: new Date() });
     // Drops the wait that was incurred at the old rate.
-    await trx('campaignRates').where({ campaignId: id }).update({ nextAt: trx.fn.now() });
+    if (ratePerMinute !== before.ratePerMinute)
+      await trx('campaignRates').where({ campaignId: id }).update({ nextAt: trx.fn.now() });
     wake(trx, 'campaigns');
     return viewCampaign(trx, campaign);
   });

@@ -69,11 +69,6 @@ export class CampaignLeases {
     this.senderId = senderId;
   }
 
-  /** The campaigns that this sender is sending now. */
-  get ids(): string[] {
-    return this.campaigns.map(({ id }) => id);
-  }
-
   /** Lists the campaigns anew at the next lease. */
   refresh(): void {
     this.listedAt = Number.NEGATIVE_INFINITY;

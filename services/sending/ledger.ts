@@ -91,7 +91,8 @@ export interface LedgerOptions {
   senderId: string;
   connections: number;
   billing: boolean;
-  onResult: (result: AttemptResult) => void;
+  /** Called for every result that was stored. */
+  onResult: (ended: EndedAttempt) => void;
 }
 
 /**
@@ -239,17 +240,17 @@ export class SendingLedger {
     faultPoint('after-end');
     for (const end of ends) {
       if (late.has(end.mail.id)) this.persistLate(end);
-      else this.options.onResult(end.result);
+      else this.options.onResult(end);
     }
     const stored = late.size > 0 ? ends.filter(({ mail }) => !late.has(mail.id)) : ends;
     this.persister.add(stored.map(({ mail }) => ({ id: mail.id, from: mail.prepared.from })));
   }
 
   /** Another sender has taken the attempt for lost. That the relay accepted the mail is still worth knowing. */
-  private persistLate({ attempt, result }: EndedAttempt): void {
-    const persisting = persistLateResult(this.options.db, attempt, result)
+  private persistLate(ended: EndedAttempt): void {
+    const persisting = persistLateResult(this.options.db, ended.attempt, ended.result)
       .then((isPersisted) => {
-        if (isPersisted) this.options.onResult(result);
+        if (isPersisted) this.options.onResult(ended);
       })
       .catch(() => {})
       .finally(() => this.late.delete(persisting));

@@ -61,6 +61,8 @@ export interface MailLeasesOptions {
   connections: number;
   /** Aborted: lease nothing more and hand out nothing more. */
   stopping: AbortSignal;
+  /** Called after each lease of a campaign's mail. */
+  onCampaignLeased?: (campaignId: string) => void;
   /** Called for a mail that could not be composed, and fails for that. */
   onQuarantined?: (mail: LeasedMail) => void;
   /** Called when mail may be leased that is not known here. */
@@ -221,13 +223,14 @@ export class MailLeases {
   }
 
   private async leaseCampaign(): Promise<number> {
-    const { campaigns, preparation } = this.options;
+    const { campaigns, preparation, onCampaignLeased } = this.options;
     const limit = Math.min(GROUP.campaign, this.room('campaign'));
     const leased = await campaigns.leaseNext(limit);
     this.hasBacklog.campaign = leased?.mails.length === limit;
     if (!leased) return 0;
     faultPoint('mail-leased');
     const { campaignId, projectId, bodyBytes, mails } = leased;
+    onCampaignLeased?.(campaignId);
     const sendable = mails.filter(
       ({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? ''), campaignId),
     );

@@ -20,7 +20,7 @@ import { recoverMails } from './recovery.ts';
 
 const HEARTBEAT_MS = 3_000;
 const CHECK_CAMPAIGNS_MS = 500;
-/** A campaign without due mail is checked for this long: its last results are still to come. */
+/** A campaign is checked for this long after its last lease or result: others may still come. */
 const WATCH_MS = 10_000;
 /** A campaign pauses itself after this many mails that could not be composed. */
 const QUARANTINED_LIMIT = 3;
@@ -95,15 +95,14 @@ class SenderRun {
   private readonly deps: SenderDeps;
   private readonly lease: SenderLease;
   private readonly ledger: SendingLedger;
-  private readonly campaigns: CampaignLeases;
   private readonly stopping = new AbortController();
   private readonly counts = noResults();
   private readonly timers: NodeJS.Timeout[];
   private readonly reactions = new Set<Promise<unknown>>();
-  /** Campaigns with mail in this run, and when they last had due mail. */
+  /** Campaigns with mail in this run, and when it was last leased or sent, by `performance.now()`. */
   private readonly watched = new Map<string, number>();
   private readonly cut: AbortSignal | undefined;
-  private isChecking = false;
+  private checking: Promise<void> | undefined;
   private readonly quarantined = new Map<string, number>();
 
   constructor(deps: SenderDeps, lease: SenderLease, time: SendingTime) {
@@ -113,16 +112,19 @@ class SenderRun {
     const connections = relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0);
     this.ledger = new SendingLedger({
       ...{ db, senderId: lease.id, connections, billing },
-      onResult: (result) => this.count(resultKind(result)),
+      onResult: ({ mail, result }) => {
+        this.count(resultKind(result));
+        if (mail.campaignId !== null) this.watch(mail.campaignId);
+      },
     });
-    this.campaigns = new CampaignLeases(db, lease.id);
     this.mailLeases = new MailLeases({
       ...{ db, senderId: lease.id, relays, preparation, pace },
       rate: sendRatePerSecond ? new RateLimit(db, 'all', sendRatePerSecond) : undefined,
       ledger: this.ledger,
-      campaigns: this.campaigns,
+      campaigns: new CampaignLeases(db, lease.id),
       stopping: this.stopping.signal,
       connections,
+      onCampaignLeased: (id) => this.watch(id),
       onQuarantined: ({ campaignId }) => campaignId !== null && this.countQuarantined(campaignId),
       ...(time.untilIdle && { onIdle: () => this.stopping.abort() }),
       // The end of the run gives up what it leased without knowing, and Temporal starts the next one.
@@ -169,6 +171,8 @@ class SenderRun {
     await ledger.idle();
     await Promise.all(this.reactions);
     faultPoint('after-release');
+    // One that is under way may have read campaigns before their last results.
+    await this.checking;
     await this.checkCampaigns();
     for (const timer of this.timers) clearTimeout(timer);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
@@ -240,21 +244,29 @@ class SenderRun {
     }
   }
 
+  private watch(campaignId: string): void {
+    this.watched.set(campaignId, performance.now());
+  }
+
+  private checkCampaigns(): Promise<void> {
+    this.checking ??= this.checkWatchedCampaigns().finally(() => {
+      this.checking = undefined;
+    });
+    return this.checking;
+  }
+
   /** Samples the rates of campaigns, pauses those with too many bounces, and reports those that are finished. */
-  private async checkCampaigns(): Promise<void> {
-    if (this.isChecking) return;
-    this.isChecking = true;
-    const now = performance.now();
-    for (const id of this.campaigns.ids) this.watched.set(id, now);
-    for (const [id, seenAt] of this.watched) {
+  private async checkWatchedCampaigns(): Promise<void> {
+    for (const [id, watchedAt] of this.watched) {
       try {
         const state = await checkCampaign(this.deps.db, id, this.deps.limits);
         await recordSlowedDomains(this.deps.db, id, this.mailLeases.queue.slowDomains.of(id));
-        if (state !== 'sending' || now - seenAt > WATCH_MS) this.watched.delete(id);
+        const isOver = state !== 'sending' || performance.now() - watchedAt > WATCH_MS;
+        // Watched on if it had mail meanwhile: a paused campaign may have been resumed.
+        if (isOver && this.watched.get(id) === watchedAt) this.watched.delete(id);
       } catch (err) {
         this.deps.log.warn({ err, campaignId: id }, 'cannot check a campaign');
       }
     }
-    this.isChecking = false;
   }
 }

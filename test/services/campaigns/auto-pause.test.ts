@@ -145,6 +145,19 @@ describe('limits on a running campaign', () => {
       expect(smtp.mails).to.have.lengthOf(4);
     });
 
+    it('allows no further mail after a pause and a resume, or when it is set to the same rate', async () => {
+      await addContacts(database.db, project, 4);
+      const { id } = await startCampaign(database.db, project, { ratePerMinute: 1 });
+      await worker.advance(id);
+      await worker.send({ stop: new AbortController().signal });
+      await pauseCampaign(database.db, project.access, id);
+      await resumeCampaign(database.db, project.access, id);
+      await throttleCampaign(database.db, project.access, id, 1);
+      await worker.send({ stop: new AbortController().signal });
+      expect(smtp.mails).to.have.lengthOf(1);
+      expect(await standing(database.db, project, id)).to.include({ sent: 1, pending: 3 });
+    });
+
     it('can be changed while mail is being sent', async () => {
       await addContacts(database.db, project, 600);
       smtp.misbehave({ at: 'message', do: { delayMs: 20 } });

@@ -20,6 +20,7 @@ import {
 import { campaignRow, setCampaigns } from '../../support/rows/campaigns.ts';
 import { setContacts, storedContacts } from '../../support/rows/contacts.ts';
 import { outgoingMails, storedMails } from '../../support/rows/mails.ts';
+import { outboxMessagesTo } from '../../support/rows/outbox.ts';
 import { addSuppression, setProject } from '../../support/rows/projects.ts';
 import { counts, endLeases, inDoubt } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
@@ -70,6 +71,26 @@ describe('sending a campaign', () => {
     expect(row).to.include({ status: 'SENT', attempts: 1, sourceType: 'CAMPAIGN', campaignId: id });
     expect(mail?.messageId).to.equal(`<${row.id}@${project.senderDomain}>`);
     expect(await outgoingMails(database.db)).to.deep.equal([]);
+  });
+
+  it('has its end reported by the sender, also when others begin meanwhile', async () => {
+    await addContacts(database.db, project, 2);
+    const stop = new AbortController();
+    const sending = worker.send({ stop: stop.signal, untilIdle: false });
+    const ids: string[] = [];
+    for (let count = 1; count <= 5; count++) {
+      const { id } = await startCampaign(database.db, project);
+      await worker.advance(id);
+      ids.push(id);
+      // Also makes the sender list the campaigns that have due mail anew: the one before has none.
+      worker.sender.wake('campaigns');
+      await smtp.received(2 * count);
+    }
+    const isReported = async (id: string) =>
+      (await outboxMessagesTo(database.db, id)).some(({ action }) => action === 'signal');
+    for (const id of ids) await eventually(() => isReported(id), { timeoutMs: 20_000, what: 'a signal to a campaign' });
+    stop.abort();
+    await sending;
   });
 
   it("adds one-click unsubscribe, footer and tracking by the campaign's type", async () => {
