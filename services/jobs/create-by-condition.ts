@@ -6,12 +6,11 @@ import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { queryFragment, sql } from '../conditions/fragment.ts';
-import { contactsWhere, type Matching, matchingContacts } from '../conditions/matching.ts';
+import { contactsWhere, type Matching } from '../conditions/matching.ts';
 import { requireCondition } from '../conditions/parse.ts';
-import { resolveCondition } from '../conditions/resolve.ts';
 import { findSegment } from '../segments/find.ts';
 import { guarded } from '../segments/guard.ts';
-import { membersOf } from '../segments/matching.ts';
+import { contactsMatching, membersOf } from '../segments/matching.ts';
 import { CHUNK_CONTACTS } from './chunks.ts';
 import { insertJob, newBulkJob } from './create.ts';
 
@@ -21,6 +20,8 @@ export interface ContactSelection {
   segmentId?: string | undefined;
   expectedCount: number;
 }
+
+const CONDITION_FIELD = 'condition';
 
 /** Selecting a million contacts takes seconds. */
 const TIMEOUT_MS = 30_000;
@@ -40,7 +41,7 @@ export async function createJobByCondition(
 ): Promise<string> {
   const { projectId } = project;
   const segment = segmentId === undefined ? undefined : await findSegment(db, projectId, segmentId);
-  const parsed = segment ? undefined : requireCondition(condition, { at: 'condition' });
+  const parsed = segment ? undefined : requireCondition(condition, { at: CONDITION_FIELD });
   return guarded(
     db,
     projectId,
@@ -49,11 +50,7 @@ export async function createJobByCondition(
       const id = newId();
       const matching = segment
         ? await membersOf(trx, segment)
-        : await matchingContacts(
-            trx,
-            projectId,
-            await resolveCondition(trx, projectId, parsed as NonNullable<typeof parsed>),
-          );
+        : await contactsMatching(trx, projectId, parsed as NonNullable<typeof parsed>, CONDITION_FIELD);
       const count = await storeContacts(trx, id, matching);
       if (Math.abs(count - expectedCount) > expectedCount * TOLERANCE) throw countDiffers(count, expectedCount);
       await trx('jobInputs').insert({ jobId: id });

@@ -140,7 +140,7 @@ const tooLarge = (at: string): Violation =>
     `has more than ${MAX_EXPANDED_FILTERS} filters, counting those of the segments it refers to or is used by`,
   );
 
-/** Returns what is wrong with the segments that a condition of a campaign or a workflow step refers to. */
+/** Returns what is wrong with the segments that a condition outside a segment refers to. */
 export async function referenceViolations(
   db: Db,
   projectId: string,

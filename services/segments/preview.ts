@@ -4,10 +4,10 @@ import { readContactCounts } from '../../db/models/contact-counts.ts';
 import { isStatementTimeout } from '../../platform/database-errors.ts';
 import { heavyWork } from '../access/heavy-work.ts';
 import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
-import { countMatching, type Matching, matchingContacts, pageOfMatching } from '../conditions/matching.ts';
+import { countMatching, type Matching, pageOfMatching } from '../conditions/matching.ts';
 import { requireCondition } from '../conditions/parse.ts';
-import { resolveCondition } from '../conditions/resolve.ts';
 import { prepare } from './guard.ts';
+import { contactsMatching } from './matching.ts';
 
 export interface SegmentPreview {
   count: number;
@@ -34,8 +34,8 @@ export async function previewSegment(
   tree: unknown,
   { countMs, sampleMs }: PreviewTimes = TIMES,
 ): Promise<SegmentPreview> {
-  const parsed = requireCondition(tree);
-  const matching = await matchingContacts(db, projectId, await resolveCondition(db, projectId, parsed));
+  const at = 'condition';
+  const matching = await contactsMatching(db, projectId, requireCondition(tree, { at }), at);
   return heavyWork(
     db,
     'condition',

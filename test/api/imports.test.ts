@@ -232,6 +232,19 @@ describe('imports and bulk jobs', () => {
       for (const segmentId of [segment.id, newId()])
         expect(await bulk({ action, segmentId, expectedCount: 1 })).to.be.envelope(404, 'SEGMENT_NOT_FOUND');
     });
+
+    it('answers 400 to a condition that names a segment which the project does not have', async () => {
+      await addContacts(2);
+      const { body: foreign } = await stranger.server.post('/segments', { name: 'Theirs', condition: isPro });
+      for (const id of [foreign.id, newId()]) {
+        const filters = [{ field: `segment.${id}`, operator: 'notMemberOfSegment' }];
+        const condition = { logic: 'AND', groups: [{ filters }] };
+        const answer = await bulk({ action: 'DELETE', condition, expectedCount: 2 });
+        expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+        expect(answer.body.error.errors[0].field).to.equal('condition.groups.0.filters.0.field');
+      }
+      expect(await readJobs(project)).to.deep.equal([]);
+    });
   });
 
   describe('suppressions', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
+import { newId } from '../../platform/ids.ts';
 import { MailLinks } from '../../services/emails/links.ts';
 import {
   deleteOldPreviews,
@@ -268,6 +269,20 @@ describe('previews', () => {
         'BAD_REQUEST',
       );
       expect(await project.server.post('/segments/preview', {})).to.be.envelope(422, 'VALIDATION_ERROR');
+    });
+
+    it('answers 400 with the path to a segment that the project does not have', async () => {
+      const { body: foreign } = await stranger.server.post('/segments', {
+        name: 'Theirs',
+        condition: condition('pro'),
+      });
+      for (const id of [foreign.id, newId()])
+        for (const operator of ['notMemberOfSegment', 'memberOfSegment']) {
+          const tree = { logic: 'AND', groups: [{ filters: [{ field: `segment.${id}`, operator }] }] };
+          const answer = await project.server.post('/segments/preview', { condition: tree });
+          expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+          expect(answer.body.error.errors[0].field).to.equal('condition.groups.0.filters.0.field');
+        }
     });
 
     it('answers with the number of all contacts when nothing can be counted in two seconds', async () => {
