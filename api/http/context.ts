@@ -9,7 +9,7 @@ import type { Readiness } from '../../platform/probes.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { Renderer } from '../../platform/templates/index.ts';
 import type { AddressLimiter } from '../../services/access/address-limiter.ts';
-import type { KeyCache, ProjectAccess } from '../../services/access/keys.ts';
+import type { KeyCache, KeyKind, ProjectAccess } from '../../services/access/keys.ts';
 import type { RateLimiter } from '../../services/access/rate-limiter.ts';
 import type { DomainRef } from '../../services/domains/loop.ts';
 import type { FailedRequests } from '../../services/request-log/failed-requests.ts';
@@ -17,7 +17,6 @@ import type { CurrentSession } from '../../services/sessions/sessions.ts';
 import type { LiveHub } from '../live/hub.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ConcurrencyLimit } from './concurrency.ts';
-import type { Access } from './route.ts';
 
 /** The app's dependencies, built by `start.ts`. */
 export interface AppParts {
@@ -51,6 +50,8 @@ export interface AppParts {
 /** The caller. Which parts are known depends on the access of the route. */
 export interface Caller {
   project?: ProjectAccess;
+  /** Of a caller with a key. */
+  keyKind?: KeyKind;
   role?: Role;
   user?: User;
   session?: CurrentSession;
@@ -58,10 +59,9 @@ export interface Caller {
 
 export interface RequestState {
   id: string;
-  /** The path template and the access of a route, once it is matched. */
+  /** The path template of a route, once it is matched. */
   route?: string;
-  access?: Access;
-  /** Once it is known. */
+  /** Once it is known, also when it is refused afterwards. */
   caller?: Caller;
   /** Of an error answer. */
   failure?: { code: string | null; message: string };

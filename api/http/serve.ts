@@ -44,7 +44,6 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
 
   return async (ctx, given) => {
     ctx.state.route = path;
-    ctx.state.access = route.access;
     const caller = route.worksWithoutDatabase
       ? await admit(ctx, given)
       : await concurrency.run(undefined, () => admit(ctx, given));

@@ -54,7 +54,7 @@ function authenticatorByAccess(route: Declared, parts: Parts): Authenticate {
     if (isPublicApi(route.path)) return byKey;
     return (ctx, params) => (hasSessionCookie(ctx) ? otherwise : byKey)(ctx, params);
   };
-  const member: Authenticate = async (ctx, params) => memberOf(await user(ctx), params, route, parts);
+  const member: Authenticate = async (ctx, params) => memberOf(ctx, await user(ctx), params, route, parts);
   switch (route.access) {
     case 'public':
       return async (ctx) => {
@@ -107,18 +107,25 @@ async function callerByKey(ctx: Context, needed: KeyKind, route: Declared, { key
   const kind = key && keyKind(key);
   if (!key || !kind)
     throw invalidKey('The Authorization header is garbled: it must be "Bearer", a space, and a whole pk_ or sk_ key.');
-  if (kind !== needed)
+  if (kind !== needed) {
+    // Only for the log of failed requests: the answer is the same without a database.
+    const project = await keys.find(key).catch(() => undefined);
+    if (project) ctx.state.caller = { project, keyKind: kind };
     throw invalidKey(
       `This route needs the project's ${keyNames[needed]}; a ${keyNames[kind]} was sent. They are not interchangeable.`,
     );
+  }
   const project = await (route.checksKey ? keys.find(key) : keys.findCurrent(key));
   if (!project) throw invalidKey(`This ${keyNames[kind]} is unknown or has been revoked.`);
+  const caller: Caller = { project, keyKind: kind };
+  // Set before the checks, so that the project's log of failed requests has what they refuse.
+  ctx.state.caller = caller;
   if (project.key) {
     requireUsableKey(project.key, ctx.ip);
     requireScope(project, ...scopesOf(route));
     await keys.recordUse(project.projectId, project.key);
   }
-  return { project };
+  return caller;
 }
 
 const scopesOf = ({ scope = [] }: Declared): readonly Scope[] =>
@@ -180,6 +187,7 @@ async function projectMember(ctx: Context, caller: SessionCaller, route: Declare
 
 /** Returns the member of the project in the path; 404 for all others. */
 async function memberOf(
+  ctx: Context,
   caller: SessionCaller,
   params: Record<string, string>,
   route: Declared,
@@ -189,6 +197,7 @@ async function memberOf(
   const { id: projectId = '' } = params;
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;
   if (!membership) throw noProject();
+  ctx.state.caller = { user, ...membership };
   if (params[route.orSelf ?? ''] !== user.id) requireRole(membership.role, route);
   return { ...caller, ...membership };
 }

@@ -34,21 +34,14 @@ const traced = (ctx: Context, next: () => Promise<unknown>): Promise<void> =>
     if (ctx.status >= 500) span.fail(`answered ${ctx.status}`);
   });
 
-/** The names of the two keys that every project has. */
-const keyNames: Record<string, string> = {
-  publicKey: 'public key',
-  secretKey: 'secret key',
-  memberOrKey: 'secret key',
-};
-
 /** Only requests whose project is known have a log to be in. */
 function recordFailure({ method, status, state }: Context, failedRequests: AppParts['failedRequests']): void {
-  const { caller, failure, id, route = 'unknown', access = '' } = state;
+  const { caller, failure, id, route = 'unknown' } = state;
   if (!caller?.project || !failure) return;
-  const { project, user } = caller;
+  const { project, keyKind, user } = caller;
   failedRequests.add({
     ...{ projectId: project.projectId, at: new Date(), requestId: id, method, route, status, ...failure },
-    keyName: user || project.key ? null : (keyNames[access] ?? 'secret key'),
+    keyName: keyKind && !project.key ? `${keyKind} key` : null,
     keyId: project.key?.id ?? null,
     userId: user?.id ?? null,
   });

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { person } from '../support/accounts.ts';
-import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { insertWorkflow } from '../support/executions.ts';
+import { expireScopedKey } from '../support/rows/accounts.ts';
 import { analyzeTables } from '../support/rows/tables.ts';
 import { addCompletedExecutions, addExecutions, addVisits } from '../support/rows/workflows.ts';
 import { eventually } from '../support/waiting.ts';
@@ -245,6 +246,50 @@ describe('lists over a project and a person', () => {
       expect((await requests('?limit=1')).hasMore).to.equal(true);
       expect((await stranger.owner.get('/requests')).body.data).to.deep.equal([]);
       expect(await project.owner.get('/requests?status=200')).to.be.envelope(400, 'BAD_REQUEST');
+    });
+
+    it('lists what a known key or member was refused, by its name, and nothing of unknown keys', async () => {
+      const keys = `/projects/${project.id}/keys`;
+      const create = async (name: string, more: object) =>
+        (await project.owner.post(keys, { name, scopes: ['send:write'], ...more })).body;
+      const [narrow, elsewhere, expired] = [
+        await create('Narrow', {}),
+        await create('Elsewhere', { allowedIps: ['192.0.2.1'] }),
+        await create('Expired', {}),
+      ];
+      await expireScopedKey(api.db, expired.id);
+      const using = (key: string) => client(api.url, { authorization: `Bearer ${key}` });
+      const member = await person(api, { project: project.id, role: 'MEMBER' });
+      const refused: [Promise<ApiAnswer>, number, object][] = [
+        [using(narrow.key).get('/contacts'), 403, { route: '/contacts', key: 'Narrow', code: 'FORBIDDEN' }],
+        [using(elsewhere.key).post('/v1/send', {}), 401, { route: '/v1/send', key: 'Elsewhere' }],
+        [using(expired.key).get('/emails'), 401, { route: '/emails', key: 'Expired' }],
+        [project.browser.get('/contacts'), 401, { route: '/contacts', key: 'public key', code: 'INVALID_API_KEY' }],
+        [project.server.post('/v1/track', {}), 401, { route: '/v1/track', key: 'secret key' }],
+        [using(narrow.key).post('/v1/track', {}), 401, { route: '/v1/track', key: 'Narrow' }],
+        [
+          project.server.get(`/projects/${stranger.id}/webhook-secret`),
+          404,
+          { route: '/projects/:id/webhook-secret', key: 'secret key' },
+        ],
+        [member.get(keys), 403, { route: '/projects/:id/keys', key: null, user: member.email }],
+      ];
+      for (const [answer, status] of refused) {
+        expect(await answer).to.have.status(status);
+        expect((await answer).headers.get('ratelimit-limit')).to.equal(null);
+      }
+      for (const kind of ['pk', 'sk'])
+        for (const path of ['/v1/track', '/v1/send'])
+          expect(await using(`${kind}_${'A'.repeat(48)}`).post(path, {})).to.have.status(401);
+      await eventually(async () => (await requests()).total === refused.length);
+      const { data } = await requests();
+      for (const [answer, status, expected] of refused) {
+        const { requestId } = (await answer).body.error;
+        const listed = data.find((one: { requestId: string }) => one.requestId === requestId);
+        expect(listed, JSON.stringify(expected)).to.include({ status, ...expected });
+      }
+      expect((await stranger.owner.get('/requests')).body.data).to.deep.equal([]);
+      for (const { lastUsedAt } of (await project.owner.get(keys)).body) expect(lastUsedAt).to.equal(null);
     });
 
     it('keeps the last 1,000 of a project', async () => {
