@@ -112,9 +112,12 @@ const executions = statement<{ started: string; completed: string }>(
      union all
      select case kind when 'started' then delta end, case kind when 'completed' then delta end from activity_deltas
      where project_id = $1 and kind in ('started', 'completed') and at >= $2 and at < $3
+     union all
+     select -started, -completed from removed_execution_hours where project_id = $1 and hour >= $2 and hour < $3
    ) parts`,
 );
 
+/** Counts the executions that are still there, in a range of whole hours. */
 export async function countExecutions(
   db: Db,
   projectId: string,

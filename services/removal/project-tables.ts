@@ -50,6 +50,7 @@ export const erasedByReset = [
   'activity_deltas',
   'human_activity_deltas',
   'activity_hours',
+  'removed_execution_hours',
   'contact_count_deltas',
   'contact_counts',
 ] as const;

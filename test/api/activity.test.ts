@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { recordEvents } from '../../services/events/record.ts';
+import { deleteLeftoverExecutions } from '../../services/workflows/executions/remove.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { setCampaigns } from '../support/rows/campaigns.ts';
 import { addEvents } from '../support/rows/events.ts';
 import { addExecutions, setExecutions } from '../support/rows/workflows.ts';
+import { eventually } from '../support/waiting.ts';
 
 describe('activity', () => {
   let api: TestApi;
@@ -187,6 +189,27 @@ describe('activity', () => {
       expect(body.data.map(({ type }: { type: string }) => type)).to.deep.equal(['email.opened', 'event.triggered']);
       for (const item of body.data) expect(item).to.include({ contactId: ann, contactEmail: null });
       expect(JSON.stringify(body)).to.not.include('For Ann').and.not.include('secret');
+    });
+
+    it('counts executions of a deleted workflow neither in total nor in recent-count, but in the statistics', async () => {
+      const kept = await executions(await track('ann@example.com', 'a'));
+      const { workflowId, ids } = await executions(await track('bob@example.com', 'a'));
+      await setExecutions(api.db, { id: ids[0] }, { status: 'COMPLETED', completedAt: new Date() });
+      const query = '/activity?types=workflow.started,workflow.completed';
+      const recent = async () => (await project.server.get('/activity/recent-count?minutes=180')).body.count;
+      expect((await project.server.get(query)).body.total).to.equal(7);
+      const before = await recent();
+      expect(await project.server.delete(`/workflows/${workflowId}`)).to.have.status(204);
+      await eventually(async () => (await deleteLeftoverExecutions(api.db)) === 0);
+      for (const range of ['', `&startDate=${new Date(Date.now() - 7_200_000).toISOString()}`]) {
+        const { body } = await project.server.get(`${query}${range}`);
+        expect(body.total).to.equal(3);
+        expect(
+          new Set(body.data.map(({ metadata }: { metadata: { workflowId: string } }) => metadata.workflowId)),
+        ).to.deep.equal(new Set([kept.workflowId]));
+      }
+      expect(await recent()).to.equal(before - 4);
+      expect((await project.server.get('/activity/stats')).body.totalWorkflowsStarted).to.equal(4);
     });
 
     it('shows nothing of another project and rejects its cursors', async () => {

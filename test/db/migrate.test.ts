@@ -6,6 +6,7 @@ import { changedFunctions, functionsAfterTables, functionsBeforeTables } from '.
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import { startChild } from '../../dev/child.ts';
+import { newId } from '../../platform/ids.ts';
 import { atEnd, runDirectory } from '../support/cleanup.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { eventually } from '../support/waiting.ts';
@@ -52,6 +53,20 @@ describe('migrations', () => {
       'This database has migrations of another version of Everpost (000-older): start with an empty one, in development by npm start -- --fresh.',
     );
     expect(await pendingMigrations(db)).to.deep.equal(['function workflow_id']);
+  });
+
+  it('count executions that were deleted before the feed subtracted them', async () => {
+    await migrate(database.url);
+    await db.schema.dropTable('removed_execution_hours');
+    await db('knex_migrations').where({ name: '008-removals' }).delete();
+    const [projectId, hour] = [newId(), new Date('2026-01-01T10:00:00Z')];
+    const mails = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0 };
+    await db('activityHours').insert({ projectId, hour, ...mails, workflowsStarted: 3, workflowsCompleted: 1 });
+    await db('activityDeltas').insert({ projectId, kind: 'completed', at: new Date('2026-01-01T10:59:00Z'), delta: 1 });
+    await migrate(database.url);
+    expect(await db('removedExecutionHours').select()).to.deep.equal([
+      { projectId, hour, started: '3', completed: '2' },
+    ]);
   });
 
   describe('of a later version in the database', () => {
