@@ -14,9 +14,9 @@ describe('database functions of suppressions', () => {
 
   const suppress = (email: string, contactId: string | null = null, reason = 'HARD_BOUNCE') =>
     database.rows(
-      `insert into suppressions (id, project_id, address_hash, email, contact_id, reason)
-       values (?, ?, address_hash(?, ?), ?, ?, ?)`,
-      [newId(), database.projectId, database.projectId, email, email, contactId, reason],
+      `insert into suppressions (id, project_id, address_hash, email, contact_id, reason, note)
+       values (?, ?, address_hash(?, ?), ?, ?, ?, ?)`,
+      [newId(), database.projectId, database.projectId, email, email, contactId, reason, `asked by ${email}`],
     );
   const isSubscribed = (id: string) => database.value('select subscribed from contacts where id = ?', [id]);
   const eventsOf = (contactId: string) => database.db('events').where({ contactId }).select('name', 'data', 'depth');
@@ -120,7 +120,11 @@ describe('database functions of suppressions', () => {
 
   describe('erase_suppressed_address', () => {
     const suppressions = () =>
-      database.db('suppressions').where({ projectId: database.projectId }).orderBy('id').select('email', 'contactId');
+      database
+        .db('suppressions')
+        .where({ projectId: database.projectId })
+        .orderBy('id')
+        .select('email', 'contactId', 'note');
 
     it('keeps only the hash of a deleted contact, found by its id or its address', async () => {
       const byId = await database.addContact({ email: 'new@example.com' });
@@ -130,9 +134,9 @@ describe('database functions of suppressions', () => {
       await suppress('other@example.com');
       await database.db('contacts').where({ projectId: database.projectId }).delete();
       expect(await suppressions()).to.deep.equal([
-        { email: null, contactId: null },
-        { email: null, contactId: null },
-        { email: 'other@example.com', contactId: null },
+        { email: null, contactId: null, note: null },
+        { email: null, contactId: null, note: null },
+        { email: 'other@example.com', contactId: null, note: 'asked by other@example.com' },
       ]);
       expect(
         await database.value('select count(*)::integer from suppressions where address_hash = address_hash(?, ?)', [
@@ -142,14 +146,16 @@ describe('database functions of suppressions', () => {
       ).to.equal(1);
     });
 
-    it('keeps the address while everpost.keep_suppressed_addresses is on', async () => {
+    it('keeps address and note while everpost.keep_suppressed_addresses is on', async () => {
       const id = await database.addContact({ email: 'kept@example.com' });
       await suppress('kept@example.com', id);
       await database.db.transaction(async (trx) => {
         await runSql(trx, 'set local everpost.keep_suppressed_addresses = on');
         await runSql(trx, 'delete from contacts where id = ?', [id]);
       });
-      expect(await suppressions()).to.deep.equal([{ email: 'kept@example.com', contactId: null }]);
+      expect(await suppressions()).to.deep.equal([
+        { email: 'kept@example.com', contactId: null, note: 'asked by kept@example.com' },
+      ]);
     });
 
     it('leaves the list of another project as it is', async () => {

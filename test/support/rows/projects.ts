@@ -51,7 +51,7 @@ export const sendingBlockReason = async (db: Db, projectId: string, source: stri
 
 /** Keeps the hash only, as the deletion of the contact does. */
 export const eraseSuppressedAddress = (db: Db, email: string) =>
-  db('suppressions').where({ email }).update({ email: null });
+  db('suppressions').where({ email }).update({ email: null, note: null });
 
 /** The projects that exist, except that of the system. */
 export const idsOfProjects = (db: Db): Promise<string[]> =>
