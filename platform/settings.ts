@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns';
 import joi from 'joi';
 import type { Limits } from './limits.ts';
 import { type DomainRates, parseDomainRates } from './smtp/domain-rates.ts';
@@ -50,7 +51,37 @@ function parsed<T>(parse: (text: string) => T): joi.CustomValidator<string, T> {
 }
 const relays = (): Typed<{ text: string; relays: RelaySettings[] } | undefined> =>
   joi.string().custom(parsed((text) => ({ text, relays: parseRelays(text) })));
+const dnsServers = (): Typed<string[]> => joi.string().allow('').custom(parsed(parseDnsServers)).default([]);
+const origins = (): Typed<string[]> => joi.string().allow('').custom(parsed(parseOrigins)).default([]);
 const domainRates = (): Typed<DomainRates | undefined> => joi.string().allow('').custom(parsed(parseDomainRates));
+
+function parseDnsServers(text: string): string[] {
+  const servers = splitList(text);
+  try {
+    new Resolver().setServers(servers);
+  } catch {
+    throw new Error('must be a comma list of IP addresses, each with or without a port');
+  }
+  return servers;
+}
+
+/** As browsers send them: without a slash at the end. */
+function parseOrigins(text: string): string[] {
+  return splitList(text).map((item) => {
+    const { origin, href } = URL.canParse(item) ? new URL(item) : { origin: 'null', href: '' };
+    if (!/^https?:/.test(origin) || href !== `${origin}/`)
+      throw new Error('must be a comma list of origins such as https://app.example.com');
+    return origin;
+  });
+}
+
+/** Settings of which one is useless without the others. */
+const USED_TOGETHER: SettingName[][] = [
+  ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
+  ['OAUTH_GITHUB_ID', 'OAUTH_GITHUB_SECRET'],
+  ['OAUTH_GOOGLE_ID', 'OAUTH_GOOGLE_SECRET'],
+  ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'],
+];
 
 export const settingsSchema = {
   NODE_ENV: text('development', joi.string().valid('development', 'test', 'production')),
@@ -84,7 +115,7 @@ export const settingsSchema = {
   SMTP_RELAY_PAUSE_MS: number(30_000, milliseconds()),
   SEND_RATE_PER_SECOND: optionalNumber(),
   DOMAIN_RATES: domainRates(),
-  DNS_SERVERS: list(),
+  DNS_SERVERS: dnsServers(),
   SECRET_KEY: text(
     DEVELOPMENT_SECRET,
     // A message of our own, because joi's contains the secret.
@@ -117,7 +148,7 @@ export const settingsSchema = {
   SIGNUPS_PER_IP_PER_HOUR: number(50, integer()),
   EMAIL_VERIFICATION_REQUIRED: flag(false),
   AUTO_PROJECT_DISABLE: flag(true),
-  CORS_ORIGINS: list(),
+  CORS_ORIGINS: origins(),
   TRUST_PROXY: flag(false),
   METRICS_PORT: optionalNumber(port()),
   SHUTDOWN_GRACE_SECONDS: number(60, joi.number().integer().min(5).max(3_600)),
@@ -306,6 +337,11 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env, required: Set
     .validate(given, { abortEarly: false, convert: true });
   const violations = error ? error.details.map((detail) => detail.message) : [];
   violations.push(...required.filter((name) => !given[name]).map((name) => `"${name}" is required here`));
+  for (const names of USED_TOGETHER)
+    if (names.some((name) => given[name]))
+      violations.push(
+        ...names.filter((name) => !given[name]).map((name) => `"${name}" is missing: ${names.join(', ')} go together`),
+      );
   if (given.NODE_ENV === 'production') violations.push(...productionViolations(value));
   if (violations.length > 0) throw new SettingsError(violations);
   return toSettings(value);

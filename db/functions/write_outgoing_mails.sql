@@ -60,7 +60,7 @@ begin
       from (select distinct project_id, domain, source_type, campaign_id from asked) origin
     ),
     decided as materialized (
-      select asked.*, rule.block_reason, rule.campaign_type <> 'TRANSACTIONAL' and not asked.subscribed as is_unwanted,
+      select asked.*, rule.block_reason,
         case
           when not asked.is_leased then 'gone'
           when asked.campaign_id is not null and rule.campaign_type is null then 'stopped'
@@ -85,8 +85,9 @@ begin
         when decided.verdict = 'blocked' then decided.block_reason
         when decided.verdict = 'suppressed' then 'suppressed'
         when decided.verdict = 'skip' and not decided.has_contact then 'contact deleted'
-        when decided.verdict = 'skip' and decided.is_unwanted then 'unsubscribed'
-        when decided.verdict = 'skip' then 'suppressed'
+        -- First, because a bounce or a complaint also unsubscribes the contact.
+        when decided.verdict = 'skip' and decided.is_suppressed then 'suppressed'
+        when decided.verdict = 'skip' then 'unsubscribed'
       end, decided.number, decided.unknown_outcomes
     from decided;
 end $$;

@@ -40,6 +40,22 @@ export async function beginAttempt(db: Db, { kind, email, ip }: AuthAttempt): Pr
   };
 }
 
+const turns = new Map<string, Promise<unknown>>();
+
+/**
+ * Lets log-ins of one address pass one after the other in this process. Side by side they would count as failed while they
+ * are checked, and the sixth correct one would be refused.
+ */
+export async function inTurn<T>(email: string, logIn: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(email) ?? Promise.resolve()).then(logIn, logIn);
+  turns.set(email, turn);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(email) === turn) turns.delete(email);
+  }
+}
+
 /**
  * Wrong codes of one account in a day, wherever they are given. Three of a million codes are valid at a time, so guessing
  * at this rate succeeds in about one of thirty years.

@@ -4,7 +4,7 @@ import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { type Actor, asUser, recordAudit } from '../audit/record.ts';
 import { type CurrentSession, createSession, type NewSession, proveSession } from '../sessions/sessions.ts';
-import { beginAttempt, beginCode } from './attempts.ts';
+import { beginAttempt, beginCode, inTurn } from './attempts.ts';
 import { checkPassword, comparePassword } from './passwords.ts';
 import { CodeRequired, lockUser, useCode, WrongCode } from './two-factor.ts';
 
@@ -29,15 +29,17 @@ export async function logIn(
   { email, password, code }: { email: string; password: string; code?: string | undefined },
   client: SignInClient,
 ): Promise<{ user: User; token: string }> {
-  const attempt = await beginAttempt(db, { kind: 'login', email, ip: client.ip });
-  const user = await comparePassword(db, email, password, client.actor);
-  const token = await startSession(db, keys, user, { code }, client).catch(async (error: unknown) => {
-    // Counts as no failure, but clears no earlier ones either: they may be guessed codes.
-    if (error instanceof CodeRequired) await attempt.undo();
-    throw error;
+  return inTurn(email, async () => {
+    const attempt = await beginAttempt(db, { kind: 'login', email, ip: client.ip });
+    const user = await comparePassword(db, email, password, client.actor);
+    const token = await startSession(db, keys, user, { code }, client).catch(async (error: unknown) => {
+      // Counts as no failure, but clears no earlier ones either: they may be guessed codes.
+      if (error instanceof CodeRequired) await attempt.undo();
+      throw error;
+    });
+    await attempt.succeed();
+    return { user, token };
   });
-  await attempt.succeed();
-  return { user, token };
 }
 
 /** Completes a sign-in with a provider by a code. */

@@ -37,6 +37,31 @@ describe('settings', () => {
       .and.includes('"DATABASE_URL" is required');
   });
 
+  it('accepts an origin with a slash at the end, and no other addresses', () => {
+    const [, ...origins] = readSettings({ CORS_ORIGINS: 'https://a.example/, http://localhost:5173' }).corsOrigins;
+    expect(origins).to.deep.equal(['https://a.example', 'http://localhost:5173']);
+    for (const origin of ['a.example', 'https://a.example/app', 'ftp://a.example', '*', 'null'])
+      expect(() => readSettings({ CORS_ORIGINS: origin }), origin).to.throw(SettingsError, /"CORS_ORIGINS" must be/);
+  });
+
+  it('accepts IP addresses as DNS servers, with or without a port', () => {
+    const { dnsServers } = readSettings({ DNS_SERVERS: '1.1.1.1, 127.0.0.1:5300, [::1]:53' });
+    expect(dnsServers).to.deep.equal(['1.1.1.1', '127.0.0.1:5300', '[::1]:53']);
+    expect(() => readSettings({ DNS_SERVERS: '1.1.1.1, dns.example' })).to.throw(
+      SettingsError,
+      /"DNS_SERVERS" must be/,
+    );
+  });
+
+  it('reports a setting that is useless without another one', () => {
+    expect(() => readSettings({ OAUTH_GITHUB_ID: 'a' })).to.throw(SettingsError, '"OAUTH_GITHUB_SECRET" is missing');
+    expect(() => readSettings({ S3_SECRET_ACCESS_KEY: 'a' })).to.throw(SettingsError, '"S3_ACCESS_KEY_ID" is missing');
+    expect(() => readSettings({ OIDC_CLIENT_ID: 'a' }))
+      .to.throw(SettingsError, '"OIDC_ISSUER" is missing')
+      .with.property('message')
+      .that.includes('"OIDC_CLIENT_SECRET" is missing');
+  });
+
   it('reports an invalid secret without its value', () => {
     const read = () => readSettings({ SECRET_KEY: 'hush-hush' });
     expect(read).to.throw(SettingsError, /SECRET_KEY.*at least 16 characters/);

@@ -189,6 +189,12 @@ describe('accounts', () => {
       await second.stop();
     });
 
+    it('accepts ten concurrent log-ins with the right password', async () => {
+      const { email, password } = await person(api);
+      const answers = await Promise.all(Array.from({ length: 10 }, () => api.post('/auth/login', { email, password })));
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(10);
+    });
+
     it('clears the failures of an address on success', async () => {
       const { email, password } = await person(api);
       for (let round = 0; round < 2; round++) {

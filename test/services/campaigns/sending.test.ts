@@ -143,6 +143,7 @@ describe('sending a campaign', () => {
     await worker.advance(id);
     await setContacts(database.db, { projectId: project.id, email: 'p1@example.com' }, { subscribed: false });
     await addSuppression(database.db, project.id, 'p2@example.com', 'HARD_BOUNCE');
+    await setContacts(database.db, { projectId: project.id, email: 'p2@example.com' }, { subscribed: false });
     const gone = await contactId('p3@example.com');
     await deleteContacts(database.db, project.id, [gone]);
     expect(await standing(database.db, project, id)).to.include({ pending: 4, skipped: 1 });
