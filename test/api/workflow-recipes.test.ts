@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 
 describe('recipes, step types and numbers of workflows', () => {
@@ -65,7 +66,7 @@ describe('recipes, step types and numbers of workflows', () => {
     expect(await project.server.get(`/workflows/${id}/stats?version=x`)).to.have.status(400);
   });
 
-  it('rejects a segment that is not static and a workflow of another project with 400', async () => {
+  it('rejects a segment that is not static with 400 and a workflow of another project with 404', async () => {
     const { id } = (await install({ recipe: 'welcome-series' })).body;
     const condition = {
       logic: 'AND',
@@ -76,7 +77,9 @@ describe('recipes, step types and numbers of workflows', () => {
     expect(await add('ADD_TO_SEGMENT', { segmentId: segment.id })).to.be.envelope(400, 'BAD_REQUEST');
     const stranger = await api.project();
     const foreign = (await stranger.server.post('/workflows', { name: 'w', eventName: 'e' })).body;
-    expect(await add('START_WORKFLOW', { workflowId: foreign.id })).to.be.envelope(400, 'BAD_REQUEST');
+    for (const workflowId of [foreign.id, newId()])
+      expect(await add('START_WORKFLOW', { workflowId })).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+    expect(await add('START_WORKFLOW', { workflowId: 'x' })).to.have.status(422);
     const branches = [
       { name: 'A', weight: 1 },
       { name: 'A', weight: 1 },
@@ -84,6 +87,21 @@ describe('recipes, step types and numbers of workflows', () => {
     expect(await add('SPLIT', { branches })).to.have.status(422);
     expect(await add('TIME_WINDOW', { timezone: 'Nowhere' })).to.have.status(422);
     expect(await add('TIME_WINDOW', { from: '9' })).to.have.status(422);
+  });
+
+  it('changes a step that starts a workflow which was deleted since', async () => {
+    const add = async (name: string) => (await project.server.post('/workflows', { name, eventName: 'e' })).body.id;
+    const [id, workflowId] = [await add('first'), await add('second')];
+    const config = { workflowId };
+    const { body: step } = await project.server.post(`/workflows/${id}/steps`, { type: 'START_WORKFLOW', config });
+    expect(await project.server.delete(`/workflows/${workflowId}`)).to.have.status(204);
+    const change = (body: object) => project.server.patch(`/workflows/${id}/steps/${step.id}`, body);
+    expect(await change({ name: 'Renamed', config })).to.have.status(200);
+    expect(await change({ config: { workflowId: newId() } })).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+    const { faults } = (await project.server.get(`/workflows/${id}`)).body;
+    expect(faults.map(({ message }: { message: string }) => message).join()).to.contain(
+      'starts a workflow that is not there',
+    );
   });
 
   it('changes the time zone of a project', async () => {

@@ -1,6 +1,7 @@
 import joi from 'joi';
 import type { Db } from '../../../db/connect.ts';
 import { Workflow } from '../../../db/models/workflow.ts';
+import { notFound } from '../../../platform/errors.ts';
 import type { Data } from '../../contacts/data.ts';
 import { failStep, leaveBy, type StepType, skip } from './step-type.ts';
 
@@ -21,10 +22,11 @@ export const startWorkflowStep: StepType<StartWorkflowConfig> = {
       context: joi.object().unknown(),
     })
     .unknown(),
-  referenceErrors: async (db, projectId, { workflowId }) =>
-    !workflowId || (await exists(db, projectId, workflowId))
-      ? []
-      : [{ field: 'workflowId', message: '"workflowId" is not a workflow of the project', code: 'custom' }],
+  referenceErrors: async (db, projectId, { workflowId }, before) => {
+    const isNew = workflowId !== undefined && workflowId !== before?.workflowId;
+    if (isNew && !(await exists(db, projectId, workflowId))) throw notFound('workflow', 'WORKFLOW_NOT_FOUND');
+    return [];
+  },
   violations: ({ config }) => (config.workflowId ? [] : ['does not say which workflow it starts']),
   referenceViolations: async ({ config: { workflowId } }, { db, projectId }) =>
     !workflowId || (await exists(db, projectId, workflowId)) ? [] : ['starts a workflow that is not there'],

@@ -140,7 +140,10 @@ export interface StepType<Config = Data> {
   schema?: Data;
   /** Errors of a well-shaped config: a 400 on saving. Fields are paths inside the config. */
   configErrors?(config: Config, rules: ConfigRules): Violation[];
-  /** Errors that only the database can tell: a 400 on saving. `before` is the config that this one replaces. */
+  /**
+   * Errors that only the database can tell: a 400 on saving; it throws what has another status. `before` is the config that
+   * this one replaces.
+   */
   referenceErrors?(db: Db, projectId: string, config: Config, before: Config | undefined): Promise<Violation[]>;
   /** What keeps the workflow from being enabled. Each text continues a sentence that starts with the step's name. */
   violations(step: Step<Config>): string[];
