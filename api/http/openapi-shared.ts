@@ -108,7 +108,10 @@ export const idempotencyKey = {
 export const takesSession = ({ access, path }: Route): boolean => access === 'secretKey' && !path.startsWith('/v1/');
 
 /** Routes that are called for one project. */
-export const isOfProject = ({ access }: Route): boolean => !['session', 'operator', 'public'].includes(access);
+const isOfProject = ({ access }: Route): boolean => !['session', 'operator', 'public'].includes(access);
+
+/** Routes whose calls count for the rate limit: of the project, or of the user where they are about no project. */
+export const isRateLimited = ({ access }: Route): boolean => access !== 'public';
 
 /** Routes that members call with a session, for which a role is needed. */
 export const takesMembers = (route: Route): boolean =>
@@ -160,8 +163,8 @@ export function errorResponses(route: Route, headers: object): Responses {
     add(415, 'The body has another Content-Type than this route takes, or is compressed (`BAD_REQUEST`)');
   if (body && bodyKind !== 'raw' && !route.invalidBody)
     add(422, 'The body breaks rules, which `errors` lists (`VALIDATION_ERROR`)');
-  if (isOfProject(route))
-    add(429, 'The project made too many requests (`RATE_LIMIT_EXCEEDED`)', {
+  if (isRateLimited(route))
+    add(429, `The ${isOfProject(route) ? 'project' : 'user'} made too many requests (\`RATE_LIMIT_EXCEEDED\`)`, {
       'Retry-After': { $ref: '#/components/headers/RetryAfter' },
     });
   if (route.worksWithoutDatabase) return responses;

@@ -6,7 +6,7 @@ import { answerSchemaOf, jsonSchemaOf } from './openapi-schema.ts';
 import {
   errorResponses,
   idempotencyKey,
-  isOfProject,
+  isRateLimited,
   type OpenApiDocument,
   type Responses,
   rateLimitHeaders,
@@ -121,7 +121,7 @@ function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined
 }
 
 function responsesOf(route: Route): Responses {
-  const headers = isOfProject(route) ? rateLimitHeaders : {};
+  const headers = isRateLimited(route) ? rateLimitHeaders : {};
   const shared = errorResponses(route, headers);
   const declared = Object.entries(route.answers).map(([status, answer]) => [
     status,

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../../platform/errors.ts';
 import { heavyWork } from '../../services/access/heavy-work.ts';
-import type { RateCaller } from '../../services/access/rate-limiter.ts';
 import type { Actor } from '../../services/audit/record.ts';
 import { authenticatorOf, limitRate, refuseIfDisabled } from '../middleware/access.ts';
 import { presentRefusedForm } from '../presenters/account-page.ts';
@@ -34,11 +33,9 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
   const admit = async (ctx: Context, given: Record<string, string>): Promise<Caller> => {
     const caller = await authenticate(ctx, given);
     ctx.state.caller = caller;
-    if (caller.project) {
-      const limiting = limitRate(ctx, parts, caller.project.projectId, rateCaller(route, caller));
-      if (limiting) await limiting;
-      if (!route.whileDisabled) refuseIfDisabled(ctx, caller.project);
-    }
+    const limiting = limitRate(ctx, parts, caller);
+    if (limiting) await limiting;
+    if (caller.project && !route.whileDisabled) refuseIfDisabled(ctx, caller.project);
     return caller;
   };
 
@@ -77,11 +74,6 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
       if (content?.release) await content.release();
     }
   };
-}
-
-function rateCaller({ access }: Route, { user }: Caller): RateCaller {
-  if (user) return 'session';
-  return access === 'publicKey' ? 'public' : 'secret';
 }
 
 function readerOf({ body, bodyKind, multipart, bodyLimit }: Route, { settings }: AppParts): BodyReader | undefined {

@@ -218,21 +218,26 @@ function requireConfirmed({ provenAt }: CurrentSession): void {
 
 type Limiters = Pick<AppParts, 'limiter' | 'addressLimiter'>;
 
-/** Decides from memory far from the limit; near it the returned promise waits for the database. */
+/**
+ * Takes the call from the bucket of its project, or of its user where it is about no project. Decides from memory far
+ * from the limit; near it the returned promise waits for the database.
+ */
 export function limitRate(
   ctx: Context,
   { limiter, addressLimiter }: Limiters,
-  projectId: string,
-  caller: RateCaller,
+  { project, user, keyKind }: Caller,
 ): undefined | Promise<void> {
-  if (!limiter) return undefined;
+  const id = project?.projectId ?? user?.id;
+  if (!limiter || !id) return undefined;
+  const caller: RateCaller = keyKind ?? 'session';
   // Checked before the project's limit: one address must not use up the calls of others.
   const byAddress = caller === 'public' ? addressLimiter?.take(ctx.ip) : undefined;
   if (byAddress && !byAddress.allowed) enforce(ctx, byAddress, 'from this address');
-  const taken = limiter.take(projectId, caller);
+  const taken = limiter.take(id, caller);
   const finish = (decision: RateDecision) => {
     const tighter = byAddress && decision.allowed && byAddress.remaining < decision.remaining ? byAddress : decision;
-    enforce(ctx, tighter, caller === 'session' ? 'by sessions in this project' : "with this project's keys");
+    const bySession = project ? 'by sessions in this project' : 'by your sessions';
+    enforce(ctx, tighter, caller === 'session' ? bySession : "with this project's keys");
   };
   if (taken instanceof Promise) return taken.then(finish);
   finish(taken);

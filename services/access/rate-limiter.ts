@@ -97,7 +97,8 @@ interface ProjectWindow {
 
 /**
  * Limits calls per project and minute over all processes: the public key to `limit` calls of all keys, the secret key
- * to `limit` of its own and 1.2 times `limit` of all keys, sessions to `limit`. Each process leases a few tokens in
+ * to `limit` of its own and 1.2 times `limit` of all keys, sessions to `limit`. Sessions that call routes of no project
+ * are limited per user: the user's id then takes the place of the project's. Each process leases a few tokens in
  * advance; one that finds none left asks the others to return theirs, so that the last token is spent too.
  */
 export class RateLimiter {

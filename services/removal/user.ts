@@ -30,6 +30,8 @@ export async function deleteUser(db: Db, user: User, actor?: Actor): Promise<voi
       SYSTEM_PROJECT_ID,
       contacts.map(({ id }) => id),
     );
+    // The bucket of calls that were about no project has the user's id in place of a project's.
+    await trx('sessionRateWindows').where({ projectId: user.id }).del();
     await trx('accountRequests').where({ email: user.email }).del();
   });
 }

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { person } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { promoteToOperator } from '../support/rows/accounts.ts';
 import { storedEvents } from '../support/rows/events.ts';
 import { whileHidden } from '../support/rows/tables.ts';
 
@@ -78,6 +80,40 @@ describe('RateLimit-*', () => {
     for (let n = 9; n >= 0; n--)
       expect(rate(await project.owner.get('/contacts'))).to.include({ limit: '10', remaining: String(n) });
     expect(await project.owner.get('/contacts')).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+  });
+
+  it('count the calls of a user on routes of no project in a bucket of the user', async () => {
+    const api = await start(4);
+    const project = await api.project();
+    const [ann, bob] = [await person(api), await person(api)];
+    const paths = ['/users/@me', '/users/@me/projects', '/users/@me/sessions', '/notifications'];
+    for (const [n, path] of paths.entries()) {
+      const answer = await ann.get(path);
+      expect(answer, path).to.have.status(200);
+      expect(rate(answer), path).to.include({ limit: '4', remaining: String(3 - n) });
+    }
+    for (const path of paths) {
+      const refused = await ann.get(path);
+      expect(refused, path).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+      expect(refused.body.error.message).to.equal('More than 4 requests in a minute by your sessions.');
+      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
+    }
+    expect(rate(await bob.get('/users/@me')).remaining).to.equal('3');
+    await promoteToOperator(api.db, bob.id);
+    expect(rate(await bob.get('/operator/overview')).remaining).to.equal('2');
+    expect(rate(await project.owner.get('/contacts')).remaining, 'of the project').to.equal('3');
+    expect(rate(await project.owner.get('/users/@me')).remaining, 'of its owner').to.equal('3');
+    expect(rate(await api.get('/users/@me')).limit, 'without a session').to.equal(null);
+  });
+
+  it('keep no bucket of a deleted user', async () => {
+    const api = await start(5);
+    const user = await person(api);
+    const buckets = () => api.db('sessionRateWindows').where({ projectId: user.id });
+    await user.get('/users/@me');
+    expect(await buckets()).to.have.length(1);
+    expect(await user.delete('/users/@me')).to.have.status(204);
+    expect(await buckets()).to.deep.equal([]);
   });
 
   it('reject the secret key after N calls of its own', async () => {
