@@ -4,6 +4,14 @@ import { ApiError, type Violation, validationError } from '../../platform/errors
 import type { Limits } from '../../platform/limits.ts';
 import { type Data, type DataChange, readData } from './data.ts';
 
+type KeyKind = 'public' | 'secret';
+
+/** The public key has smaller limits than the project: it may create names only while the project has few. */
+const limitText = (key: KeyKind, limit: number, names: string): string =>
+  key === 'public'
+    ? `the public key may create ${names} until the project has ${limit}`
+    : `a project may have up to ${limit} ${names}`;
+
 /** Reads a request's `data`, or rejects it because it has too many keys. */
 export function readLimitedData(data: Data | null | undefined, limits: Limits): DataChange {
   const violation = dataKeysViolation(data, limits);
@@ -20,18 +28,21 @@ export function dataKeysViolation(data: Data | null | undefined, { dataKeys }: L
 const tooManyNames = (violation: Violation, suggestion: string) =>
   new ApiError(409, 'CONFLICT', `${violation.message}.`, { errors: [violation], suggestion });
 
-export const newFieldsViolation = ({ customFields }: Limits): Violation => ({
+export const newFieldsViolation = ({ customFields }: Limits, key: KeyKind = 'secret'): Violation => ({
   field: 'data',
-  message: `"data" has new custom fields, which a project may have up to ${customFields} of`,
+  message: `"data" has new custom fields: ${limitText(key, customFields, 'custom fields')}`,
   code: 'too_big',
 });
 
-export const tooManyFields = (limits: Limits): ApiError =>
-  tooManyNames(newFieldsViolation(limits), 'Delete fields that you no longer use with DELETE /contacts/fields/:field.');
-
-export const tooManyEventNames = ({ eventNames }: Limits, field = 'event'): ApiError =>
+export const tooManyFields = (limits: Limits, key?: KeyKind): ApiError =>
   tooManyNames(
-    { field, message: `"${field}" is a new name, which a project may have up to ${eventNames} of`, code: 'too_big' },
+    newFieldsViolation(limits, key),
+    'Delete fields that you no longer use with DELETE /contacts/fields/:field.',
+  );
+
+export const tooManyEventNames = ({ eventNames }: Limits, key: KeyKind = 'secret', field = 'event'): ApiError =>
+  tooManyNames(
+    { field, message: `"${field}" is a new name: ${limitText(key, eventNames, 'event names')}`, code: 'too_big' },
     'Delete events that you no longer use with DELETE /events/:eventName, and put what varies into "data".',
   );
 
@@ -48,5 +59,5 @@ export async function roomFor(db: Db, projectId: string, patch: Data, { customFi
 }
 
 export async function requireRoomForEvent(db: Db, projectId: string, name: string, limits: Limits): Promise<void> {
-  if (!(await eventNameFits(db, projectId, name, limits.eventNames))) throw tooManyEventNames(limits, 'name');
+  if (!(await eventNameFits(db, projectId, name, limits.eventNames))) throw tooManyEventNames(limits, 'secret', 'name');
 }

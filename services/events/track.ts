@@ -168,7 +168,10 @@ export async function trackEvent(
   );
   if (!row) throw await refusal(db, project);
   if (!row.allowed) throw outsidePolicy();
-  if (row.created_at === null) throw row.event_fits ? tooManyFields(limits) : tooManyEventNames(limits);
+  if (row.created_at === null) {
+    const key = publicCall ? 'public' : 'secret';
+    throw row.event_fits ? tooManyFields(limits, key) : tooManyEventNames(limits, key);
+  }
   wake(db, 'events');
   return { contactId: row.contact_id, eventId: row.event_id, timestamp: row.created_at };
 }

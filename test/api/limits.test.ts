@@ -145,17 +145,28 @@ describe('limits on data and names', () => {
   it('lets the public key create half of the custom fields, and the secret key the rest', async () => {
     await track('a', keys(0, 10));
     await aggregate();
-    expect(violation(await track('a', { another: 1 }))).to.deep.equal(TOO_BIG);
+    const refused = await track('a', { another: 1 });
+    expect(violation(refused)).to.deep.equal(TOO_BIG);
+    expect(refused.body.error.errors[0].message).to.equal(
+      '"data" has new custom fields: the public key may create custom fields until the project has 10',
+    );
     expect(await trackAs('a', keys(10, 10))).to.have.status(200);
     await aggregate();
     expect(await fields()).to.equal(20);
+    expect((await trackAs('a', { another: 1 })).body.error.message).to.equal(
+      '"data" has new custom fields: a project may have up to 20 custom fields.',
+    );
     expect(await track('a', { key15: 1 })).to.have.status(200);
   });
 
   it('lets the public key create half of the event names, and the secret key the rest', async () => {
     for (const name of ['a', 'b', 'c']) expect(await track(name)).to.have.status(200);
     await aggregate();
-    expect(violation(await track('d'))).to.deep.equal({ ...TOO_BIG, field: 'event' });
+    const byPublicKey = await track('d');
+    expect(violation(byPublicKey)).to.deep.equal({ ...TOO_BIG, field: 'event' });
+    expect(byPublicKey.body.error.errors[0].message).to.equal(
+      '"event" is a new name: the public key may create event names until the project has 3',
+    );
     for (const name of ['d', 'e', 'f']) expect(await trackAs(name)).to.have.status(200);
     await aggregate();
     const refused = await trackAs('g');
