@@ -5,7 +5,8 @@ import { requireScope, type Scope } from '../../services/access/scopes.ts';
 import { listActivity } from '../../services/activity/feed.ts';
 import { findCampaignView } from '../../services/campaigns/view.ts';
 import { findDomain } from '../../services/domains/find.ts';
-import { findJob, jobTypes } from '../../services/jobs/find.ts';
+import { findJob, readJob } from '../../services/jobs/find.ts';
+import { jobScopes } from '../../services/jobs/scopes.ts';
 import { findWorkflowDetails } from '../../services/workflows/workflow-details.ts';
 import { presentActivityItem } from '../presenters/activity.ts';
 import { presentCampaign } from '../presenters/campaign.ts';
@@ -26,7 +27,7 @@ const ACTIVITY_ITEMS = 20;
 /** How the resource of a topic is read; 404 when the project has none. Each is shown as its GET shows it. */
 const readers: Record<string, Read> = {
   campaign: async ({ db }, projectId, id) => presentCampaign(await findCampaignView(db, projectId, id)),
-  job: async ({ db }, projectId, id) => presentJob(await findJob(db, projectId, id, jobTypes)),
+  job: async ({ db }, projectId, id) => presentJob(await readJob(db, projectId, id)),
   domain: async ({ db, settings }, projectId, id) => presentDomain(await findDomain(db, projectId, id, settings)),
   workflow: async ({ db, settings }, projectId, id) =>
     presentWholeWorkflow(await findWorkflowDetails(db, settings.secretKeys, projectId, id)),
@@ -37,21 +38,22 @@ const readers: Record<string, Read> = {
     ),
 };
 
-/** The scope that a key needs for each kind of topic. */
+/** The scope that a key needs for each kind of topic. That of a job depends on its type. */
 const scopes: Record<string, Scope> = {
   campaign: 'campaigns:read',
-  job: 'contacts:read',
   domain: 'domains:read',
   workflow: 'workflows:read',
   activity: 'analytics:read',
 };
-export const topicScopes: readonly Scope[] = Object.values(scopes);
+export const topicScopes: readonly Scope[] = [...new Set([...Object.values(scopes), ...jobScopes('read')])];
 
-/** Rejects with 403 a key that may not read one of the topics. */
-export function requireTopicScopes(project: ProjectAccess, topics: string[]): void {
+/** Rejects with 403 a key that may not read one of the topics, and with 404 a job that the project does not have. */
+export async function requireTopicScopes(db: Db, project: ProjectAccess, topics: string[]): Promise<void> {
   for (const topic of topics) {
-    const scope = scopes[topic.split(':')[0] ?? ''];
+    const [kind = '', id = ''] = topic.split(':');
+    const scope = scopes[kind];
     if (scope) requireScope(project, scope);
+    else if (kind === 'job') await findJob(db, project, id);
   }
 }
 

@@ -6,6 +6,7 @@ import { createBulkJob, createImport } from '../../services/jobs/create.ts';
 import { createJobByCondition } from '../../services/jobs/create-by-condition.ts';
 import { exportErrors } from '../../services/jobs/errors.ts';
 import { bulkTypes, findJob, importTypes } from '../../services/jobs/find.ts';
+import { jobScopes } from '../../services/jobs/scopes.ts';
 import { accepted, answer, csvFile, failure, missing, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { fileOf, importFields, importOptions } from '../http/import-form.ts';
@@ -107,24 +108,23 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       path: '/contacts/import/:jobId',
       summary: 'Get the progress of an import',
       access: 'secretKey',
-      scope: 'contacts:read',
+      scope: jobScopes('read', importTypes),
       params: { jobId: uuid() },
       answers: jobAnswers,
-      handle: async ({ db, project, params }) =>
-        ok(presentJob(await findJob(db, project.projectId, params.jobId, importTypes))),
+      handle: async ({ db, project, params }) => ok(presentJob(await findJob(db, project, params.jobId, importTypes))),
     }),
     route({
       method: 'GET',
       path: '/contacts/import/:jobId/errors',
       summary: 'Get all bad rows of an import as CSV, with row number and reason, for 30 days',
       access: 'secretKey',
-      scope: 'contacts:read',
+      scope: jobScopes('read', importTypes),
       role: 'MEMBER',
       projectInQuery: true,
       params: { jobId: uuid() },
       answers: { 200: { description: 'The file.', contentType: 'text/csv' }, 404: missing('job') },
-      handle: async ({ db, project: { projectId }, params }) => {
-        const { id } = await findJob(db, projectId, params.jobId, importTypes);
+      handle: async ({ db, project, params }) => {
+        const { id, projectId } = await findJob(db, project, params.jobId, importTypes);
         return csvFile('errors.csv', exportErrors(db, projectId, id));
       },
     }),
@@ -168,15 +168,14 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       scope: 'contacts:read',
       params: { jobId: uuid() },
       answers: jobAnswers,
-      handle: async ({ db, project, params }) =>
-        ok(presentJob(await findJob(db, project.projectId, params.jobId, bulkTypes))),
+      handle: async ({ db, project, params }) => ok(presentJob(await findJob(db, project, params.jobId, bulkTypes))),
     }),
     route({
       method: 'POST',
       path: '/contacts/jobs/:jobId/cancel',
-      summary: 'Cancel an import or a bulk job; finished rows stay changed',
+      summary: 'Cancel a job of any type; finished rows stay changed',
       access: 'secretKey',
-      scope: 'contacts:write',
+      scope: jobScopes('write'),
       params: { jobId: uuid() },
       answers: { ...jobAnswers, 409: failure('The job has ended.', 'CONFLICT') },
       handle: async ({ db, project, settings, params }) =>

@@ -1,5 +1,6 @@
 import { findJob, jobStatuses, jobTypes } from '../../services/jobs/find.ts';
 import { listJobs } from '../../services/jobs/list.ts';
+import { jobScopes } from '../../services/jobs/scopes.ts';
 import { answer, missing, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, oneOf, optional, uuid } from '../http/schemas.ts';
@@ -12,21 +13,20 @@ export const jobs = routes('Jobs', [
     path: '/jobs',
     summary: 'List imports, bulk jobs and retries of executions, newest first, each with its first errors',
     access: 'secretKey',
-    scope: ['contacts:read', 'send:read', 'workflows:read'],
+    scope: jobScopes('read'),
     query: { ...cursorPage(), type: optional(oneOf(...jobTypes)), status: optional(oneOf(...jobStatuses)) },
     answers: { 200: answer('A page of jobs.', cursorListSchema(jobSchema)) },
     handle: async ({ db, project, settings, query }) =>
-      ok(presentCursorList(await listJobs(db, project.projectId, settings.secretKeys, query), presentListedJob)),
+      ok(presentCursorList(await listJobs(db, project, settings.secretKeys, query), presentListedJob)),
   }),
   route({
     method: 'GET',
     path: '/jobs/:jobId',
     summary: 'Get the progress of a job of any type',
     access: 'secretKey',
-    scope: ['contacts:read', 'send:read', 'workflows:read'],
+    scope: jobScopes('read'),
     params: { jobId: uuid() },
     answers: { 200: answer('The job.', jobSchema), 404: missing('job') },
-    handle: async ({ db, project, params }) =>
-      ok(presentJob(await findJob(db, project.projectId, params.jobId, jobTypes))),
+    handle: async ({ db, project, params }) => ok(presentJob(await findJob(db, project, params.jobId))),
   }),
 ]);

@@ -54,8 +54,8 @@ export const live = ({ liveHub }: Pick<AppParts, 'liveHub'>): RouteGroup =>
         404: missing('resource'),
         429: failure('The project has 20 streams open, or made too many requests.', 'RATE_LIMIT_EXCEEDED'),
       },
-      handle: async ({ project, query, request }): Promise<Answer> => {
-        requireTopicScopes(project, query.topics);
+      handle: async ({ db, project, query, request }): Promise<Answer> => {
+        await requireTopicScopes(db, project, query.topics);
         const { projectId } = project;
         const recheck = () => request.authenticate();
         return { status: 200, headers, body: await liveHub.open({ projectId, topics: query.topics, recheck }) };

@@ -764,7 +764,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel an import or a bulk job; finished rows stay changed */
+        /** Cancel a job of any type; finished rows stay changed */
         post: operations["postContactsJobsJobIdCancel"];
         delete?: never;
         options?: never;

@@ -6,7 +6,8 @@ export const importTypes = ['IMPORT', 'SUPPRESSION_IMPORT'] as const;
 export type ImportType = (typeof importTypes)[number];
 /** Of a workflow. */
 export const retryTypes = ['RETRY_EXECUTIONS'] as const;
-export type JobType = ImportType | BulkType | (typeof retryTypes)[number];
+export const jobTypes = [...importTypes, ...bulkTypes, ...retryTypes] as const;
+export type JobType = (typeof jobTypes)[number];
 export const jobStatuses = ['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
 export type JobStatus = (typeof jobStatuses)[number];
 

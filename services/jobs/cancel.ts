@@ -6,6 +6,7 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
+import { requireJobScope } from './scopes.ts';
 import { admitWaiting } from './slots.ts';
 
 /** Takes effect at the commit: applied chunks are counted, and no further chunk is applied. */
@@ -15,6 +16,7 @@ export async function cancelJob(db: Db, project: ProjectAccess, id: string, limi
     await requireOpenProject(trx, project);
     const job = await Job.query(trx).findOne({ projectId, id }).forUpdate();
     if (!job) throw notFound('job');
+    requireJobScope(project, job, 'write');
     if (job.status !== 'QUEUED' && job.status !== 'RUNNING')
       throw new ApiError(409, 'CONFLICT', `This job has ended: it is ${job.status}.`);
     await trx('jobInputs').where({ jobId: id }).del();

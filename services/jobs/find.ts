@@ -1,13 +1,30 @@
 import type { Db } from '../../db/connect.ts';
-import { bulkTypes, importTypes, Job, type JobType, retryTypes } from '../../db/models/job.ts';
+import { Job, type JobType, jobTypes } from '../../db/models/job.ts';
 import { notFound } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireJobScope } from './scopes.ts';
 
-export { bulkTypes, importTypes, jobStatuses } from '../../db/models/job.ts';
+export { bulkTypes, importTypes, jobStatuses, jobTypes } from '../../db/models/job.ts';
 
-export const jobTypes = [...importTypes, ...bulkTypes, ...retryTypes] as const;
+/** Finds a job for a caller, who needs its scope. Of these types only: an import is not found among bulk jobs. */
+export async function findJob(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  types: readonly JobType[] = jobTypes,
+): Promise<Job> {
+  const job = await readJob(db, project.projectId, id, types);
+  requireJobScope(project, job, 'read');
+  return job;
+}
 
-/** Finds only jobs of these types: an import is not found under the path of bulk jobs. */
-export async function findJob(db: Db, projectId: string, id: string, types: readonly JobType[]): Promise<Job> {
+/** The same without a check of scopes. */
+export async function readJob(
+  db: Db,
+  projectId: string,
+  id: string,
+  types: readonly JobType[] = jobTypes,
+): Promise<Job> {
   const job = await Job.query(db)
     .findOne({ projectId, id })
     .whereIn('type', [...types]);

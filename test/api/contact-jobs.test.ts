@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runSlice } from '../../services/jobs/run.ts';
-import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
 
 describe('jobs on contacts', () => {
   let api: TestApi;
@@ -14,10 +14,10 @@ describe('jobs on contacts', () => {
   });
   after(() => api.stop());
 
-  function upload(content: string | Buffer, field = 'file'): Promise<ApiAnswer> {
+  function upload(content: string | Buffer, field = 'file', path = '/contacts/import'): Promise<ApiAnswer> {
     const form = new FormData();
     form.set(field, new Blob([new Uint8Array(Buffer.from(content))], { type: 'text/csv' }), 'contacts.csv');
-    return project.server.post('/contacts/import', form);
+    return project.server.post(path, form);
   }
   const run = (id: string) => runSlice(api.db, id, () => false);
   const bulk = (what: string, body: unknown) => project.server.post(`/contacts/bulk-${what}`, body);
@@ -120,6 +120,78 @@ describe('jobs on contacts', () => {
       expect(answer.body).to.include({ id: jobId, status: 'CANCELLED', processed: 0 });
       expect((await run(jobId)).ended).to.equal(true);
       expect(await project.server.post(`/contacts/jobs/${jobId}/cancel`)).to.be.envelope(409, 'CONFLICT');
+    });
+  });
+
+  describe('a key with scopes', () => {
+    const keyWith = async (...scopes: string[]): Promise<Client> => {
+      const { body } = await project.owner.post(`/projects/${project.id}/keys`, { name: 'k', scopes });
+      return client(api.url, { authorization: `Bearer ${body.key}` });
+    };
+    /** One job of each resource. */
+    let jobs: { contacts: string; send: string; workflows: string };
+    type Resource = keyof typeof jobs;
+    const resources: Resource[] = ['contacts', 'send', 'workflows'];
+
+    beforeEach(async () => {
+      project = await api.project();
+      const { id: workflowId } = (await project.server.post('/workflows', { name: 'w', eventName: 'x' })).body;
+      jobs = {
+        contacts: (await upload('email\nnot an address\n')).body.jobId,
+        send: (await upload('email\nnot an address\n', 'file', '/suppressions/import')).body.jobId,
+        workflows: (await project.server.post(`/workflows/${workflowId}/executions/retry-failed`, {})).body.jobId,
+      };
+    });
+
+    const lacks = (answer: ApiAnswer, scope: string) => {
+      expect(answer).to.be.envelope(403, 'FORBIDDEN');
+      expect(answer.body.error.details).to.deep.equal({ missingScope: scope, anyOf: [scope] });
+    };
+
+    for (const own of resources)
+      it(`with ${own}:read reads only jobs of its resource, and their errors`, async () => {
+        const key = await keyWith(`${own}:read`);
+        const { data, total } = (await key.get('/jobs')).body;
+        expect(data.map((job: { id: string }) => job.id)).to.deep.equal([jobs[own]]);
+        expect(total).to.equal(1);
+        for (const resource of resources) {
+          const answer = await key.get(`/jobs/${jobs[resource]}`);
+          if (resource === own) expect(answer).to.have.status(200);
+          else lacks(answer, `${resource}:read`);
+        }
+        if (own === 'workflows') return;
+        for (const resource of ['contacts', 'send'] as const)
+          for (const path of ['', '/errors']) {
+            const answer = await key.get(`/contacts/import/${jobs[resource]}${path}`);
+            if (resource === own) expect(answer).to.have.status(200);
+            else lacks(answer, `${resource}:read`);
+          }
+      });
+
+    for (const own of resources)
+      it(`with ${own}:write cancels only jobs of its resource`, async () => {
+        const key = await keyWith(`${own}:write`);
+        for (const resource of resources) {
+          const answer = await key.post(`/contacts/jobs/${jobs[resource]}/cancel`);
+          if (resource === own) expect(answer.body).to.include({ status: 'CANCELLED' });
+          else lacks(answer, `${resource}:write`);
+        }
+      });
+
+    it('finds no job of another resource by type, and pages through its own', async () => {
+      const key = await keyWith('contacts:read');
+      await bulk('delete', { ids: [id] });
+      await upload('email\n', 'file', '/suppressions/import');
+      const { body: first } = await key.get('/jobs?limit=1');
+      expect(first).to.deep.include({ total: 2, hasMore: true });
+      expect(first.data[0].type).to.equal('BULK_DELETE');
+      const { body: second } = await key.get(`/jobs?limit=1&cursor=${first.cursor}`);
+      expect(second).to.deep.include({ total: 0, hasMore: false, cursor: null });
+      expect(second.data[0].id).to.equal(jobs.contacts);
+      expect((await key.get('/jobs?type=SUPPRESSION_IMPORT')).body).to.deep.include({ data: [], total: 0 });
+      expect((await key.get('/jobs?type=IMPORT')).body.total).to.equal(1);
+      for (const all of [await keyWith('all'), await keyWith('send:write', 'workflows:read', 'contacts:read')])
+        expect((await all.get('/jobs')).body.total).to.equal(5);
     });
   });
 });

@@ -115,6 +115,24 @@ describe('GET /live', () => {
     await has(stream, ({ data }) => data?.status === 'CANCELLED');
   });
 
+  it('needs the scope of what a job works on', async () => {
+    const { body: workflow } = await project.server.post('/workflows', { name: 'w', eventName: 'x' });
+    const retried = (await project.server.post(`/workflows/${workflow.id}/executions/retry-failed`, {})).body.jobId;
+    const deleted = (await project.server.post('/contacts/bulk-delete', { contactIds: [newId()] })).body.jobId;
+    const keyWith = async (scope: string) => {
+      const { body } = await project.owner.post(`/projects/${project.id}/keys`, { name: 'k', scopes: [scope] });
+      return { authorization: `Bearer ${body.key}` };
+    };
+    const ofWorkflows = await keyWith('workflows:read');
+    const stream = await open(`workflow:${workflow.id},job:${retried}`, ofWorkflows);
+    expect(stream.status).to.equal(200);
+    await has(stream, ({ data }) => data?.type === 'RETRY_EXECUTIONS');
+    expect((await open(`job:${retried},job:${deleted}`, ofWorkflows)).status).to.equal(403);
+    expect((await open(`job:${deleted}`, await keyWith('contacts:read'))).status).to.equal(200);
+    expect((await open(`job:${deleted}`, await keyWith('send:read'))).status).to.equal(403);
+    expect((await open(`job:${newId()}`, ofWorkflows)).status).to.equal(404);
+  });
+
   it('says that a resource is gone', async () => {
     const id = await draft();
     const stream = await open(`campaign:${id}`);
