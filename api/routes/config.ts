@@ -15,7 +15,7 @@ export const config = routes('Configuration', [
         'Never a secret: only whether there is one.',
         object({
           signup: object({ enabled: flag(), emailVerificationRequired: flag() }),
-          oauth: object({ github: flag(), google: flag() }),
+          oauth: object({ github: flag(), google: flag(), oidc: flag() }),
           billing: object({ enabled: flag() }),
           uploads: object({ enabled: flag() }),
           domains: object({ dkimSigning: flag(), mailFromSubdomain: flag() }),
@@ -33,7 +33,11 @@ export const config = routes('Configuration', [
     handle: ({ settings }) =>
       ok({
         signup: { enabled: settings.signupEnabled, emailVerificationRequired: settings.emailVerificationRequired },
-        oauth: { github: settings.oauth.github !== undefined, google: settings.oauth.google !== undefined },
+        oauth: {
+          github: settings.oauth.github !== undefined,
+          google: settings.oauth.google !== undefined,
+          oidc: settings.oauth.oidc !== undefined,
+        },
         billing: { enabled: settings.stripe !== undefined },
         uploads: { enabled: true },
         domains: { dkimSigning: settings.dkimSigning, mailFromSubdomain: settings.mailFrom.subdomain !== undefined },

@@ -213,7 +213,7 @@ describe('GET /config', () => {
     expect(answer).to.have.status(200);
     expect(answer.body).to.deep.include({
       signup: { enabled: false, emailVerificationRequired: false },
-      oauth: { github: true, google: false },
+      oauth: { github: true, google: false, oidc: false },
       billing: { enabled: true },
     });
     expect(JSON.stringify(answer.body)).not.to.contain('verysecret');

@@ -4237,6 +4237,7 @@ export interface operations {
                         oauth: {
                             github: boolean;
                             google: boolean;
+                            oidc: boolean;
                         };
                         billing: {
                             enabled: boolean;
