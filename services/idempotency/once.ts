@@ -86,30 +86,37 @@ async function runLocked<T>(
   work: (db: Db) => Promise<Done<T>>,
 ): Promise<T> {
   const [lock] = await tryLock(trx, [`${projectId}/${key}`]);
-  if (!lock?.acquired) throw reused(key);
+  if (!lock?.acquired) throw reused(key, request);
   const [used] = await find(trx, [projectId, key, ttlHours * 3600]);
-  if (used) throw reused(key, used);
+  if (used) throw reused(key, request, used);
   const { result, statusCode, response } = await work(trx);
   await store(trx, [projectId, key, request, statusCode, JSON.stringify(response)]);
   return result;
 }
 
-function reused(key: string, used?: KeyRow): ApiError {
+function reused(key: string, request: string, used?: KeyRow): ApiError {
   const message = used
     ? 'This Idempotency-Key has been used; the work it stands for is done.'
     : 'A request with this Idempotency-Key is being worked on at this moment.';
+  // Callers of another route do not see the ids: the public key must not learn what the secret key has created.
+  const response = used?.request === request ? used.response : null;
   return new ApiError(409, 'IDEMPOTENCY_KEY_REUSED', message, {
     details: {
       key,
       originalRequest: used?.request ?? null,
       originalRequestAt: used?.created_at.toISOString() ?? null,
       originalStatusCode: used?.status_code ?? null,
-      originalResponse: used?.response ?? null,
+      originalResponse: response,
     },
-    suggestion: used
-      ? 'Find what it made by the ids in details.originalResponse, or send new work under a new key.'
-      : 'Try again in a moment.',
+    suggestion: suggestionFor(used, response),
   });
+}
+
+function suggestionFor(used: KeyRow | undefined, response: KeyRow['response'] | null): string {
+  if (!used) return 'Try again in a moment.';
+  return response
+    ? 'Find what it made by the ids in details.originalResponse, or send new work under a new key.'
+    : 'Use another key: it belongs to the project, not to the route.';
 }
 
 const SWEEP_CHUNK = 10_000;

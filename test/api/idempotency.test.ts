@@ -41,11 +41,18 @@ describe('the header Idempotency-Key', () => {
     expect(JSON.stringify(kept)).to.contain('emails').and.not.contain('ann@example.com');
   });
 
-  it('is scoped to the project and not to the route', async () => {
-    expect(await track('shared')).to.have.status(200);
-    const answer = await send('shared');
-    expect(answer).to.have.status(409);
-    expect(answer.body.error.details.originalRequest).to.equal('POST /v1/track');
+  it('is scoped to the project and not to the route, but shows ids to callers of the same route only', async () => {
+    const pairs = [
+      { key: 'tracked', first: track, second: send, originalRequest: 'POST /v1/track' },
+      { key: 'sent', first: send, second: track, originalRequest: 'POST /v1/send' },
+    ];
+    for (const { key, first, second, originalRequest } of pairs) {
+      expect(await first(key)).to.have.status(200);
+      const answer = await second(key);
+      expect(answer).to.be.envelope(409, 'IDEMPOTENCY_KEY_REUSED');
+      const { details } = answer.body.error;
+      expect(details).to.include({ key, originalRequest, originalStatusCode: 200, originalResponse: null });
+    }
   });
 
   it('answers 409 to a repeated track, which counts once', async () => {
