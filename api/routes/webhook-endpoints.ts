@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { SIGNATURE_HEADERS } from '../../platform/crypto/standard-webhooks.ts';
-import { badRequest } from '../../platform/errors.ts';
+import { validationError } from '../../platform/errors.ts';
 import { TRANSPORT_HEADERS } from '../../platform/http/outbound-http.ts';
 import {
   deliveryStatuses,
@@ -219,7 +219,10 @@ export const webhookEndpoints = routes('Webhooks', [
     answers: { 202: answer('How many deliveries are made again.', recoveredSchema), 404: noEndpoint },
     handle: async ({ db, project, params: { id }, body: { since, until } }) => {
       const range = { since: new Date(since), until: until === undefined ? undefined : new Date(until) };
-      if (range.until && range.until < range.since) throw badRequest('"until" must not be before "since".');
+      if (range.until && range.until < range.since)
+        throw validationError([
+          { field: 'until', message: '"until" must not be before "since"', code: 'too_small', received: until },
+        ]);
       return accepted({ count: await recoverDeliveries(db, project, id, range) });
     },
   }),

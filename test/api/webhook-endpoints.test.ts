@@ -342,7 +342,9 @@ describe('webhook endpoints', () => {
       for (const body of [{}, { since: 'x' }, { since: 5 }])
         expect((await project.server.post(`/webhook-endpoints/${id}/recover`, body)).status).to.equal(422);
       const backwards = { since: '2026-02-01T00:00:00Z', until: '2026-01-01T00:00:00Z' };
-      expect((await project.server.post(`/webhook-endpoints/${id}/recover`, backwards)).status).to.equal(400);
+      const refused = await project.server.post(`/webhook-endpoints/${id}/recover`, backwards);
+      expect(refused).to.be.envelope(422, 'VALIDATION_ERROR');
+      expect(refused.body.error.errors[0]).to.include({ field: 'until', received: backwards.until });
     });
   });
 
