@@ -1,6 +1,6 @@
 import type { Suppression } from '../../db/models/suppression.ts';
 import { suppressionReasons } from '../../services/suppressions/suppress.ts';
-import { dateTime, nullable, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
+import { dateTime, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
 
 export const suppressionSchema = object({
   id: uuid(),
@@ -8,7 +8,7 @@ export const suppressionSchema = object({
   email: nullable(text()),
   reason: oneOf(...suppressionReasons),
   /** Why it was added by hand. */
-  note: optional(text()),
+  note: nullable(text()),
   /** The mail that caused it. */
   emailId: nullable(uuid()),
   createdAt: dateTime(),
@@ -18,7 +18,7 @@ export const presentSuppression = ({ id, email, reason, note, emailId, createdAt
   id,
   email,
   reason,
-  ...(note !== null && { note }),
+  note,
   emailId,
   createdAt,
 });

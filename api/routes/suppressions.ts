@@ -50,13 +50,13 @@ export const suppressions = routes('Suppressions', [
     scope: 'send:write',
     body: { email: email(), reason: optional(text({ max: MAX_REASON })) },
     answers: {
-      200: answer('The address was on the list.', suppressionSchema),
-      201: answer('The suppression; its reason is MANUAL unless another one is given.', suppressionSchema),
+      201: answer(
+        'The suppression, also when the address was on the list; its reason is MANUAL unless another one is given.',
+        suppressionSchema,
+      ),
     },
-    handle: async ({ db, project, body: { email: address, reason } }) => {
-      const added = await suppressAddress(db, project, { email: address, ...reasonOf(reason) });
-      return (added.isNew ? created : ok)(presentSuppression(added.suppression));
-    },
+    handle: async ({ db, project, body: { email: address, reason } }) =>
+      created(presentSuppression(await suppressAddress(db, project, { email: address, ...reasonOf(reason) }))),
   }),
   route({
     method: 'POST',

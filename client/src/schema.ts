@@ -16736,7 +16736,7 @@ export interface operations {
                              * @description A remark.
                              * @example text
                              */
-                            note?: string;
+                            note: string | null;
                             /**
                              * Format: uuid
                              * @description The id of the e-mail.
@@ -16815,61 +16815,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The address was on the list. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "01928c7e-0000-7000-8000-000000000002",
-                     *       "email": "ann@example.com",
-                     *       "reason": "HARD_BOUNCE",
-                     *       "note": "text",
-                     *       "emailId": "01928c7e-0000-7000-8000-000000000002",
-                     *       "createdAt": "2026-11-15T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description The id.
-                         * @example 01928c7e-0000-7000-8000-000000000002
-                         */
-                        id: string;
-                        /**
-                         * @description The e-mail address; in answers to a send, the id of the e-mail.
-                         * @example ann@example.com
-                         */
-                        email: string | null;
-                        /**
-                         * @description The reason.
-                         * @example HARD_BOUNCE
-                         * @enum {string}
-                         */
-                        reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
-                        /**
-                         * @description A remark.
-                         * @example text
-                         */
-                        note?: string;
-                        /**
-                         * Format: uuid
-                         * @description The id of the e-mail.
-                         * @example 01928c7e-0000-7000-8000-000000000002
-                         */
-                        emailId: string | null;
-                        /**
-                         * Format: date-time
-                         * @description When it was created.
-                         * @example 2026-11-15T12:00:00.000Z
-                         */
-                        createdAt: string;
-                    };
-                };
-            };
-            /** @description The suppression; its reason is MANUAL unless another one is given. */
+            /** @description The suppression, also when the address was on the list; its reason is MANUAL unless another one is given. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -16907,7 +16853,7 @@ export interface operations {
                          * @description A remark.
                          * @example text
                          */
-                        note?: string;
+                        note: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the e-mail.

@@ -70,10 +70,10 @@ export async function suppressAddress(
   db: Db,
   project: ProjectAccess,
   address: SuppressedAddress,
-): Promise<{ suppression: Suppression; isNew: boolean }> {
+): Promise<Suppression> {
   const { projectId } = project;
   return writing(db, project, async (trx) => {
-    const added = await suppressAddresses(trx, projectId, [address]);
+    await suppressAddresses(trx, projectId, [address]);
     const suppression = await Suppression.query(trx)
       .findOne({ projectId })
       .whereRaw('address_hash = address_hash(?::uuid, ?)', [projectId, address.email])
@@ -85,6 +85,6 @@ export async function suppressAddress(
       target: contactId ? { type: 'contact', id: contactId } : { type: 'suppression', id },
       changes: changesOf({}, { reason }),
     });
-    return { suppression, isNew: added.has(address.email) };
+    return suppression;
   });
 }

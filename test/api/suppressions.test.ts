@@ -79,8 +79,8 @@ describe('the suppression list', () => {
     expect(
       page.data.map(({ id: _, createdAt: __, ...shown }: { id: string; createdAt: string }) => shown),
     ).to.deep.equal([
-      { email: 'b@x.example', reason: 'COMPLAINT', emailId: complained },
-      { email: 'a@x.example', reason: 'HARD_BOUNCE', emailId: bounced },
+      { email: 'b@x.example', reason: 'COMPLAINT', note: null, emailId: complained },
+      { email: 'a@x.example', reason: 'HARD_BOUNCE', note: null, emailId: bounced },
     ]);
     expect(await contact('a@x.example')).to.include({ subscribed: false });
     expect(await contact('b@x.example')).to.include({ subscribed: false });
