@@ -3,7 +3,7 @@ import { Session } from '../../db/models/session.ts';
 import { User } from '../../db/models/user.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors.ts';
-import { randomText } from '../../platform/ids.ts';
+import { newId, randomText } from '../../platform/ids.ts';
 import { type Actor, recordAudit } from '../audit/record.ts';
 
 export const SESSION_DAYS = 7;
@@ -44,7 +44,7 @@ export async function createSession(
   const token = randomText(48);
   const expiresAt = new Date(Date.now() + SESSION_DAYS * 86_400_000);
   await Session.query(db).insert({
-    ...{ tokenHash: hashToken(boundTo + token), userId, expiresAt },
+    ...{ id: newId(), tokenHash: hashToken(boundTo + token), userId, expiresAt },
     ...clientColumns(client),
     ...(provenAt && { provenAt }),
   });

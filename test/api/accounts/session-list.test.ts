@@ -26,6 +26,7 @@ describe('sessions of a user', () => {
       const [first, second] = body;
       expect(first).to.have.all.keys('id', 'createdAt', 'lastSeenAt', 'ip', 'userAgent', 'current');
       expect(first).to.include({ current: true, ip: '127.0.0.1', userAgent: 'Firefox of Ann' });
+      expect(first.id, 'a UUIDv7').to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
       expect(new Date(first.createdAt).getTime()).to.be.closeTo(Date.now(), 60_000);
       expect(second).to.include({ current: false });
       expect(JSON.stringify(body), 'no token').not.to.contain(cookie.split('=')[1]);
