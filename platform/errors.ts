@@ -75,7 +75,7 @@ export const invalidKey = (message: string) =>
 export const validationError = (errors: Violation[]) =>
   new ApiError(422, 'VALIDATION_ERROR', 'The request breaks the rules listed in "errors".', { errors });
 /** Resources that belong to no project. */
-const projectless = ['project', 'session', 'outbox message'];
+const projectless = ['project', 'session', 'outbox message', 'provider', 'recipe', 'demo user', 'link'];
 export const notFoundMessage = (what: string) =>
   `There is no such ${what}${projectless.includes(what) ? '' : ' in this project'}.`;
 export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') =>

@@ -37,6 +37,8 @@ export interface DeclaredAnswer {
   plain?: boolean;
   /** For 404: the kind of resource, also when the id in the path is not a UUID. */
   what?: string;
+  /** For 404: the resource that has it, which `:id` names. */
+  within?: DeclaredAnswer;
 }
 
 export type DeclaredAnswers = Record<number, DeclaredAnswer>;
@@ -54,5 +56,14 @@ export const missing = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND'): D
   what,
 });
 
-/** The same 404 for a malformed id as for an unknown one. */
-export const notFoundOf = ({ what = 'thing', code }: Partial<DeclaredAnswer> = {}) => notFound(what, code);
+/** The 404 of something that belongs to another resource of the path. */
+export const missingPart = (what: string, within: DeclaredAnswer, code?: ErrorCode): DeclaredAnswer => ({
+  ...missing(what, code),
+  within,
+});
+
+/** The same 404 for a malformed part of the path as for an unknown one. */
+export function notFoundOf(declared: DeclaredAnswer | undefined, param?: string | number) {
+  const { what = 'thing', code } = (param === 'id' && declared?.within) || declared || {};
+  return notFound(what, code);
+}

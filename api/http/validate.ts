@@ -37,7 +37,7 @@ export function paramsCheck(shape: Shape | undefined, answers: DeclaredAnswers):
   const schema = joi.object(shape).prefs(fromText);
   return (params) => {
     const { value, error } = schema.validate(params);
-    if (error) throw notFoundOf(answers[404]);
+    if (error) throw notFoundOf(answers[404], error.details[0]?.path[0]);
     return value;
   };
 }

@@ -13,7 +13,7 @@ import {
 import { findVersion, listVersions } from '../../services/templates/versions.ts';
 import { templateUsage } from '../../services/usage/template.ts';
 import { asAddress, senderAddress } from '../http/addresses.ts';
-import { answer, created, failure, missing, noContent, ok, overCap } from '../http/answers.ts';
+import { answer, created, failure, missing, missingPart, noContent, ok, overCap } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import {
   choice,
@@ -51,6 +51,7 @@ const params = { id: uuid() };
 const ofVersion = { id: uuid(), version: wholeNumber({ min: 1, max: 2_147_483_647 }) };
 const one = answer('The template.', templateSchema);
 const noTemplate = missing('template', 'TEMPLATE_NOT_FOUND');
+const noVersion = missingPart('version of this template', noTemplate, 'TEMPLATE_NOT_FOUND');
 const unreadable = failure(
   'The subject or the body is not a valid template; the error has line and column.',
   'BAD_REQUEST',
@@ -223,7 +224,7 @@ export const templates = routes('Templates', [
     access: 'secretKey',
     scope: 'templates:read',
     params: ofVersion,
-    answers: { 200: answer('The version.', wholeVersionSchema), 404: noTemplate },
+    answers: { 200: answer('The version.', wholeVersionSchema), 404: noVersion },
     handle: async ({ db, project, params }) =>
       ok(presentWholeVersion(await findVersion(db, project.projectId, params.id, params.version))),
   }),
@@ -234,7 +235,7 @@ export const templates = routes('Templates', [
     access: 'secretKey',
     scope: 'templates:write',
     params: ofVersion,
-    answers: { 200: one, 403: unverified, 404: noTemplate },
+    answers: { 200: one, 403: unverified, 404: noVersion },
     handle: async ({ db, project, params }) =>
       ok(presentTemplate(await restoreVersion(db, project, params.id, params.version))),
   }),

@@ -7,7 +7,7 @@ import {
   restoreWorkflowVersion,
 } from '../../services/workflows/drafts/versions.ts';
 import { triggerTypes } from '../../services/workflows/trigger.ts';
-import { answer, failure, missing, noContent, ok } from '../http/answers.ts';
+import { answer, failure, missing, missingPart, noContent, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { cursorPage, flag, nullable, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
@@ -34,6 +34,7 @@ const ofVersion = { ...params, version: version() };
 
 const theDraft = answer('The draft.', draftSchema);
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
+const noVersion = missingPart('version of this workflow', noWorkflow, 'WORKFLOW_NOT_FOUND');
 const conflict = failure('The draft was changed meanwhile; `details` has the current one.', 'CONFLICT');
 
 export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
@@ -159,7 +160,7 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
       access: 'secretKey',
       scope: 'workflows:read',
       params: ofVersion,
-      answers: { 200: answer('The version.', wholeWorkflowVersionSchema), 404: noWorkflow },
+      answers: { 200: answer('The version.', wholeWorkflowVersionSchema), 404: noVersion },
       handle: async ({ db, project, settings, params: { id, version: wanted } }) =>
         ok(presentWholeWorkflowVersion(await findWorkflowVersion(db, project.projectId, id, wanted, settings))),
     }),
@@ -170,7 +171,7 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
       access: 'secretKey',
       scope: 'workflows:write',
       params: ofVersion,
-      answers: { 200: theDraft, 404: noWorkflow },
+      answers: { 200: theDraft, 404: noVersion },
       handle: async ({ db, project, settings, params: { id, version: wanted } }) =>
         ok(presentDraft(await restoreWorkflowVersion(db, project, id, wanted, settings))),
     }),

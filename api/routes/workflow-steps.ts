@@ -6,7 +6,7 @@ import {
   deleteTransition,
   updateStep,
 } from '../../services/workflows/steps-edit.ts';
-import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
+import { answer, created, failure, missing, missingPart, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, nullable, object, oneOf, optional, record, text, uuid } from '../http/schemas.ts';
 import { branch, branchOf } from '../http/workflow-schemas.ts';
@@ -14,7 +14,8 @@ import { position, presentStep, presentTransition, stepSchema, transitionSchema 
 
 const name = () => text({ max: 255 });
 
-const noWorkflow = missing('workflow or step', 'WORKFLOW_NOT_FOUND');
+const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
+const noStep = missingPart('step', noWorkflow);
 const refused = failure('The config is invalid: its condition or its address is refused.', 'BAD_REQUEST');
 const unverified = failure('The domain of `from` is not verified.', 'INTERNAL_SERVER_ERROR');
 
@@ -47,7 +48,7 @@ export const workflowSteps = routes('Workflows', [
     scope: 'workflows:write',
     params: { id: uuid(), stepId: uuid() },
     body: change,
-    answers: { 200: answer('The step.', stepSchema), 400: refused, 403: unverified, 404: noWorkflow },
+    answers: { 200: answer('The step.', stepSchema), 400: refused, 403: unverified, 404: noStep },
     handle: async ({ db, settings, project, params, body }) =>
       ok(presentStep(await updateStep(db, project, params.id, params.stepId, body, settings))),
   }),
@@ -62,7 +63,7 @@ export const workflowSteps = routes('Workflows', [
     answers: {
       204: answer('Deleted.'),
       400: failure('A step that branches cannot be spliced out.', 'BAD_REQUEST'),
-      404: noWorkflow,
+      404: noStep,
     },
     handle: async ({ db, project, params, query: { splice = false } }) => {
       await deleteStep(db, project, params.id, params.stepId, { splice });
@@ -97,7 +98,7 @@ export const workflowSteps = routes('Workflows', [
     access: 'secretKey',
     scope: 'workflows:write',
     params: { id: uuid(), transitionId: uuid() },
-    answers: { 204: answer('Deleted.'), 404: noWorkflow },
+    answers: { 204: answer('Deleted.'), 404: missingPart('transition', noWorkflow) },
     handle: async ({ db, project, params }) => {
       await deleteTransition(db, project, params.id, params.transitionId);
       return noContent();

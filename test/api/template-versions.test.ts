@@ -76,8 +76,13 @@ describe('versions of templates', () => {
     expect(await stranger.server.get(`/templates/${id}/versions`)).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
     expect(await at(1, stranger)).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
     expect(await stranger.server.post(`/templates/${id}/versions/1/restore`)).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
-    for (const version of ['x', '0', '99', '9999999999'])
-      expect(await at(version)).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
+    for (const version of ['x', '0', '-1', '99', '9999999999']) {
+      const answer = await at(version);
+      expect(answer).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
+      expect(answer.body.error.message).to.equal('There is no such version of this template in this project.');
+    }
+    const noTemplate = await project.server.get('/templates/x/versions/1');
+    expect(noTemplate.body.error.message).to.equal('There is no such template in this project.');
   });
 
   it('begin anew for a copy, and go with their template', async () => {

@@ -362,6 +362,7 @@ describe('drafts of a workflow', () => {
       expect(list.body.data[0].publishedBy).to.match(/@example\.com$/);
       const page = await project.server.get(path('/versions?limit=2'));
       const rest = await project.server.get(path(`/versions?limit=2&cursor=${page.body.cursor}`));
+      expect([page.body.total, rest.body.total]).to.deep.equal([3, 0]);
       expect(rest.body.data.map((row: { version: number }) => row.version)).to.deep.equal([version]);
       const one = await project.server.get(path(`/versions/${version + 1}`));
       expect(one.body.graph.steps.map(({ id }: DraftStep) => id)).to.deep.equal(first.steps.map(({ id }) => id));
@@ -370,7 +371,11 @@ describe('drafts of a workflow', () => {
       expect(restored.body).to.include({ changed: true, baseVersion: version + 2 });
       expect(restored.body.graph.transitions).to.deep.equal(first.transitions);
       expect(await publish({ expectedRevision: restored.body.revision })).to.have.status(200);
-      expect(await project.server.get(path('/versions/9999'))).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+      for (const unknown of ['9999', '0', '-1', 'x']) {
+        const answer = await project.server.get(path(`/versions/${unknown}`));
+        expect(answer).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+        expect(answer.body.error.message).to.equal('There is no such version of this workflow in this project.');
+      }
     });
 
     it('keeps the last 200 published', async () => {

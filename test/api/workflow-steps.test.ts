@@ -278,7 +278,7 @@ describe('steps of a workflow', () => {
     it('answers 404 to a step of another workflow, an unknown id and an invalid one', async () => {
       const other = await build(project, { steps: { a: day } });
       for (const id of [other.steps.a ?? '', newId(), 'nonsense'])
-        expect(await change(id, { name: 'x' })).to.have.status(404);
+        expect(await change(id, { name: 'x' })).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     });
   });
 
@@ -400,8 +400,16 @@ describe('steps of a workflow', () => {
       const path = `/workflows/${built.id}/transitions`;
       expect(await project.server.delete(`${path}/${id}`)).to.have.status(204);
       expect(await transitions(built)).to.deep.equal([]);
-      for (const gone of [id, newId(), 'nonsense'])
-        expect(await project.server.delete(`${path}/${gone}`)).to.have.status(404);
+      for (const gone of [id, newId(), 'nonsense']) {
+        const answer = await project.server.delete(`${path}/${gone}`);
+        expect(answer).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+        expect(answer.body.error.message).to.equal('There is no such transition in this project.');
+      }
+      for (const workflow of [newId(), 'nonsense'])
+        expect(await project.server.delete(`/workflows/${workflow}/transitions/${id}`)).to.be.envelope(
+          404,
+          'WORKFLOW_NOT_FOUND',
+        );
     });
   });
 
@@ -452,7 +460,8 @@ describe('steps of a workflow', () => {
 
     it('answers 404 to a step of another workflow', async () => {
       const other = await chain();
-      for (const id of [other.steps.a, newId(), 'nonsense']) expect(await remove(id)).to.have.status(404);
+      for (const id of [other.steps.a, newId(), 'nonsense'])
+        expect(await remove(id)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     });
   });
 });
