@@ -15,10 +15,9 @@ export const moment = (): Typed<string> =>
         const isDay = DAY.test(value);
         const text = isDay || /(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`;
         const at = new Date(text);
-        const readable = (isDay || MOMENT.test(value)) && at.getUTCFullYear() >= 1970 && isReal(at, value);
-        return readable
-          ? text
-          : refuse(helpers, 'invalid_string', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time');
+        if (!(isDay || MOMENT.test(value)) || !isReal(at, value))
+          return refuse(helpers, 'invalid_string', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time');
+        return at.getUTCFullYear() < 1970 ? refuse(helpers, 'invalid_string', 'must not be before 1970') : text;
       })
       .required(),
     {

@@ -5,15 +5,15 @@ import type { Middleware } from '../http/context.ts';
 export const readableUrl: Middleware = (ctx, next) => {
   if (ctx.req.headers.host === undefined && ctx.req.httpVersion === '1.1')
     throw badRequest('This request has no Host header.');
-  if (ctx.req.url?.includes('%') && !decodes(ctx.req.url))
-    throw badRequest('The path or the query of this request is not validly percent-encoded UTF-8.');
+  const violation = ctx.req.url?.includes('%') && violationOf(ctx.req.url);
+  if (violation) throw badRequest(`The path or the query of this request ${violation}.`);
   return next();
 };
 
-function decodes(url: string): boolean {
+function violationOf(url: string): string | undefined {
   try {
-    return !decodeURIComponent(url).includes('\0');
+    return decodeURIComponent(url).includes('\0') ? 'contains a NUL character' : undefined;
   } catch {
-    return false;
+    return 'is not validly percent-encoded UTF-8';
   }
 }

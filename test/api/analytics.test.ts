@@ -96,6 +96,13 @@ describe('analytics', () => {
       it(`is 400 with ${query}`, async () => {
         expect(await project.server.get(`/analytics/timeseries?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
       });
+
+    it('is 400 with a date before 1970, and names the bound', async () => {
+      for (const startDate of ['1900-01-01', '1969-12-31T23:59:59Z']) {
+        const { body } = await project.server.get(`/analytics/timeseries?startDate=${startDate}`);
+        expect(body.error.message).to.equal('The query cannot be read: "startDate" must not be before 1970.');
+      }
+    });
   });
 
   describe('GET /analytics/top-events', () => {

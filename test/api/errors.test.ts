@@ -101,13 +101,18 @@ describe('errors', () => {
       '/health?x=%00',
       '/%c0%ae',
     ])
-      it(`on a path that does not decode: ${path}`, async () => {
+      it(`on a path that does not decode or contains NUL, with the reason: ${path}`, async () => {
         const raw = await RawHttp.open(api.url);
         raw.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
         const { status, body } = await raw.answer();
         raw.destroy();
         expect(status).to.equal(400);
-        expect(JSON.parse(body).error).to.include({ code: 'BAD_REQUEST', statusCode: 400 });
+        const reason = path.includes('%00') ? 'contains a NUL character' : 'is not validly percent-encoded UTF-8';
+        expect(JSON.parse(body).error).to.include({
+          code: 'BAD_REQUEST',
+          statusCode: 400,
+          message: `The path or the query of this request ${reason}.`,
+        });
       });
 
     it('on a request without a Host, in the envelope', async () => {
