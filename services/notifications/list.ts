@@ -45,7 +45,8 @@ export async function listNotifications(
   const boundTo = [userId, 'notifications'];
   const before = cursor === undefined ? null : (openCursor(keys, boundTo, cursor) as { id: string }).id;
   const [rows, [counts]] = await Promise.all([page(db, [userId, before, limit + 1]), count(db, [userId])]);
-  const { total = 0, unread = 0 } = counts ?? {};
+  const unread = counts?.unread ?? 0;
+  const total = before === null ? (counts?.total ?? 0) : 0;
   return { ...cutPage(rows, { limit, total, cursorAfter: ({ id }) => signCursor(keys, boundTo, { id }) }), unread };
 }
 

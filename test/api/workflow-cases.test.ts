@@ -54,6 +54,16 @@ describe('cases of a workflow', () => {
     expect(await project.server.get(path(`/cases/${id}`))).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
   });
 
+  it('are listed by cursor, with the total on the first page', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.push((await add(buys())).body.id);
+    const { body: first } = await project.server.get(`${path()}?limit=2`);
+    expect(first).to.include({ total: 3, hasMore: true });
+    const { body: second } = await project.server.get(`${path()}?limit=2&cursor=${first.cursor}`);
+    expect(second).to.include({ total: 0, hasMore: false, cursor: null });
+    expect([...first.data, ...second.data].map(({ id }) => id)).to.deep.equal(ids);
+  });
+
   it('rejects bad input with 422, and the 101st with 409', async () => {
     expect(await add({ ...buys(), expect: [{ stepId: 'x' }] })).to.have.validationError(
       'expect.0.stepId',

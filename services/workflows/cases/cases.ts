@@ -55,8 +55,13 @@ export async function listCases(
     .limit(limit + 1);
   if (cursor !== undefined) page.where('id', '>', openCursor(keys, boundTo, cursor) as string);
   const rows = await page.select<WorkflowCase[]>('*');
-  const [{ total } = { total: 0 }] = await cases(db, projectId, workflowId).count<{ total: string }[]>('* as total');
-  return cutPage(rows, { limit, total: Number(total), cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
+  const total = cursor === undefined ? await countCases(db, projectId, workflowId) : 0;
+  return cutPage(rows, { limit, total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
+}
+
+async function countCases(db: Db, projectId: string, workflowId: string): Promise<number> {
+  const [{ count } = { count: 0 }] = await cases(db, projectId, workflowId).count<{ count: string }[]>('* as count');
+  return Number(count);
 }
 
 /** Returns all cases of a workflow, or those with the given ids. */
@@ -96,8 +101,8 @@ export async function insertCase(
   { projectId, workflowId, eventName }: { projectId: string; workflowId: string; eventName: string | undefined },
   input: CaseInput,
 ): Promise<WorkflowCase> {
-  const [{ count } = { count: 0 }] = await cases(trx, projectId, workflowId).count<{ count: string }[]>('* as count');
-  if (Number(count) >= MAX_CASES) throw new ApiError(409, 'CONFLICT', `A workflow has at most ${MAX_CASES} cases.`);
+  if ((await countCases(trx, projectId, workflowId)) >= MAX_CASES)
+    throw new ApiError(409, 'CONFLICT', `A workflow has at most ${MAX_CASES} cases.`);
   const id = newId();
   const startAt = startOf(input, eventName, new Date());
   await trx('workflowCases').insert({ id, projectId, workflowId, ...columnsOf(input, startAt) });

@@ -53,12 +53,16 @@ export async function listWorkflowVersions(
     `select ${COLUMNS} ${FROM} and v.version < cast(:below as bigint) order by v.version desc limit :limit`,
     { projectId, workflowId, below: after ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 },
   );
-  const counted = await db.raw(`select count(*)::integer as total ${FROM}`, { projectId, workflowId });
   return cutPage(found.rows as ListedVersion[], {
     limit,
-    total: counted.rows[0].total,
+    total: after === undefined ? await countVersions(db, projectId, workflowId) : 0,
     cursorAfter: ({ version }) => signCursor(keys, boundTo, version),
   });
+}
+
+async function countVersions(db: Db, projectId: string, workflowId: string): Promise<number> {
+  const { rows } = await db.raw(`select count(*)::integer as total ${FROM}`, { projectId, workflowId });
+  return rows[0].total;
 }
 
 async function requireVersionRow(db: Db, projectId: string, workflowId: string, version: number): Promise<VersionRow> {
