@@ -1,6 +1,6 @@
 import joi from 'joi';
 import type { User } from '../../db/models/user.ts';
-import { badRequest } from '../../platform/errors.ts';
+import { validationError } from '../../platform/errors.ts';
 import { oauthProviders } from '../../platform/integrations/oauth.ts';
 import { acceptInvitation } from '../../services/members/accept.ts';
 import { endSession, findSessionUser } from '../../services/sessions/sessions.ts';
@@ -76,7 +76,8 @@ const requestMailRoute = (path: string, purpose: RequestPurpose, summary: string
     handle: async ({ db, body, request }) => {
       const token = body.email === undefined ? sessionToken(request.headers) : undefined;
       const address = body.email ?? (token && (await findSessionUser(db, token))?.email);
-      if (!address) throw badRequest('Say by "email" which address it is about.');
+      if (!address)
+        throw validationError([{ field: 'email', message: '"email" is required without a session', code: 'required' }]);
       await requestMail(db, purpose, address, request.ip);
       return messageOf('If there is an account that this is about, a mail is on its way to it.');
     },
