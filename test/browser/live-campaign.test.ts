@@ -8,36 +8,150 @@ import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../supp
 const RECIPIENTS = 600;
 const FIELDS = ['sentCount', 'pendingCount', 'failedCount', 'skippedCount', 'cancelledCount', 'unknownCount'];
 
-describe('the live page of a campaign', () => {
-  let [temporal, stack, opened]: [OwnNamespace?, Stack?, Visit?] = [];
+const DAY = 86_400_000;
 
-  after(async () => {
-    await opened?.close();
-    await stack?.end();
-    await temporal?.close();
-  });
+describe('the pages of a campaign', () => {
+  let [temporal, started, opened]: [OwnNamespace?, Stack?, Visit?] = [];
 
-  it('pauses, resumes, and shows sums that close while a worker is killed', async () => {
+  const running = (): Stack => {
+    if (!started) throw new Error('not started');
+    return started;
+  };
+  const project = (contacts: number) => projectWithContacts(running(), contacts);
+  const open = async (cookie: string, path: string): Promise<Page> => {
+    const { url } = running().api;
+    opened = await visit({ url, cookie });
+    await opened.page.goto(`${url}/app/p/${path}`);
+    return opened.page;
+  };
+
+  before(async () => {
     temporal = await ownNamespace();
-    stack = await startStack(temporal, {
+    started = await startStack(temporal, {
       ...(await webAppEnv()),
       RATE_LIMIT_PER_MINUTE: '0',
       SMTP_MAX_CONNECTIONS: '4',
     });
-    const { smtp, database, api } = stack;
-    const { id, cookie, server, ...project } = await createProjectWithClients(database.db, api.url);
-    await addContacts(database.db, { id, ...project }, RECIPIENTS);
+  });
+
+  after(async () => {
+    await started?.end();
+    await temporal?.close();
+  });
+
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') console.log(`      ${await opened?.picture()}`);
+    const complaints = opened?.complaints;
+    await opened?.close();
+    opened = undefined;
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it('shows a scheduled campaign without progress, saves changes of it, and cancels it as a whole', async () => {
+    const { id, cookie, server, create } = await project(2);
+    const campaignId = await create();
+    const scheduledFor = new Date(Date.now() + DAY).toISOString();
+    expect(await server.post(`/campaigns/${campaignId}/send`, { scheduledFor })).to.have.status(200);
+    const page = await open(cookie, `${id}/campaigns/${campaignId}`);
+    await page.getByText('2 people would get it now.').waitFor();
+    expect(await page.locator('[data-outcome], [data-reaction]').count()).to.equal(0);
+
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Schedule' }).click();
+    await page.getByLabel('Date and time').fill('2099-05-01T10:00');
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('The changes are saved. The campaign stays scheduled.').waitFor();
+    await page.getByText(/^Starts .*2099/).waitFor();
+    expect((await server.get(`/campaigns/${campaignId}`)).body.scheduledFor).to.match(/^2099-0/);
+
+    await page.getByRole('button', { name: 'Cancel campaign' }).click();
+    await page.getByRole('dialog').getByText('It will not be sent to anybody.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Do not send it' }).click();
+    await page.getByText('Cancelled before it started: nobody got it.').waitFor();
+    expect(await page.locator('[data-outcome]').count()).to.equal(0);
+    await page.goto(`${running().api.url}/app/p/${id}/campaigns/${campaignId}/edit`);
+    await page.waitForURL(`**/campaigns/${campaignId}`);
+  });
+
+  it('points at faults in the composer, and asks before written content is replaced', async () => {
+    const { id, cookie, server, mail } = await project(1);
+    const template = { name: 'Offer', type: 'MARKETING', ...mail, subject: 'Of the template' };
+    expect(await server.post('/templates', template)).to.have.status(201);
+    const page = await open(cookie, `${id}/campaigns/new`);
+    const next = () => page.getByRole('button', { name: 'Next' }).click();
+    await next();
+    await page.getByText('A campaign needs a name.').waitFor();
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).to.equal('Campaign name *');
+    await page.getByLabel('Campaign name').fill('Autumn');
+    await next();
+    await page.getByLabel('Before the @').fill('bad part');
+    await page.getByLabel('Reply-to address').fill('nonsense');
+    await next();
+    await page.getByText('This cannot stand before the @.').waitFor();
+    await page.getByText('This is not an e-mail address').waitFor();
+    await page.getByLabel('Before the @').fill('good.part+1');
+    await page.getByLabel('Reply-to address').fill('help@example.com');
+    await next();
+
+    const choose = async () => {
+      await page.getByLabel('Start from a template').click();
+      await page.getByRole('option', { name: 'Offer' }).click();
+    };
+    await page.getByLabel('Subject').fill('My own');
+    await choose();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    expect(await page.getByLabel('Subject').inputValue()).to.equal('My own');
+    await choose();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Subject').inputValue()).to.equal('Of the template');
+    await next();
+    await page.getByLabel('Mails a minute').fill('0');
+    await next();
+    await page.getByText('Enter a whole number from 1 to 1,000,000').waitFor();
+  });
+
+  it('keeps a stored draft at its own address, and asks before unsaved work is left', async () => {
+    const { id, cookie, server } = await project(1);
+    const page = await open(cookie, `${id}/campaigns`);
+    const next = () => page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('link', { name: 'New campaign' }).first().click();
+    await page.getByLabel('Campaign name').fill('Winter');
+    await next();
+    await next();
+    await page.getByLabel('Subject').fill('Snow');
+    await next();
+    await page.getByLabel('At a time').check();
+    await page.getByLabel('Date and time').fill('2099-05-01T10:00');
+    await next();
+    await page.waitForURL('**/edit?step=4&sendAt=**');
+    await page.reload();
+    await page.getByText('May 1, 2099').waitFor();
+    await page.getByRole('button', { name: 'Audience' }).click();
+    await page.getByLabel('Campaign name').fill('Winter sale');
+
+    await page.getByRole('link', { name: 'Contacts', exact: true }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Campaign name').inputValue()).to.equal('Winter sale');
+    await page.goBack();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor();
+    await page.getByRole('link', { name: 'Winter', exact: true }).waitFor();
+    expect((await server.get('/campaigns')).body.total).to.equal(1);
+  });
+
+  it('pauses, resumes, and shows sums that close while a worker is killed', async () => {
+    const stack = running();
+    const { smtp } = stack;
+    const { id, cookie, server, create } = await project(RECIPIENTS);
     smtp.misbehave({ at: 'recipient', to: 'p7@example.com', do: { code: 550, text: 'no such user' } });
     smtp.misbehave({ at: 'message', do: { delayMs: 15 } });
-    const campaign = { name: 'Spring', subject: 'Hi', body: '<p>Hi</p>', audienceType: 'ALL' };
-    const created = await server.post('/campaigns', { ...campaign, from: `news@${project.senderDomain}` });
-    const campaignId = created.body.data.id;
+    const campaignId = await create();
     const worker = await stack.startWorker();
     expect(await server.post(`/campaigns/${campaignId}/send`, {})).to.have.status(200);
 
-    opened = await visit({ url: api.url, cookie });
-    const { page, complaints } = opened;
-    await page.goto(`${api.url}/app/p/${id}/campaigns/${campaignId}`);
+    const page = await open(cookie, `${id}/campaigns/${campaignId}`);
     await smtp.received(60);
     await worker.kill();
     await expectClosedSums(page);
@@ -55,9 +169,17 @@ describe('the live page of a campaign', () => {
     await page.getByLabel('Status').selectOption('Failed');
     await page.getByRole('link', { name: 'p7@example.com' }).waitFor();
     await page.getByText(/550.*no such user/).waitFor();
-    expect(complaints).to.deep.equal([]);
   });
 });
+
+async function projectWithContacts({ database, api }: Stack, contacts: number) {
+  const project = await createProjectWithClients(database.db, api.url);
+  await addContacts(database.db, project, contacts);
+  const mail = { subject: 'Hi', body: '<p>Hi</p>', from: `news@${project.senderDomain}` };
+  const create = async (): Promise<string> =>
+    (await project.server.post('/campaigns', { name: 'Spring', audienceType: 'ALL', ...mail })).body.data.id;
+  return { ...project, mail, create };
+}
 
 /** Reads all numbers at one moment: the page shows them from one answer. */
 async function expectClosedSums(page: Page): Promise<void> {

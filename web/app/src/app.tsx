@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './query-client.ts';
 import { router } from './router.tsx';
 import { cssVariables, theme } from './theme.ts';
+import { LeaveDialog } from './ui/leaving.tsx';
 import { Notices } from './ui/notices.tsx';
 
 /** Shows the application. Its texts are loaded by then. */
@@ -16,6 +17,7 @@ export function start(root: HTMLElement): void {
         <QueryClientProvider client={queryClient}>
           <Notices />
           <RouterProvider router={router} />
+          <LeaveDialog />
         </QueryClientProvider>
       </MantineProvider>
     </StrictMode>,

@@ -185,7 +185,7 @@ const campaign = createRoute({
 const editCampaign = createRoute({
   getParentRoute: () => project,
   path: '/campaigns/$id/edit',
-  validateSearch: search.step,
+  validateSearch: search.composer,
   component: lazyRouteComponent(() => import('./pages/campaigns/composer.tsx'), 'EditCampaignPage'),
 });
 const emails = createRoute({

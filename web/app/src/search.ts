@@ -40,8 +40,17 @@ export const text = (raw: Raw): { search?: string | undefined } => compact({ sea
 
 export const tab = (raw: Raw): { tab?: string | undefined } => compact({ tab: textOf(raw.tab) });
 
-export const step = (raw: Raw): { step?: number | undefined } =>
-  compact({ step: typeof raw.step === 'number' ? raw.step : undefined });
+export interface ComposerSearch {
+  step?: number | undefined;
+  /** Local time, as the browser's input has it. */
+  sendAt?: string | undefined;
+}
+
+/** Names both even if they are refused: the router keeps what a page does not name as it is in the address. */
+export const composer = (raw: Raw): ComposerSearch => ({
+  step: typeof raw.step === 'number' ? raw.step : undefined,
+  sendAt: typeof raw.sendAt === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(raw.sendAt) ? raw.sendAt : undefined,
+});
 
 export const importJob = (raw: Raw): { job?: string | undefined } => compact({ job: textOf(raw.job) });
 

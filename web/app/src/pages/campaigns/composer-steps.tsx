@@ -1,16 +1,19 @@
 import { Alert, Anchor, Grid, Group, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type { Template } from '../../api/types.ts';
 import { ConditionBuilder } from '../../conditions/builder.tsx';
 import { Matches, type usePreview } from '../../conditions/matches.tsx';
 import { isComplete } from '../../conditions/model.ts';
 import { t } from '../../texts/index.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { MailEditor } from '../../ui/mail-editor.tsx';
 import { Panel } from '../../ui/page.tsx';
-import type { Draft } from './draft.ts';
+import { type Draft, MAX_RATE } from './draft.ts';
 
 export interface StepProps {
   draft: Draft;
@@ -18,6 +21,13 @@ export interface StepProps {
   faults: Partial<Record<keyof Draft, string>>;
   preview: ReturnType<typeof usePreview>;
 }
+
+/** A fault of something that is no input of its own; the composer moves the focus to it. */
+const FaultAlert = ({ text }: { text: string }) => (
+  <Alert color="red" tabIndex={-1} data-fault>
+    {text}
+  </Alert>
+);
 
 export function AudienceStep({ draft, change, faults, preview }: StepProps) {
   const { client, key } = useApi();
@@ -64,7 +74,7 @@ export function AudienceStep({ draft, change, faults, preview }: StepProps) {
             {draft.audienceType === 'FILTERED' && (
               <>
                 <ConditionBuilder value={draft.condition} onChange={(condition) => change({ condition })} />
-                {faults.condition && <Alert color="red">{faults.condition}</Alert>}
+                {faults.condition && <FaultAlert text={faults.condition} />}
               </>
             )}
             <Radio.Group
@@ -156,6 +166,7 @@ export function SenderStep({ draft, change, faults }: StepProps) {
           type="email"
           value={draft.replyTo}
           onChange={(event) => change({ replyTo: event.currentTarget.value })}
+          error={faults.replyTo}
         />
       </Stack>
     </Panel>
@@ -168,20 +179,32 @@ export function ContentStep({ draft, change, faults, preview }: StepProps) {
     queryKey: key('templates', 'all'),
     queryFn: () => unwrap(client.GET('/templates', { params: { query: { pageSize: 100, sort: 'updatedAt' } } })),
   });
+  const offered = templates.data?.data ?? [];
+  const [wanted, setWanted] = useState<Template>();
+  const [asking, { open, close }] = useDisclosure();
+  const isTyped =
+    (draft.subject.trim() !== '' && !offered.some(({ subject }) => subject === draft.subject)) ||
+    (draft.body.trim() !== '' &&
+      draft.body !== t.templates.starter &&
+      !offered.some(({ body }) => body === draft.body));
+  const copy = ({ subject, body }: Template) => change({ subject, body });
   return (
     <Panel>
       <Stack gap="lg">
-        {(templates.data?.data.length ?? 0) > 0 && (
+        {offered.length > 0 && (
           <Select
             label={t.campaigns.startFrom}
             description={t.campaigns.startFromHint}
             searchable
             maw={420}
-            data={(templates.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            data={offered.map(({ id, name }) => ({ value: id, label: name }))}
             value={null}
             onChange={(id) => {
-              const template = templates.data?.data.find((other) => other.id === id);
-              if (template) change({ subject: template.subject, body: template.body });
+              const template = offered.find((other) => other.id === id);
+              if (!template) return;
+              if (!isTyped) return copy(template);
+              setWanted(template);
+              open();
             }}
           />
         )}
@@ -194,8 +217,18 @@ export function ContentStep({ draft, change, faults, preview }: StepProps) {
           people={preview.data?.sample}
           subjectError={faults.subject}
         />
-        {faults.body && <Alert color="red">{faults.body}</Alert>}
+        {faults.body && <FaultAlert text={faults.body} />}
       </Stack>
+      <ConfirmDialog
+        danger
+        opened={asking}
+        onClose={close}
+        title={t.campaigns.replaceTitle}
+        confirm={t.campaigns.replace}
+        onConfirm={async () => wanted && copy(wanted)}
+      >
+        {t.campaigns.replaceText(wanted?.name ?? '')}
+      </ConfirmDialog>
     </Panel>
   );
 }
@@ -230,10 +263,13 @@ export function ScheduleStep({ draft, change, faults }: StepProps) {
           label={t.campaigns.rate}
           description={t.campaigns.throttleHint}
           min={1}
-          max={1_000_000}
+          max={MAX_RATE}
+          // A wrong number is refused with a message, not changed to another.
+          clampBehavior="none"
           allowDecimal={false}
           value={draft.ratePerMinute}
           onChange={(value) => change({ ratePerMinute: value === '' ? '' : Number(value) })}
+          error={faults.ratePerMinute}
         />
       </Stack>
     </Panel>

@@ -1,18 +1,30 @@
 import { Alert, Box, Button, Group, Stepper } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowLeft, IconArrowRight, IconDeviceFloppy } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Navigate, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
 import type { Campaign } from '../../api/types.ts';
 import { usePreview } from '../../conditions/matches.tsx';
 import { t } from '../../texts/index.ts';
+import { useWarnBeforeLeaving } from '../../ui/leaving.tsx';
+import { showDone } from '../../ui/notify.ts';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { AudienceStep, ContentStep, ScheduleStep, SenderStep } from './composer-steps.tsx';
-import { audienceCondition, type Draft, draftOf, emptyDraft, faultsOf, requestOf, stepNames } from './draft.ts';
+import {
+  audienceCondition,
+  type Draft,
+  draftOf,
+  emptyDraft,
+  faultsOf,
+  isoTime,
+  requestOf,
+  stepNames,
+} from './draft.ts';
 import { ReviewStep } from './review-step.tsx';
 
 export function NewCampaignPage() {
@@ -49,7 +61,10 @@ export function EditCampaignPage() {
     queryKey: key('campaign', id),
     queryFn: () => unwrap(client.GET('/campaigns/{id}', { params: { path: { id } } })),
   });
-  if (campaign.data) return <Composer key={id} start={draftOf(campaign.data)} campaignId={id} />;
+  const { data } = campaign;
+  if (data && data.status !== 'DRAFT' && data.status !== 'SCHEDULED')
+    return <Navigate to="/p/$projectId/campaigns/$id" params={{ projectId, id }} replace ignoreBlocker />;
+  if (data) return <Composer key={id} start={draftOf(data)} stored={data} />;
   return (
     <Page title={t.campaigns.edit} back={{ to: `/p/${projectId}/campaigns`, label: t.campaigns.title }}>
       <Loaded query={campaign}>{() => null}</Loaded>
@@ -57,45 +72,82 @@ export function EditCampaignPage() {
   );
 }
 
-function Composer({ start, campaignId }: { start: Draft; campaignId?: string }) {
+function Composer({ start, stored }: { start: Draft; stored?: Campaign }) {
   const { client, key, projectId } = useApi();
   const navigate = useNavigate();
   const narrow = useMediaQuery('(max-width: 47.99em)');
+  const cache = useQueryClient();
+  const fields = useRef<HTMLDivElement>(null);
   const search = useSearch({ strict: false });
-  const [draft, setDraft] = useState(start);
-  const [saved, setSaved] = useState(campaignId ? start : undefined);
-  const [id, setId] = useState(campaignId);
-  const [step, setStep] = useState(Math.min(Math.max(search.step ?? 0, 0), stepNames.length - 1));
+  // The API stores the time of a scheduled campaign only; that of a draft is in the address.
+  const [draft, setDraft] = useState<Draft>(search.sendAt ? { ...start, later: true, sendAt: search.sendAt } : start);
+  const isScheduled = stored?.status === 'SCHEDULED';
+  const [saved, setSaved] = useState(isScheduled ? start : draft);
+  const [id, setId] = useState(stored?.id);
+  const firstFaulty = stepNames.findIndex((other) => Object.keys(faultsOf(draft, other)).length > 0);
+  const reachableStep = (wanted: number) => (firstFaulty >= 0 ? Math.min(wanted, firstFaulty) : wanted);
+  const [step, setStep] = useState(() => reachableStep(Math.min(Math.max(search.step ?? 0, 0), stepNames.length - 1)));
   const [touched, setTouched] = useState(false);
   const name = stepNames[step] ?? 'audience';
   const faults = faultsOf(draft, name);
   const preview = usePreview(audienceCondition(draft));
-  const change = (part: Partial<Draft>) => setDraft((old) => ({ ...old, ...part }));
-  useWarnBeforeLeaving(JSON.stringify(draft) !== JSON.stringify(saved ?? start));
+  useWarnBeforeLeaving(JSON.stringify(draft) !== JSON.stringify(saved));
 
-  const save = useAction<void, Campaign>({
-    run: async () => {
+  const save = useAction<{ draft: Draft; reschedule?: boolean }, Campaign>({
+    run: async ({ draft, reschedule }) => {
       const body = requestOf(draft);
-      if (id) return unwrap(client.PUT('/campaigns/{id}', { params: { path: { id } }, body }));
-      return (await unwrap(client.POST('/campaigns', { body }))).data;
+      if (!id) return (await unwrap(client.POST('/campaigns', { body }))).data;
+      const params = { path: { id } };
+      const campaign = await unwrap(client.PUT('/campaigns/{id}', { params, body }));
+      if (!reschedule) return campaign;
+      return unwrap(client.POST('/campaigns/{id}/send', { params, body: { scheduledFor: isoTime(draft.sendAt) } }));
     },
     changes: [key('campaigns'), ...(id ? [key('campaign', id)] : [])],
     quiet: true,
-    onDone: (campaign) => {
+    onDone: (campaign, { draft, reschedule }) => {
+      cache.setQueryData(key('campaign', campaign.id), campaign);
       setId(campaign.id);
-      setSaved(draft);
+      setSaved(({ later, sendAt }) => (isScheduled && !reschedule ? { ...draft, later, sendAt } : draft));
     },
   });
+  const change = (part: Partial<Draft>) => {
+    if (save.isError) save.reset();
+    setDraft((old) => ({ ...old, ...part }));
+  };
+  const saveAndClose = () =>
+    save.mutate(
+      { draft, reschedule: isScheduled && draft.sendAt !== saved.sendAt },
+      {
+        onSuccess: (campaign) => {
+          showDone(isScheduled ? t.campaigns.changesSaved : t.campaigns.draftSaved);
+          const params = { projectId, id: campaign.id };
+          void navigate({ to: '/p/$projectId/campaigns/$id', params, replace: true, ignoreBlocker: true });
+        },
+      },
+    );
 
-  const firstFaulty = stepNames.findIndex((other) => Object.keys(faultsOf(draft, other)).length > 0);
   const go = async (target: number) => {
-    if (target > step && Object.keys(faults).length > 0) return setTouched(true);
+    if (target > step && Object.keys(faults).length > 0) {
+      flushSync(() => setTouched(true));
+      const fault = fields.current?.querySelector<HTMLElement>('[aria-invalid=true], [data-fault]');
+      fault?.scrollIntoView({ block: 'center' });
+      fault?.focus({ preventScroll: true });
+      return;
+    }
     setTouched(false);
-    const reachable = target > step && firstFaulty >= 0 ? Math.min(target, firstFaulty) : target;
-    // The review is of what is stored: that is what is sent.
-    if (stepNames[reachable] === 'review') await save.mutateAsync();
-    setStep(reachable);
+    const next = target > step ? reachableStep(target) : target;
     window.scrollTo({ top: 0 });
+    // The review is of what is stored: that is what is sent.
+    const storedId = stepNames[next] === 'review' ? (await save.mutateAsync({ draft })).id : id;
+    setStep(next);
+    if (!storedId) return;
+    await navigate({
+      to: '/p/$projectId/campaigns/$id/edit',
+      params: { projectId, id: storedId },
+      search: { step: next, sendAt: draft.later ? draft.sendAt : undefined },
+      replace: true,
+      ignoreBlocker: true,
+    });
   };
   const goSafely = (target: number) => void go(target).catch(() => {});
   const shownFaults = touched ? faults : {};
@@ -106,19 +158,16 @@ function Composer({ start, campaignId }: { start: Draft; campaignId?: string }) 
       back={{ to: `/p/${projectId}/campaigns`, label: t.campaigns.title }}
       description={t.campaigns.stepLabel(step + 1, stepNames.length, t.campaigns.steps[name])}
       actions={
-        firstFaulty === -1 && (
+        // A scheduled campaign is sent at once by the review only.
+        firstFaulty === -1 &&
+        (!isScheduled || draft.later) && (
           <Button
             variant="default"
             leftSection={<IconDeviceFloppy size={16} />}
             loading={save.isPending}
-            onClick={() =>
-              save.mutate(undefined, {
-                onSuccess: (campaign) =>
-                  void navigate({ to: '/p/$projectId/campaigns/$id', params: { projectId, id: campaign.id } }),
-              })
-            }
+            onClick={saveAndClose}
           >
-            {t.campaigns.saveDraft}
+            {isScheduled ? t.campaigns.saveChanges : t.campaigns.saveDraft}
           </Button>
         )
       }
@@ -141,11 +190,13 @@ function Composer({ start, campaignId }: { start: Draft; campaignId?: string }) 
         ))}
       </Stepper>
       {save.error && <Alert color="red">{messageOf(save.error)}</Alert>}
-      {name === 'audience' && <AudienceStep {...common} />}
-      {name === 'sender' && <SenderStep {...common} />}
-      {name === 'content' && <ContentStep {...common} />}
-      {name === 'schedule' && <ScheduleStep {...common} />}
-      {name === 'review' && id && <ReviewStep {...common} id={id} />}
+      <div ref={fields}>
+        {name === 'audience' && <AudienceStep {...common} />}
+        {name === 'sender' && <SenderStep {...common} />}
+        {name === 'content' && <ContentStep {...common} />}
+        {name === 'schedule' && <ScheduleStep {...common} />}
+        {name === 'review' && id && <ReviewStep {...common} id={id} />}
+      </div>
       {name !== 'review' && (
         <Panel>
           <Group justify="space-between">
@@ -168,14 +219,4 @@ function Composer({ start, campaignId }: { start: Draft; campaignId?: string }) 
       )}
     </Page>
   );
-}
-
-/** The browser asks before a tab with unsaved work is closed. */
-export function useWarnBeforeLeaving(unsaved: boolean): void {
-  useEffect(() => {
-    if (!unsaved) return undefined;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', warn);
-    return () => window.removeEventListener('beforeunload', warn);
-  }, [unsaved]);
 }

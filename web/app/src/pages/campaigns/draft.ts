@@ -95,7 +95,14 @@ const filter = (field: string, operator: string, value?: unknown): Condition => 
 export const stepNames = ['audience', 'sender', 'content', 'schedule', 'review'] as const;
 export type StepName = (typeof stepNames)[number];
 
-/** What is missing in a step, by field. */
+// The API has the last word; these find what people mistype. A part between dots has the characters of RFC 5322's
+// atom, or any beyond ASCII.
+const ATOM = "[\\w!#$%&'*+/=?^`{|}~\\u0080-\\uffff-]+";
+const LOCAL_PART = new RegExp(`^(?=.{1,64}$)${ATOM}(\\.${ATOM})*$`);
+const ADDRESS = new RegExp(`^(?=.{1,254}$)(?=.{1,64}@)${ATOM}(\\.${ATOM})*@[^\\s@.,;<>]+(\\.[^\\s@.,;<>]+)+$`);
+export const MAX_RATE = 1_000_000;
+
+/** What is missing or wrong in a step, by field. */
 export function faultsOf(draft: Draft, step: StepName): Partial<Record<keyof Draft, string>> {
   const faults: Partial<Record<keyof Draft, string>> = {};
   if (step === 'audience') {
@@ -105,16 +112,24 @@ export function faultsOf(draft: Draft, step: StepName): Partial<Record<keyof Dra
   }
   if (step === 'sender') {
     if (!draft.fromLocal.trim()) faults.fromLocal = t.campaigns.fromNeeded;
+    else if (!LOCAL_PART.test(draft.fromLocal.trim())) faults.fromLocal = t.campaigns.fromInvalid;
     if (!draft.fromDomain) faults.fromDomain = t.campaigns.noDomain;
+    if (draft.replyTo.trim() && !ADDRESS.test(draft.replyTo.trim())) faults.replyTo = t.campaigns.replyToInvalid;
   }
   if (step === 'content') {
     if (!draft.subject.trim()) faults.subject = t.campaigns.subjectNeeded;
     if (!draft.body.trim()) faults.body = t.campaigns.bodyNeeded;
   }
-  if (step === 'schedule' && draft.later && !(new Date(draft.sendAt).getTime() > Date.now()))
-    faults.sendAt = t.campaigns.sendAtNeeded;
+  if (step === 'schedule') {
+    if (draft.later && !(new Date(draft.sendAt).getTime() > Date.now())) faults.sendAt = t.campaigns.sendAtNeeded;
+    const rate = draft.ratePerMinute;
+    if (rate !== '' && !(Number.isInteger(rate) && rate >= 1 && rate <= MAX_RATE))
+      faults.ratePerMinute = t.campaigns.rateInvalid(MAX_RATE);
+  }
   return faults;
 }
+
+export const isoTime = (local: string): string => new Date(local).toISOString();
 
 export const localTime = (iso: string): string => {
   const time = new Date(iso);

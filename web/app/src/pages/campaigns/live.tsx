@@ -24,7 +24,7 @@ import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CampaignStatusBadge } from '../../ui/status.tsx';
 import { ContentTab, DomainsTab, LinksTab, RecipientsTab } from './live-tabs.tsx';
-import { doneCount, outcomes, reactions, withMachines } from './numbers.ts';
+import { doneCount, hasStarted, outcomes, reactions, withMachines } from './numbers.ts';
 
 export function CampaignPage() {
   const { client, key, projectId } = useApi();
@@ -66,11 +66,14 @@ export function CampaignPage() {
         </Alert>
       )}
       {data.status === 'SCHEDULED' && data.scheduledFor && (
-        <Alert color="violet">{t.campaigns.startsAt(dateTime(data.scheduledFor))}</Alert>
+        <Alert color="violet" title={t.campaigns.startsAt(dateTime(data.scheduledFor))}>
+          {t.campaigns.wouldReach(data.totalRecipients)}
+        </Alert>
       )}
+      {data.status === 'CANCELLED' && !hasStarted(data) && <Alert color="gray">{t.campaigns.cancelledBefore}</Alert>}
       {data.unknownCount > 0 && <UnknownAlert campaign={data} />}
-      {data.status !== 'DRAFT' && <ProgressPanel campaign={data} />}
-      {data.status !== 'DRAFT' && <Reactions campaign={data} />}
+      {hasStarted(data) && <ProgressPanel campaign={data} />}
+      {hasStarted(data) && <Reactions campaign={data} />}
       <DetailTabs campaign={data} />
     </Page>
   );
@@ -96,7 +99,7 @@ function CampaignActions({ campaign }: { campaign: Campaign }) {
   });
   const cancel = useAction({
     run: () => unwrap(client.POST('/campaigns/{id}/cancel', params)),
-    done: () => t.campaigns.cancelled,
+    done: (cancelled) => (hasStarted(cancelled) ? t.campaigns.cancelled : t.campaigns.cancelledAll),
     changes,
     quiet: true,
   });
@@ -138,7 +141,20 @@ function CampaignActions({ campaign }: { campaign: Campaign }) {
             {t.campaigns.pause}
           </Button>
         ))}
-      {(isSending || status === 'SCHEDULED') && (
+      {status === 'SCHEDULED' && (
+        <ConfirmButton
+          danger
+          variant="light"
+          label={t.campaigns.cancelAll}
+          icon={<IconSquareX size={16} />}
+          title={t.campaigns.cancelAllTitle(name)}
+          confirm={t.campaigns.cancelAllConfirm}
+          onConfirm={() => cancel.mutateAsync()}
+        >
+          {t.campaigns.cancelAllText}
+        </ConfirmButton>
+      )}
+      {isSending && (
         <ConfirmButton
           danger
           variant="light"
@@ -239,7 +255,7 @@ function ProgressPanel({ campaign }: { campaign: Campaign }) {
         {outcomes.map(({ field, color }) => (
           <Box key={field} className="figure">
             <Group gap={6} wrap="nowrap" align="baseline">
-              <Box className="dot" bg={field === 'pendingCount' ? 'gray.3' : color} aria-hidden />
+              <Box className="dot" bg={color} aria-hidden />
               <Text size="sm" c="dimmed">
                 {t.campaigns.outcomes[field]}
               </Text>
@@ -329,7 +345,7 @@ function DetailTabs({ campaign }: { campaign: Campaign }) {
   const names = t.campaigns.tabs;
   const search = useSearch({ from: '/signed-in/p/$projectId/campaigns/$id' });
   const navigate = useNavigate({ from: '/p/$projectId/campaigns/$id' });
-  const first = campaign.status === 'DRAFT' ? 'content' : 'recipients';
+  const first = hasStarted(campaign) ? 'recipients' : 'content';
   const tab = search.tab !== undefined && search.tab in names ? search.tab : first;
   return (
     <Panel flush>
@@ -342,7 +358,7 @@ function DetailTabs({ campaign }: { campaign: Campaign }) {
           {Object.entries(names).map(([value, label]) => (
             <Tabs.Tab key={value} value={value}>
               {label}
-              {value === 'recipients' && campaign.status !== 'DRAFT' && campaign.totalRecipients > 0 && (
+              {value === 'recipients' && hasStarted(campaign) && campaign.totalRecipients > 0 && (
                 <Badge size="sm" color="gray" ml={6}>
                   {number(campaign.totalRecipients)}
                 </Badge>

@@ -1,5 +1,9 @@
 import type { Campaign } from '../../api/types.ts';
 
+/** Whether there are recipients with states. Before, `totalRecipients` is an estimate and all counts are 0. */
+export const hasStarted = ({ status, totalRecipients }: Campaign): boolean =>
+  status === 'SENDING' || status === 'SENT' || (status === 'CANCELLED' && totalRecipients > 0);
+
 /** Recipients whose mail has an outcome. */
 export const doneCount = (campaign: Campaign): number => campaign.totalRecipients - campaign.pendingCount;
 
@@ -15,9 +19,9 @@ export const outcomes: { field: OutcomeField; color: string }[] = [
   { field: 'sentCount', color: 'teal' },
   { field: 'failedCount', color: 'red' },
   { field: 'unknownCount', color: 'orange' },
-  { field: 'skippedCount', color: 'gray' },
-  { field: 'cancelledCount', color: 'dark' },
-  { field: 'pendingCount', color: 'gray' },
+  { field: 'skippedCount', color: 'blue.5' },
+  { field: 'cancelledCount', color: 'grape.5' },
+  { field: 'pendingCount', color: 'gray.5' },
 ];
 
 export const reactions = [

@@ -15,6 +15,7 @@ import { MailFrame } from '../../ui/mail-frame.tsx';
 import { Loaded, Panel } from '../../ui/page.tsx';
 import { TestMailButton } from '../../ui/test-mail.tsx';
 import type { StepProps } from './composer-steps.tsx';
+import { isoTime } from './draft.ts';
 
 export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
   const { client, key, projectId } = useApi();
@@ -33,13 +34,20 @@ export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
       unwrap(
         client.POST('/campaigns/{id}/send', {
           params: { path: { id } },
-          body: draft.later ? { scheduledFor: new Date(draft.sendAt).toISOString() } : {},
+          body: draft.later ? { scheduledFor: isoTime(draft.sendAt) } : {},
         }),
       ),
     done: () => (draft.later ? t.campaigns.scheduled : t.campaigns.started),
     changes: [key('campaigns'), key('campaign', id)],
     quiet: true,
-    onDone: () => void navigate({ to: '/p/$projectId/campaigns/$id', params: { projectId, id } }),
+    // The composer must not be what the browser's Back returns to: there is nothing left to edit.
+    onDone: () =>
+      void navigate({
+        to: '/p/$projectId/campaigns/$id',
+        params: { projectId, id },
+        replace: true,
+        ignoreBlocker: true,
+      }),
   });
   const count = preview.data?.count ?? 0;
   const segmentName = segments.data?.find((segment) => segment.id === draft.segmentId)?.name;
@@ -66,9 +74,7 @@ export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
               <Fact label={t.campaigns.from}>{draft.fromName ? `${draft.fromName} <${from}>` : from}</Fact>
               {draft.replyTo && <Fact label={t.campaigns.replyTo}>{draft.replyTo}</Fact>}
               <Fact label={t.templates.subject}>{draft.subject}</Fact>
-              <Fact label={t.campaigns.when}>
-                {draft.later ? dateTime(new Date(draft.sendAt).toISOString()) : t.campaigns.now}
-              </Fact>
+              <Fact label={t.campaigns.when}>{draft.later ? dateTime(isoTime(draft.sendAt)) : t.campaigns.now}</Fact>
               <Fact label={t.campaigns.rateLabel}>
                 {draft.ratePerMinute === '' ? t.campaigns.unlimited : t.campaigns.perMinute(draft.ratePerMinute)}
               </Fact>
@@ -98,7 +104,7 @@ export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
         onConfirm={() => send.mutateAsync()}
       >
         {draft.later
-          ? t.campaigns.scheduleText(draft.name, dateTime(new Date(draft.sendAt).toISOString()))
+          ? t.campaigns.scheduleText(draft.name, dateTime(isoTime(draft.sendAt)))
           : t.campaigns.sendText(draft.name)}
       </ConfirmDialog>
     </Grid>

@@ -10,11 +10,11 @@ import { messageOf } from '../../api/problem.ts';
 import type { Template } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { useWarnBeforeLeaving } from '../../ui/leaving.tsx';
 import { MailEditor } from '../../ui/mail-editor.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { TestMailButton } from '../../ui/test-mail.tsx';
-import { useWarnBeforeLeaving } from '../campaigns/composer.tsx';
 import { UsagePanel, VersionsPanel } from './history.tsx';
 
 interface Form {
@@ -63,9 +63,10 @@ export function NewTemplatePage() {
     done: () => t.templates.created,
     changes: [key('templates'), key('setup')],
     quiet: true,
-    onDone: ({ id }) => void navigate({ to: '/p/$projectId/templates/$id', params: { projectId, id } }),
+    onDone: ({ id }) =>
+      void navigate({ to: '/p/$projectId/templates/$id', params: { projectId, id }, ignoreBlocker: true }),
   });
-  useWarnBeforeLeaving(form.name !== '' && !create.isSuccess);
+  useWarnBeforeLeaving(JSON.stringify(form) !== JSON.stringify(formOf()));
   return (
     <Page
       title={t.templates.newTitle}
@@ -128,7 +129,7 @@ function ExistingTemplate({ template }: { template: Template }) {
     done: () => t.templates.deleted(name),
     changes: [key('templates')],
     quiet: true,
-    onDone: () => void navigate({ to: '/p/$projectId/templates', params: { projectId } }),
+    onDone: () => void navigate({ to: '/p/$projectId/templates', params: { projectId }, ignoreBlocker: true }),
   });
   return (
     <Page
