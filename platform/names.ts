@@ -43,6 +43,9 @@ const PLAIN_ADDRESS = /^(?!www\.)[\p{L}\p{N}_+.-]{1,40}@[\p{L}\p{N}.-]{1,60}$/u;
 /** Returns a verified address for display in system mail to other people, or undefined when it must not be shown. */
 export const addressInMail = (email: string): string | undefined => (PLAIN_ADDRESS.test(email) ? email : undefined);
 
+/** Returns the word for a role in texts for people: `MEMBER` is Member. */
+export const roleInText = (role: string): string => role.charAt(0) + role.slice(1).toLowerCase();
+
 /** The limit for templates, campaigns and workflows. */
 const MAX_NAME_LENGTH = 255;
 const COPY_SUFFIX = ' (Copy)';

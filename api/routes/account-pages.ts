@@ -1,5 +1,6 @@
 import { ApiError } from '../../platform/errors.ts';
 import { oauthProviders } from '../../platform/integrations/oauth.ts';
+import { roleInText } from '../../platform/names.ts';
 import { acceptInvitation, findInvitation, type OpenInvitation } from '../../services/members/accept.ts';
 import { resetPassword } from '../../services/users/passwords.ts';
 import { logIn } from '../../services/users/sign-in.ts';
@@ -121,7 +122,7 @@ const invitation: LinkPage = {
     return form(
       {
         title: `Join the project ${projectName}?`,
-        text: `The invitation is for ${email}, with the role ${role}.${needs === 'session' ? loginNote : ''}`,
+        text: `The invitation is for ${email}, with the role ${roleInText(role)}.${needs === 'session' ? loginNote : ''}`,
         ...waysToAccept(found, settings),
       },
       formError,

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { User } from '../../db/models/user.ts';
-import { addressInMail, nameInMail } from '../../platform/names.ts';
+import { addressInMail, nameInMail, roleInText } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { sendSystemMail } from '../system/mail.ts';
 import { issueToken } from './tokens.ts';
@@ -96,7 +96,9 @@ export async function mailInvitation(
     from: systemFrom,
     to,
     subject: `Invitation to ${project}`,
-    paragraphs: [`${who ? `${who} invites you` : 'You are invited'} to work on ${project}, with the role ${role}.`],
+    paragraphs: [
+      `${who ? `${who} invites you` : 'You are invited'} to work on ${project}, with the role ${roleInText(role)}.`,
+    ],
     link: { url: `${baseUrl}/invitations/${token}`, text: 'Look at the invitation' },
     closing: 'The link works once, within seven days. If you do not know the sender, ignore this mail.',
   });

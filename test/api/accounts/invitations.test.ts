@@ -239,7 +239,7 @@ describe('invitations', () => {
       const [mail] = await systemMails(api.db, email);
       expect(mail?.subject).to.equal('Invitation to the project "Flower Shop"');
       expect(mail?.paragraphs).to.deep.equal([
-        `${inviter.email} invites you to work on the project "Flower Shop", with the role ADMIN.`,
+        `${inviter.email} invites you to work on the project "Flower Shop", with the role Admin.`,
       ]);
     });
 
@@ -248,7 +248,7 @@ describe('invitations', () => {
       const [inviter, email] = [await admin(false), newAddress()];
       await inviter.post(path, { email, role: 'ADMIN' });
       expect(await shown(email))
-        .to.contain('You are invited to work on a project, with the role ADMIN.')
+        .to.contain('You are invited to work on a project, with the role Admin.')
         .and.not.to.contain('Flower')
         .and.not.to.contain(inviter.email);
     });

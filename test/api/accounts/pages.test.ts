@@ -62,7 +62,7 @@ describe('pages of links in system mail', () => {
     await project.owner.post(`/projects/${project.id}/members`, { email, role: 'ADMIN' });
     const path = `/invitations/${await tokenTo(api.db, email)}`;
     const page = await api.get(path);
-    expectPage(page, 200, /guest@pages\.example, with the role ADMIN/);
+    expectPage(page, 200, /guest@pages\.example, with the role Admin\./);
     expect(page.body).to.contain('&lt;script&gt;').and.not.to.contain('<script>');
     expectPage(await api.post(path, 'password=', form), 422, /at least 8 characters/);
     const accepted = await api.post(path, 'password=long+enough', form);
