@@ -137,6 +137,80 @@ describe('single actions in the web application', () => {
     });
   });
 
+  it('returns to the page of the address after a sign-in, and after the end of the session', async () => {
+    const { api, project } = running();
+    const reader = await person(api, { project: project.id, role: 'VIEWER' });
+    const path = `/p/${project.id}/contacts?search=nobody`;
+    const page = await open(path, { cookie: '', expected: /status of 40[13]/ });
+    const signIn = async () => {
+      await page.getByLabel('E-mail').fill(reader.email);
+      await page.getByLabel('Password').fill(reader.password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    };
+    await signIn();
+    await page.waitForURL(`**/app${path}`);
+    await page.reload();
+    await page.getByText('No contact matches').waitFor();
+
+    await page.context().clearCookies();
+    await page.getByRole('navigation').getByRole('link', { name: 'Segments' }).click();
+    await page.getByRole('link', { name: 'Create account' }).click();
+    await page.getByLabel('E-mail').fill('late@people.example');
+    await page.getByLabel('Password').fill('correct horse');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.waitForURL(`**/app/p/${project.id}/segments`);
+
+    await page.context().clearCookies();
+    await page.goto(`${api.url}/app/sign-in?next=//other.example/p`);
+    await signIn();
+    await page.waitForURL(`**/app/p/${project.id}`);
+  });
+
+  it('says that the server cannot be reached while the browser is offline', async () => {
+    const { project } = running();
+    const page = await open(`/p/${project.id}/project`, { expected: /ERR_INTERNET_DISCONNECTED/ });
+    await page.waitForRequest(/notices-impl/);
+    await page.waitForLoadState('networkidle');
+    await page.context().setOffline(true);
+    await page.getByLabel('Name').fill('Offline');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The server cannot be reached.').waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The settings are saved.').waitFor();
+  });
+
+  it('sends one request for two clicks without a pause', async () => {
+    const { project } = running();
+    const page = await open(`/p/${project.id}/project`);
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.url()));
+    await page.getByLabel('Name').fill('Clicked twice');
+    await page.evaluate(`for (const _ of [1, 2]) document.querySelector('main button[type=submit]').click();`);
+    await page.getByText('The settings are saved.').waitFor();
+    expect(sent).to.have.length(1);
+  });
+
+  it('tells a MEMBER who may see webhooks and the audit log', async () => {
+    const { api, project } = running();
+    const { cookie } = await person(api, { project: project.id, role: 'MEMBER' });
+    const page = await open(`/p/${project.id}/webhooks`, { cookie });
+    await page.getByText('Only admins and owners of this project can see its webhooks.').waitFor();
+    await page.goto(`${api.url}/app/p/${project.id}/audit`);
+    await page.getByText('Only admins and owners of this project can read the audit log.').waitFor();
+  });
+
+  it('names the entry of a list that the API refuses', async () => {
+    const { project } = running();
+    const { id } = (await project.server.post('/segments', { name: 'Guests', type: 'STATIC' })).body;
+    const page = await open(`/p/${project.id}/segments/${id}?tab=members`, { expected: /status of 422/ });
+    await page.getByRole('button', { name: 'Add people' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Addresses').fill('ann@guest.example bob@guest.example cat');
+    await dialog.getByRole('button', { name: 'Add people' }).click();
+    expect(await dialog.getByRole('alert').textContent()).to.match(/^Entry 3 of emails \(“cat”\) must be [^"]+\.$/);
+  });
+
   it('shows an operator without a project the console', async () => {
     const { api, project } = running();
     const operator: Person = await person(api);

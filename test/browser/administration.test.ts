@@ -186,8 +186,12 @@ describe('administration in the web application', () => {
     await dialog.getByRole('button', { name: 'Turn on' }).click();
     await dialog.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
     expect(await dialog.getByRole('listitem').count()).to.be.at.least(8);
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    expect(await dialog.getByRole('button', { name: 'Close' }).count()).to.equal(0);
     await dialog.getByRole('button', { name: 'I have kept them' }).click();
     await page.getByRole('button', { name: 'Turn off' }).waitFor();
+    await page.getByRole('rowheader', { name: 'Two-factor authentication turned on' }).waitFor();
     expect((await owner.get('/users/@me')).body.totpEnabled).to.equal(true);
 
     await goTo(page, 'Members');
@@ -226,9 +230,9 @@ describe('administration in the web application', () => {
     expect(limits).to.deep.equal({ transactional: null, campaigns: 5000, workflows: null });
 
     await goTo(page, 'Audit log');
-    await page.getByLabel('Action').selectOption('member.role_changed');
+    await page.getByLabel('Action').selectOption('Role changed');
     const entry = page.getByRole('table', { name: 'Audit log' }).getByRole('row').nth(1);
-    await entry.getByText('VIEWER → ADMIN').waitFor();
+    await entry.getByText('Viewer → Admin').waitFor();
     await entry.getByText(owner.email).waitFor();
   });
 

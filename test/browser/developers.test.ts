@@ -142,6 +142,8 @@ describe('the pages for developers', () => {
     await dialog.getByRole('combobox', { name: 'Contacts' }).selectOption('Read');
     await dialog.getByRole('button', { name: 'Create key' }).click();
     const key = await shownSecret(page);
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
     await page.getByRole('button', { name: 'I have stored it' }).click();
 
     await page.getByRole('tab', { name: 'Examples' }).click();

@@ -21,7 +21,11 @@ export const queryClient = new QueryClient({
       // The API's refusal stays a refusal; only outages are tried again.
       retry: (failures, error) => !isFinal(error) && failures < 2,
       refetchIntervalInBackground: false,
+      // Requests fail while the browser is offline, instead of waiting without a word.
+      networkMode: 'always',
+      // Off by default with this mode.
+      refetchOnReconnect: true,
     },
-    mutations: { retry: false },
+    mutations: { retry: false, networkMode: 'always' },
   },
 });

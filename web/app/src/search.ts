@@ -34,7 +34,8 @@ const compact = <T extends object>(search: T): T =>
 const pathOf = (value: unknown): string | undefined =>
   typeof value === 'string' && /^\/(?![/\\])/.test(value) ? value : undefined;
 
-export const signIn = (raw: Raw): { next?: string | undefined } => compact({ next: pathOf(raw.next) });
+/** Names `next` even if it is refused: the router keeps what a page does not name as it is in the address. */
+export const signIn = (raw: Raw): { next?: string | undefined } => ({ next: pathOf(raw.next) });
 
 export const text = (raw: Raw): { search?: string | undefined } => compact({ search: textOf(raw.search) });
 

@@ -1,4 +1,5 @@
 import {
+  hashKey,
   type InfiniteData,
   type QueryKey,
   type UseInfiniteQueryResult,
@@ -8,7 +9,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { chooseLanguage, type Language } from '../texts/language.ts';
 import { showDone, showProblem } from '../ui/notify.ts';
 import { type ApiClient, accountApi, projectApi, unwrap } from './client.ts';
@@ -120,11 +121,11 @@ export interface ActionOptions<Input, Output> {
   quiet?: boolean;
 }
 
-/** A change through the API: says what it did, or the API's own message. */
+/** A change through the API: says what it did, or the API's own message. Twice the same at once is one request. */
 export function useAction<Input = void, Output = unknown>(options: ActionOptions<Input, Output>) {
   const { run, done, changes = [], onDone, quiet } = options;
   const cache = useQueryClient();
-  return useMutation<Output, Error, Input>({
+  const mutation = useMutation<Output, Error, Input>({
     mutationFn: run,
     onSuccess: async (output, input) => {
       await Promise.all(changes.map((queryKey) => cache.invalidateQueries({ queryKey })));
@@ -135,4 +136,16 @@ export function useAction<Input = void, Output = unknown>(options: ActionOptions
       if (!quiet) showProblem(error);
     },
   });
+  // By input. The state of the mutation changes with the next rendering, which a second click does not wait for.
+  const running = useRef(new Map<string, Promise<Output>>());
+  const mutateAsync: typeof mutation.mutateAsync = (...call) => {
+    const key = hashKey([call[0]]);
+    const begun = running.current.get(key);
+    if (begun) return begun;
+    const begins = mutation.mutateAsync(...call).finally(() => running.current.delete(key));
+    running.current.set(key, begins);
+    return begins;
+  };
+  const mutate: typeof mutation.mutate = (...call) => void mutateAsync(...call).catch(() => {});
+  return { ...mutation, mutate, mutateAsync };
 }

@@ -25,8 +25,7 @@ export class ApiProblem extends Error {
     if (typeof error === 'string') return new ApiProblem(status, 'BAD_REQUEST', error);
     if (!error) return new ApiProblem(status, 'INTERNAL_SERVER_ERROR', t.errors.status(status));
     const violations = error.errors ?? [];
-    const message = [error.message, ...violations.map(({ message }) => message)].filter(unique).join(' ');
-    return new ApiProblem(status, error.code, message, violations, error.details);
+    return new ApiProblem(status, error.code, textOf(error.message, violations), violations, error.details);
   }
 
   static unreachable(): ApiProblem {
@@ -34,7 +33,23 @@ export class ApiProblem extends Error {
   }
 }
 
-const unique = (text: string, index: number, all: string[]): boolean =>
-  all.findIndex((other) => other.includes(text)) === index;
+/** The API's message where only the violations say what is wrong. */
+export const SEE_VIOLATIONS = 'The request breaks the rules listed in "errors".';
+
+function textOf(message: string, violations: Violation[]): string {
+  const untold = violations.filter((violation) => !message.includes(violation.message)).map(violationText);
+  const own = message === SEE_VIOLATIONS && untold.length > 0 ? [] : [message];
+  return [...new Set([...own, ...untold])].join(' ');
+}
+
+/** An entry of a list at the start of a message, such as `"emails[2]"`. */
+const ENTRY = /^"([^"[\]]+)\[(\d+)\]"/;
+
+function violationText({ message, received }: Violation): string {
+  const text = message.replace(ENTRY, (_, list: string, index: string) =>
+    t.errors.entry(list, Number(index) + 1, typeof received === 'string' ? received : undefined),
+  );
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -118,6 +118,7 @@ export function Palette({ opening }: { opening: number }) {
       nothingFound={t.frame.nothingFound}
       scrollable
       maxHeight={460}
+      classNames={{ actionBody: 'breakable' }}
       searchProps={{
         leftSection: <IconSearch size={20} aria-hidden />,
         placeholder: t.frame.search,

@@ -9,6 +9,8 @@ export interface DialogProps {
   onClose(): void;
   title: string;
   children: ReactNode;
+  /** Only a button in the dialog closes it: Escape or a click beside it would lose what it shows once. */
+  closedByButtonOnly?: boolean;
 }
 
 const DialogImpl = lazy(() => import('./dialog-impl.tsx').then(({ DialogImpl }) => ({ default: DialogImpl })));

@@ -2,7 +2,7 @@ import { Alert, Anchor, Box, Button, Group, Paper, type PaperProps, Skeleton, St
 import { IconAlertCircle, IconArrowLeft } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
-import { messageOf } from '../api/problem.ts';
+import { ApiProblem, messageOf } from '../api/problem.ts';
 import { t } from '../texts/index.ts';
 
 interface PageProps {
@@ -148,11 +148,14 @@ export function Placeholder({ lines }: { lines: number }) {
 }
 
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  // Trying again does not change what a role allows.
+  const isForbidden = error instanceof ApiProblem && error.status === 403;
+  const title = isForbidden ? t.errors.forbidden : t.errors.page;
   return (
-    <Alert color="red" icon={<IconAlertCircle />} title={t.errors.page} m="md">
+    <Alert color="red" icon={<IconAlertCircle />} title={title} m="md">
       <Stack gap="sm" align="flex-start">
         <span className="breakable">{messageOf(error)}</span>
-        {onRetry && (
+        {onRetry && !isForbidden && (
           <Button size="xs" variant="default" onClick={onRetry}>
             {t.common.retry}
           </Button>

@@ -14,7 +14,7 @@ interface ShownOnceProps {
 
 /** A secret that the API tells only once. */
 export const ShownOnceDialog = ({ title, text, label, value, confirm, onClose }: ShownOnceProps) => (
-  <Dialog opened onClose={onClose} title={title}>
+  <Dialog opened closedByButtonOnly onClose={onClose} title={title}>
     <Stack>
       <Alert color="yellow">{text}</Alert>
       <Copyable value={value} label={label} />

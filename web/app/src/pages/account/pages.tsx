@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Divider, PasswordInput, Stack, Text, TextInput }
 import { useForm } from '@mantine/form';
 import { IconBrandGithub, IconBrandGoogle, IconKey } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction, useMe } from '../../api/hooks.ts';
@@ -24,12 +24,11 @@ function useEntry() {
   const { next } = useSearch({ strict: false });
   const cache = useQueryClient();
   const navigate = useNavigate();
-  const { history } = useRouter();
   return async () => {
     session.absent = false;
     cache.clear();
-    if (next) history.push(next);
-    else await navigate({ to: '/' });
+    // The router puts its base path before `next`; the browser's history would not.
+    await navigate({ to: '/', ...(next && { href: next }) });
   };
 }
 

@@ -72,3 +72,5 @@ export const auditActions = [
   'workflow.published',
   'workflow.updated',
 ] as const;
+
+export type AuditAction = (typeof auditActions)[number];

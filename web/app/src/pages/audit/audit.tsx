@@ -11,6 +11,7 @@ import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import { ActionName, actionName } from './action-name.tsx';
 import { auditActions } from './actions.ts';
 
 /** Who did what in the project. */
@@ -18,7 +19,7 @@ export function AuditPage() {
   const { admin } = useRights();
   return (
     <Page title={t.audit.title} description={t.audit.description}>
-      {admin ? <AuditPanel /> : <Text c="dimmed">{t.project.onlyAdmins}</Text>}
+      {admin ? <AuditPanel /> : <Text c="dimmed">{t.audit.onlyAdmins}</Text>}
     </Page>
   );
 }
@@ -59,7 +60,7 @@ function AuditPanel() {
           onChange={(value) => change({ action: value === 'any' ? undefined : value })}
           data={[
             { value: 'any', label: t.audit.anyAction },
-            ...withOwn(auditActions, search.action).map((value) => ({ value, label: value })),
+            ...withOwn(auditActions, search.action).map((value) => ({ value, label: actionName(value) })),
           ]}
         />
         <TextInput
@@ -94,7 +95,7 @@ function AuditPanel() {
           )
         }
         columns={[
-          { id: 'action', header: t.audit.action, main: true, cell: ({ action }) => action },
+          { id: 'action', header: t.audit.action, main: true, cell: ({ action }) => <ActionName action={action} /> },
           { id: 'target', header: t.audit.target, cell: (entry) => <Target entry={entry} onChoose={change} /> },
           {
             id: 'actor',
@@ -170,7 +171,7 @@ function Target({ entry: { target }, onChoose }: TargetProps) {
   if (!id) return type;
   return (
     <Box>
-      <Anchor component="button" type="button" inherit onClick={() => onChoose({ target: id })}>
+      <Anchor component="button" type="button" inherit ta="inherit" onClick={() => onChoose({ target: id })}>
         {name ?? id}
       </Anchor>
       <Text size="xs" c="dimmed">
@@ -183,15 +184,28 @@ function Target({ entry: { target }, onChoose }: TargetProps) {
 function Changes({ changes }: { changes: Record<string, unknown> }) {
   const entries = Object.entries(changes);
   if (entries.length === 0) return '—';
-  return entries.map(([field, change]) => (
-    <Text key={field} size="sm" className="breakable">
-      {field}: {changeText(change)}
-    </Text>
-  ));
+  return (
+    <Box>
+      {entries.map(([field, change]) => (
+        <Text key={field} size="sm" className="breakable">
+          {field}: {changeText(field, change)}
+        </Text>
+      ))}
+    </Box>
+  );
 }
 
-function changeText(change: unknown): string {
+/** Roles by their names. */
+function fieldText(field: string, value: unknown): string {
+  const { roles } = t.members;
+  return field === 'role' && Object.hasOwn(roles, String(value))
+    ? roles[value as keyof typeof roles]
+    : valueText(value);
+}
+
+function changeText(field: string, change: unknown): string {
   if (typeof change !== 'object' || change === null || !('to' in change)) return t.audit.changed;
   const { from, to } = change as { from?: unknown; to: unknown };
-  return from === null || from === undefined ? valueText(to) : `${valueText(from)} → ${valueText(to) || '—'}`;
+  const text = fieldText(field, to);
+  return from === null || from === undefined ? text : `${fieldText(field, from)} → ${text || '—'}`;
 }

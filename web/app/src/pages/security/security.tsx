@@ -10,6 +10,7 @@ import { type Language, languages } from '../../texts/language.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable, DataTable } from '../../ui/table.tsx';
+import { ActionName } from '../audit/action-name.tsx';
 import { browserName } from './browser-name.ts';
 import { TwoFactorPanel } from './two-factor.tsx';
 
@@ -180,7 +181,7 @@ function LogPanel() {
           </Text>
         }
         columns={[
-          { id: 'action', header: t.audit.action, main: true, cell: ({ action }) => action },
+          { id: 'action', header: t.audit.action, main: true, cell: ({ action }) => <ActionName action={action} /> },
           { id: 'ip', header: t.security.address, cell: ({ ip }) => ip ?? '—' },
           { id: 'when', header: t.audit.when, cell: ({ at }) => <Time at={at} exact /> },
         ]}

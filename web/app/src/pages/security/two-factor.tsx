@@ -98,7 +98,7 @@ function SetUpDialog({ secret, uri, onClose }: { secret: string; uri: string; on
   const finish = useAction({ run: async () => {}, changes, onDone: onClose });
   if (enable.data)
     return (
-      <Dialog opened onClose={() => finish.mutate()} title={t.security.codesTitle}>
+      <Dialog opened closedByButtonOnly onClose={() => finish.mutate()} title={t.security.codesTitle}>
         <RecoveryCodes codes={enable.data.recoveryCodes} onKept={() => finish.mutate()} />
       </Dialog>
     );

@@ -18,15 +18,24 @@ const NewEndpointDialog = lazy(() =>
 const SHOWN_TYPES = 3;
 
 export function WebhooksPage() {
-  const { client, key, projectId } = useApi();
   const { admin } = useRights();
+  if (admin) return <EndpointsPage />;
+  return (
+    <Page title={t.webhooks.title} description={t.webhooks.description}>
+      <Text c="dimmed">{t.webhooks.onlyAdmins}</Text>
+    </Page>
+  );
+}
+
+function EndpointsPage() {
+  const { client, key, projectId } = useApi();
   const { add } = useSearch({ from: '/signed-in/p/$projectId/webhooks' });
   const navigate = useNavigate({ from: '/p/$projectId/webhooks' });
   const endpoints = useQuery({
     queryKey: key('webhooks'),
     queryFn: () => unwrap(client.GET('/webhook-endpoints')),
   });
-  const addButton = admin && (
+  const addButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => void navigate({ search: { add: true } })}>
       {t.webhooks.add}
     </Button>
@@ -95,7 +104,7 @@ export function WebhooksPage() {
           }
         </Loaded>
       </Panel>
-      {admin && add && (
+      {add && (
         <Suspense>
           <NewEndpointDialog onClose={() => void navigate({ search: {}, replace: true })} />
         </Suspense>

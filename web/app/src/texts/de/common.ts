@@ -60,8 +60,11 @@ export const common: Pick<Texts, FrameTopic> = {
   errors: {
     title: 'Das hat nicht funktioniert',
     page: 'Diese Seite konnte nicht geladen werden',
+    forbidden: 'Darauf haben Sie keinen Zugriff',
     unreachable: 'Der Server ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.',
     status: (status: number) => `Der Server hat mit dem Status ${status} geantwortet.`,
+    entry: (list: string, position: number, value?: string) =>
+      `Eintrag ${number(position)} von ${list}${value ? ` („${value}“)` : ''}`,
     notFoundTitle: 'Hier ist nichts',
     notFoundText: 'Die Adresse ist falsch, oder der Inhalt wurde gelöscht.',
     toStart: 'Zur Startseite',

@@ -1,5 +1,6 @@
 import { number, plural } from '../../format.ts';
 import type { Texts } from '../index.ts';
+import { auditActionNames } from './audit-actions.ts';
 
 export const members: Texts['members'] = {
   title: 'Mitglieder',
@@ -176,11 +177,13 @@ export const security: Texts['security'] = {
 export const audit: Texts['audit'] = {
   title: 'Prüfprotokoll',
   description: 'Wer in diesem Projekt was getan hat, 400 Tage lang.',
+  onlyAdmins: 'Nur Verwalter und Inhaber dieses Projekts können das Prüfprotokoll lesen.',
   actor: 'Wer',
   actors: { USER: 'Personen', KEY: 'API-Schlüssel', SYSTEM: 'Das System' },
   anyActor: 'Alle',
   action: 'Vorgang',
   anyAction: 'Jeder Vorgang',
+  actions: auditActionNames,
   target: 'Was',
   when: 'Wann',
   from: 'Von Tag',

@@ -5,6 +5,7 @@ export const webhooks: Texts['webhooks'] = {
   title: 'Webhooks',
   description:
     'Ihr Server wird aufgerufen, wenn etwas geschieht: mit einer signierten Anfrage, die wiederholt wird, bis er sie annimmt.',
+  onlyAdmins: 'Nur Verwalter und Inhaber dieses Projekts können seine Webhooks sehen.',
   add: 'Endpunkt hinzufügen',
   addTitle: 'Webhook-Endpunkt hinzufügen',
   editTitle: 'Endpunkt ändern',

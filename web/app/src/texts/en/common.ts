@@ -59,8 +59,11 @@ export const common = {
   errors: {
     title: 'That did not work',
     page: 'This page could not be loaded',
+    forbidden: 'You have no access to this',
     unreachable: 'The server cannot be reached. Check your connection and try again.',
     status: (status: number) => `The server answered with status ${status}.`,
+    entry: (list: string, position: number, value?: string) =>
+      `Entry ${number(position)} of ${list}${value ? ` (“${value}”)` : ''}`,
     notFoundTitle: 'There is nothing here',
     notFoundText: 'The address is wrong, or what it showed was deleted.',
     toStart: 'Go to the start page',

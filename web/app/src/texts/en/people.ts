@@ -1,4 +1,5 @@
 import { number, plural } from '../../format.ts';
+import { auditActionNames } from './audit-actions.ts';
 
 /** Texts of the pages about members, the project, billing, security, the audit log and the installation. */
 export const members = {
@@ -172,11 +173,13 @@ export const security = {
 export const audit = {
   title: 'Audit log',
   description: 'Who did what in this project, for 400 days.',
+  onlyAdmins: 'Only admins and owners of this project can read the audit log.',
   actor: 'Who',
   actors: { USER: 'People', KEY: 'Keys', SYSTEM: 'The system' },
   anyActor: 'Everybody',
   action: 'Action',
   anyAction: 'Any action',
+  actions: auditActionNames,
   target: 'What',
   when: 'When',
   from: 'From day',

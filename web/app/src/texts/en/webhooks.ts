@@ -4,6 +4,7 @@ export const webhooks = {
   title: 'Webhooks',
   description:
     'Your server is called when something happens, with a signed request that is tried again until it is taken.',
+  onlyAdmins: 'Only admins and owners of this project can see its webhooks.',
   add: 'Add endpoint',
   addTitle: 'Add a webhook endpoint',
   editTitle: 'Change the endpoint',
