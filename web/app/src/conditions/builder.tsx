@@ -232,34 +232,36 @@ function FilterRow({ filter, options, readOnly, onChange, onRemove }: FilterRowP
   const label = (operator: string) =>
     (isDate && t.segments.dateOperators[operator]) || t.segments.operators[operator] || operator;
   return (
-    <Group gap="xs" align="flex-start" className="filter-row">
-      <Select
-        aria-label={t.segments.field}
-        data={options}
-        value={filter.field}
-        onChange={(field) => field && onChange(withField(filter, field))}
-        searchable
-        allowDeselect={false}
-        disabled={readOnly}
-        flex="1 1 11rem"
-        maxDropdownHeight={320}
-      />
-      <Select
-        aria-label={t.segments.operator}
-        data={operatorsOf[kind].map((value) => ({ value, label: label(value) }))}
-        value={filter.operator}
-        onChange={(operator) => operator && onChange(withOperator(filter, operator))}
-        allowDeselect={false}
-        disabled={readOnly}
-        flex="1 1 9rem"
-      />
-      {inputOf(kind, filter.operator) !== 'none' || kind === 'event' ? (
-        <Box flex="2 1 12rem">
-          <ValueField filter={filter} onChange={onChange} readOnly={readOnly} />
-        </Box>
-      ) : (
-        <Box flex="2 1 0" visibleFrom="sm" />
-      )}
+    <Group gap="xs" align="flex-start" wrap="nowrap" className="filter-row">
+      <Group gap="xs" align="flex-start" flex={1} miw={0}>
+        <Select
+          aria-label={t.segments.field}
+          data={options}
+          value={filter.field}
+          onChange={(field) => field && onChange(withField(filter, field))}
+          searchable
+          allowDeselect={false}
+          disabled={readOnly}
+          flex="1 1 11rem"
+          maxDropdownHeight={320}
+        />
+        <Select
+          aria-label={t.segments.operator}
+          data={operatorsOf[kind].map((value) => ({ value, label: label(value) }))}
+          value={filter.operator}
+          onChange={(operator) => operator && onChange(withOperator(filter, operator))}
+          allowDeselect={false}
+          disabled={readOnly}
+          flex="1 1 9rem"
+        />
+        {inputOf(kind, filter.operator) !== 'none' || kind === 'event' ? (
+          <Box flex="2 1 11rem">
+            <ValueField filter={filter} onChange={onChange} readOnly={readOnly} />
+          </Box>
+        ) : (
+          <Box flex="2 1 0" visibleFrom="sm" />
+        )}
+      </Group>
       {onRemove && !readOnly && (
         <ActionIcon variant="subtle" color="gray" size={36} onClick={onRemove} aria-label={t.segments.removeFilter}>
           <IconX size={16} />

@@ -197,46 +197,48 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       {printing && all.length > PRINTED_AT_ONCE && (
         <Text px="md">{t.common.printedFirst(PRINTED_AT_ONCE, all.length)}</Text>
       )}
-      <table
-        className="data-table"
-        {...roles.table}
-        ref={element}
-        aria-label={label}
-        aria-rowcount={isLong ? all.length + 1 : undefined}
-      >
-        <thead {...roles.rowgroup}>
-          <tr {...roles.row}>
-            {selection && (
-              <th {...roles.columnheader} className="select-head">
-                <Checkbox
-                  aria-label={t.common.selectAll}
-                  checked={ids.length > 0 && selectedCount === ids.length}
-                  indeterminate={selectedCount > 0 && selectedCount < ids.length}
-                  onChange={() => selection.onChange(selectedCount === ids.length ? new Set() : new Set(ids))}
+      <div className="table-box">
+        <table
+          className="data-table"
+          {...roles.table}
+          ref={element}
+          aria-label={label}
+          aria-rowcount={isLong ? all.length + 1 : undefined}
+        >
+          <thead {...roles.rowgroup}>
+            <tr {...roles.row}>
+              {selection && (
+                <th {...roles.columnheader} className="select-head">
+                  <Checkbox
+                    aria-label={t.common.selectAll}
+                    checked={ids.length > 0 && selectedCount === ids.length}
+                    indeterminate={selectedCount > 0 && selectedCount < ids.length}
+                    onChange={() => selection.onChange(selectedCount === ids.length ? new Set() : new Set(ids))}
+                  />
+                </th>
+              )}
+              {visible.map((column) => (
+                <HeaderCell key={column.id} column={column} sorting={sorting} />
+              ))}
+            </tr>
+          </thead>
+          <tbody {...roles.rowgroup} ref={body}>
+            {isLong && !printing ? (
+              <Suspense>
+                <VirtualRows
+                  count={all.length}
+                  rowHeight={ROW_HEIGHT}
+                  columns={visible.length + 1}
+                  body={body}
+                  render={rowAt}
                 />
-              </th>
+              </Suspense>
+            ) : (
+              all.slice(0, PRINTED_AT_ONCE).map((_, index) => rowAt(index))
             )}
-            {visible.map((column) => (
-              <HeaderCell key={column.id} column={column} sorting={sorting} />
-            ))}
-          </tr>
-        </thead>
-        <tbody {...roles.rowgroup} ref={body}>
-          {isLong && !printing ? (
-            <Suspense>
-              <VirtualRows
-                count={all.length}
-                rowHeight={ROW_HEIGHT}
-                columns={visible.length + 1}
-                body={body}
-                render={rowAt}
-              />
-            </Suspense>
-          ) : (
-            all.slice(0, PRINTED_AT_ONCE).map((_, index) => rowAt(index))
-          )}
-        </tbody>
-      </table>
+          </tbody>
+        </table>
+      </div>
       {portable && <TableButtons table={element} count={all.length} rowAt={rowAt} />}
     </>
   );

@@ -45,7 +45,7 @@ export function ActivityPage() {
   return (
     <Page title={t.activity.title} description={t.activity.description}>
       <Panel flush>
-        <Group p="md" gap="sm" align="flex-end">
+        <Group p="md" gap="sm" align="flex-start">
           <Choice
             label={t.activity.type}
             visibleLabel
@@ -67,7 +67,7 @@ export function ActivityPage() {
             <PersonField onFound={(id) => change({ contactId: id })} />
           )}
           {hasNew && (
-            <Button variant="light" onClick={refresh}>
+            <Button variant="light" className="beside-field" onClick={refresh}>
               {t.activity.showNew}
             </Button>
           )}
@@ -105,7 +105,7 @@ function PersonBadge({ contactId, onRemove }: { contactId: string; onRemove(): v
   return (
     <Badge
       size="lg"
-      mb={6}
+      className="beside-field"
       rightSection={<CloseButton size="xs" aria-label={t.activity.removePerson} onClick={onRemove} />}
     >
       {t.activity.only(contact.data?.email ?? contactId)}
@@ -147,8 +147,12 @@ function Detail({ item: { type, metadata } }: { item: ActivityItem }) {
   const { projectId } = useApi();
   const emailId = textOf(metadata.emailId);
   const campaignId = type.startsWith('campaign.') ? textOf(metadata.campaignId) : undefined;
+  // The subject of a campaign is a template with variables; its name is not.
   const subject =
-    textOf(metadata.subject) ?? textOf(metadata.workflowName) ?? textOf(metadata.name) ?? textOf(metadata.reason);
+    (campaignId && textOf(metadata.name)) ??
+    textOf(metadata.subject) ??
+    textOf(metadata.workflowName) ??
+    textOf(metadata.reason);
   const [workflowId, executionId] = [textOf(metadata.workflowId), textOf(metadata.executionId)];
   const path = emailId
     ? `emails/${emailId}`

@@ -26,7 +26,7 @@ export function PersonField({ onFound }: { onFound(contactId: string): void }) {
         if (email.trim() !== '') find.mutate(email.trim());
       }}
     >
-      <Group gap="xs" align="flex-end">
+      <Group gap="xs" align="flex-start">
         <TextInput
           label={t.activity.person}
           placeholder={t.activity.personHint}
@@ -39,7 +39,7 @@ export function PersonField({ onFound }: { onFound(contactId: string): void }) {
             setUnknown(false);
           }}
         />
-        <Button type="submit" variant="default" loading={find.isPending}>
+        <Button type="submit" variant="default" className="beside-field" loading={find.isPending}>
           {t.common.search}
         </Button>
       </Group>
