@@ -241,4 +241,36 @@ describe('single actions in the web application', () => {
     await other.getByRole('navigation').getByRole('link', { name: 'Contacts' }).waitFor();
     expect((await reader.get('/users/@me')).body.language).to.equal('en');
   });
+
+  it('says that a filter needs a whole address, and days in their order', async () => {
+    const { id } = running().project;
+    const page = await open(`/p/${id}/emails`);
+    await page.getByLabel('Recipient').fill('ann');
+    await page.getByLabel('Recipient').press('Tab');
+    await page.getByText('A whole address is needed').waitFor();
+    await page.getByLabel('Recipient').fill('ann@guest.example');
+    await page.getByLabel('Recipient').press('Tab');
+    await page.waitForURL(/email=ann/);
+    const days = 'from=2026-02-02&to=2026-02-01';
+    await page.goto(`${running().api.url}/app/p/${id}/emails?${days}`);
+    await page.getByText('“From day” is after “To day”').waitFor();
+    await page.goto(`${running().api.url}/app/p/${id}/analytics?${days}`);
+    await page.getByText('“From” is after “To”').waitFor();
+    expect(await page.getByLabel('From').inputValue()).to.equal('2026-02-02');
+    expect(await page.getByText('No mail in this period.').count()).to.equal(0);
+  });
+
+  it('keeps a number that is out of bounds, and says what is allowed', async () => {
+    const { server, id } = running().project;
+    const workflow = (await server.post('/workflows', { name: 'Later', eventName: 'signed up' })).body;
+    const step = { name: 'a while', type: 'DELAY', config: { amount: 2, unit: 'days' } };
+    expect(await server.post(`/workflows/${workflow.id}/steps`, step)).to.have.status(201);
+    const page = await open(`/p/${id}/workflows/${workflow.id}`, { expected: /status of 4\d\d/ });
+    await page.getByText('a while').first().click();
+    const amount = page.getByLabel('Wait for', { exact: true });
+    await amount.fill('-5');
+    await amount.press('Tab');
+    await page.getByText('Must be more than 0.').waitFor();
+    expect(await amount.inputValue()).to.equal('-5');
+  });
 });

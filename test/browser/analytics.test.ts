@@ -41,7 +41,13 @@ describe('the pages of analytics and activity', () => {
     const from = `news@${project.senderDomain}`;
     const template = { name: 'Offer', subject: 's', body: 'b', type: 'MARKETING', from };
     const { id: templateId } = (await project.server.post('/templates', template)).body;
-    const draft = { name: 'Spring', subject: 'Spring', body: `<a href="${LINK}">New</a>`, from, audienceType: 'ALL' };
+    const draft = {
+      name: 'Spring',
+      subject: 'Hi {{name}}',
+      body: `<a href="${LINK}">New</a>`,
+      from,
+      audienceType: 'ALL',
+    };
     campaignId = (await project.server.post('/campaigns', { ...draft, templateId })).body.data.id;
     await setCampaigns(api.db, { id: campaignId }, { status: 'SENT', startedAt: new Date() });
     const mails: string[] = [];
@@ -276,11 +282,32 @@ describe('the pages of analytics and activity', () => {
     expect(upcoming.sort()).to.deep.equal(['Campaign Later', `Trial: ${email}`]);
   });
 
+  it('shows no number of deliveries where the relay reports none', async () => {
+    const other = await api.project();
+    const { body: contact } = await other.server.post('/contacts', { email: 'ann@a.example' });
+    const id = newId();
+    await addMailRows(api.db, { id, projectId: other.id, contactId: contact.id, toEmail: contact.email });
+    await setMails(api.db, { id }, { status: 'SENT', sentAt: new Date() });
+    await addUnpublishedResult(api.db, id, contact.id);
+    await publishResults(api.db);
+    opened = await visit({ url: api.url, cookie: other.cookie });
+    for (const path of ['', '/analytics']) {
+      await opened.page.goto(`${api.url}/app/p/${other.id}${path}`);
+      await opened.page.getByText('The relay has reported no deliveries').waitFor();
+      expect(await opened.page.locator('[data-figure="sent"]').innerText()).to.equal('1');
+      expect(await opened.page.locator('[data-figure="delivered"]').innerText()).to.equal('—');
+    }
+  });
+
   it('shows activity as it happens, and filters it by type and person', async () => {
     const page = await open('/activity');
     await page.getByText('purchase', { exact: true }).waitFor();
     await project.browser.post('/v1/track', { email: 'p1@a.example', event: 'refund' });
     await page.getByText('refund', { exact: true }).waitFor();
+
+    await setCampaigns(api.db, { id: campaignId }, { sentAt: new Date() });
+    await page.getByLabel('Type').selectOption('campaigns');
+    await page.getByRole('link', { name: 'Spring', exact: true }).waitFor();
 
     await page.getByLabel('Type').selectOption('reading');
     await page.waitForURL(/type=reading/);

@@ -14,7 +14,13 @@ import {
   removeSteps,
   type StepTypes,
 } from '../../../web/app/src/pages/workflows/canvas/model.ts';
-import { exclusiveKeys, fieldKind, typedValue, withValue } from '../../../web/app/src/pages/workflows/canvas/schema.ts';
+import {
+  brokenBound,
+  exclusiveKeys,
+  fieldKind,
+  typedValue,
+  withValue,
+} from '../../../web/app/src/pages/workflows/canvas/schema.ts';
 
 type Type = DraftGraph['steps'][number]['type'];
 
@@ -148,6 +154,19 @@ describe('the forms of steps', () => {
     expect(exclusiveKeys(schema)).to.deep.equal(['amount', 'until']);
     expect(withValue(schema, { amount: 1, unit: 'days' }, 'until', 'data.end')).to.deep.equal({ until: 'data.end' });
     expect(withValue(schema, { until: 'x' }, 'until', '')).to.deep.equal({});
+  });
+
+  it('name the bound that a number breaks', () => {
+    const schema = { type: 'number', exclusiveMinimum: 0, maximum: 10 };
+    expect([-5, 0, 0.5, 10, 11, undefined].map((value) => brokenBound(value, schema))).to.deep.equal([
+      { rule: 'above', limit: 0 },
+      { rule: 'above', limit: 0 },
+      undefined,
+      undefined,
+      { rule: 'atMost', limit: 10 },
+      undefined,
+    ]);
+    expect(brokenBound(0, { minimum: 1 })).to.deep.equal({ rule: 'atLeast', limit: 1 });
   });
 
   it('read JSON where it is JSON, and text elsewhere', () => {

@@ -1,4 +1,4 @@
-import { Group, Switch, TextInput } from '@mantine/core';
+import { Alert, Group, Switch, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type AnalyticsSearch, analyticsDays } from '../../search.ts';
 import { t } from '../../texts/index.ts';
@@ -6,7 +6,7 @@ import { Choice } from '../../ui/controls.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { AnalyticsLists } from './lists.tsx';
 import { OverviewPanel } from './overview.tsx';
-import { periodOf } from './period.ts';
+import { isReversed, periodOf } from './period.ts';
 
 type PeriodChoice = '7' | '30' | '90' | 'custom';
 
@@ -16,6 +16,7 @@ export function AnalyticsPage() {
   const change = (next: AnalyticsSearch) => void navigate({ search: { ...search, ...next }, replace: true });
   const { days = 30, from, to, compare = false, metric = 'humanOpens' } = search;
   const period = periodOf(search);
+  const reversed = isReversed(search);
   const isCustom = from !== undefined || to !== undefined;
   const choices = [...analyticsDays.map((count) => String(count) as '7' | '30' | '90'), 'custom' as const];
   const choose = (value: PeriodChoice) => {
@@ -38,8 +39,9 @@ export function AnalyticsPage() {
               <TextInput
                 label={t.analytics.from}
                 type="date"
-                value={period.startDate}
+                value={reversed ? from : period.startDate}
                 max={period.endDate}
+                error={reversed}
                 onChange={(event) => change({ from: event.currentTarget.value || undefined })}
               />
               <TextInput
@@ -47,6 +49,7 @@ export function AnalyticsPage() {
                 type="date"
                 value={period.endDate}
                 min={period.startDate}
+                error={reversed}
                 onChange={(event) => change({ to: event.currentTarget.value || undefined })}
               />
             </>
@@ -59,8 +62,14 @@ export function AnalyticsPage() {
           />
         </Group>
       </Panel>
-      <OverviewPanel period={period} compare={compare} />
-      <AnalyticsLists period={period} metric={metric} onMetric={(next) => change({ metric: next })} />
+      {reversed ? (
+        <Alert color="yellow">{t.analytics.reversed}</Alert>
+      ) : (
+        <>
+          <OverviewPanel period={period} compare={compare} />
+          <AnalyticsLists period={period} metric={metric} onMetric={(next) => change({ metric: next })} />
+        </>
+      )}
     </Page>
   );
 }

@@ -5,6 +5,7 @@ import { unwrap } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import { number, percent } from '../../format.ts';
 import { t } from '../../texts/index.ts';
+import { hasDeliveryReports } from '../../ui/delivery-reports.ts';
 import { Loaded, Panel, Placeholder } from '../../ui/page.tsx';
 import type { MailPoint } from './chart.tsx';
 import { type Period, periodBefore } from './period.ts';
@@ -41,12 +42,14 @@ export function OverviewPanel({ period, compare }: { period: Period; compare: bo
       <Loaded query={series} lines={8}>
         {({ data }) => {
           const sent = sumOf(data, 'sent');
+          const isReported = hasDeliveryReports({ sent, delivered: sumOf(data, 'delivered') });
           return (
             <Stack>
               <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }}>
                 {figures.map((name) => {
                   const value = sumOf(data, name);
                   const all = withMachines[name];
+                  const isKnown = name !== 'delivered' || isReported;
                   return (
                     <Box key={name}>
                       <Text size="sm" c="dimmed">
@@ -54,21 +57,26 @@ export function OverviewPanel({ period, compare }: { period: Period; compare: bo
                       </Text>
                       <Group gap={8} align="baseline">
                         <Text className="big-number" data-figure={name}>
-                          {number(value)}
+                          {isKnown ? number(value) : '—'}
                         </Text>
-                        {name !== 'sent' && sent > 0 && (
+                        {name !== 'sent' && sent > 0 && isKnown && (
                           <Text size="sm" c="dimmed">
                             {/* Mail of before may be delivered or opened in the period. */}
                             {percent(Math.min(value / sent, 1))}
                           </Text>
                         )}
                       </Group>
+                      {!isKnown && (
+                        <Text size="xs" c="dimmed">
+                          {t.analytics.noDeliveryReports}
+                        </Text>
+                      )}
                       {all && (
                         <Text size="xs" c="dimmed" data-figure={all}>
                           {t.analytics.withMachines(number(sumOf(data, all)))}
                         </Text>
                       )}
-                      {earlier && <Change value={value} before={sumOf(earlier, name)} name={name} />}
+                      {earlier && isKnown && <Change value={value} before={sumOf(earlier, name)} name={name} />}
                     </Box>
                   );
                 })}

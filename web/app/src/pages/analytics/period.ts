@@ -21,6 +21,10 @@ export function periodOf({ days, from, to }: AnalyticsSearch, now = Date.now()):
   return { startDate: dayText(first), endDate: dayText(end) };
 }
 
+/** Whether an own period ends before it begins; days as YYYY-MM-DD sort as texts. */
+export const isReversed = ({ from, to }: { from?: string | undefined; to?: string | undefined }): boolean =>
+  from !== undefined && to !== undefined && from > to;
+
 /** The period of the same length right before. */
 export function periodBefore({ startDate, endDate }: Period): Period {
   const [start, end] = [Date.parse(startDate), Date.parse(endDate)];

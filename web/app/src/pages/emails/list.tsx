@@ -1,7 +1,7 @@
-import { Anchor, Badge, Box, Button, CloseButton, Group, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Badge, Box, Button, CloseButton, Group, Text, TextInput } from '@mantine/core';
 import { IconMailFast, IconSearchOff } from '@tabler/icons-react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList } from '../../api/hooks.ts';
 import type { Email } from '../../api/types.ts';
@@ -20,7 +20,9 @@ export function EmailsPage() {
   const navigate = useNavigate({ from: '/p/$projectId/emails' });
   const change = (next: EmailsSearch) => void navigate({ search: { ...search, ...next }, replace: true });
   const { from, to, status, ...filters } = search;
-  const list = useCursorList<Email>(key('emails', search), (cursor) =>
+  // Days as YYYY-MM-DD sort as texts.
+  const reversed = from !== undefined && to !== undefined && from > to;
+  const load = (cursor: string | undefined) =>
     unwrap(
       client.GET('/emails', {
         params: {
@@ -35,13 +37,13 @@ export function EmailsPage() {
           },
         },
       }),
-    ),
-  );
+    );
+  const list = useCursorList<Email>(key('emails', search), load, { enabled: !reversed });
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title={t.emails.title} description={t.emails.description}>
       <Panel flush>
-        <Group p="md" gap="sm" align="flex-end">
+        <Group p="md" gap="sm" align="flex-start">
           <Choice
             label={t.common.status}
             visibleLabel
@@ -62,6 +64,7 @@ export function EmailsPage() {
             type="date"
             value={from ?? ''}
             max={to}
+            error={reversed}
             onChange={(event) => change({ from: event.currentTarget.value || undefined })}
           />
           <TextInput
@@ -69,6 +72,7 @@ export function EmailsPage() {
             type="date"
             value={to ?? ''}
             min={from}
+            error={reversed}
             onChange={(event) => change({ to: event.currentTarget.value || undefined })}
           />
           {references
@@ -77,7 +81,7 @@ export function EmailsPage() {
               <Badge
                 key={name}
                 size="lg"
-                mb={6}
+                className="beside-field"
                 rightSection={
                   <CloseButton
                     size="xs"
@@ -90,44 +94,50 @@ export function EmailsPage() {
               </Badge>
             ))}
           {isFiltered && (
-            <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
+            <Button variant="subtle" className="beside-field" onClick={() => void navigate({ search: {} })}>
               {t.common.clearFilters}
             </Button>
           )}
         </Group>
-        <CursorTable<Email>
-          label={t.emails.title}
-          list={list}
-          rowId={({ id }) => id}
-          empty={
-            isFiltered ? (
-              <Empty icon={<IconSearchOff size={30} />} title={t.emails.noMatch} />
-            ) : (
-              <Empty icon={<IconMailFast size={30} />} title={t.emails.emptyTitle} text={t.emails.emptyText} />
-            )
-          }
-          columns={[
-            {
-              id: 'mail',
-              header: t.emails.mail,
-              main: true,
-              cell: ({ id, to: recipient, subject }) => (
-                <Box>
-                  <Anchor component={Link} to={`/p/${projectId}/emails/${id}`} fw={600} inherit>
-                    {subject || t.emails.noSubject}
-                  </Anchor>
-                  <Text size="sm" c="dimmed" fw={400}>
-                    {recipient}
-                  </Text>
-                </Box>
-              ),
-            },
-            { id: 'status', header: t.common.status, cell: ({ status }) => <EmailStatusBadge status={status} /> },
-            { id: 'reason', header: t.emails.reason, cell: ({ reason }) => reason ?? '—' },
-            { id: 'source', header: t.emails.source, cell: ({ sourceType }) => t.emails.sources[sourceType] },
-            { id: 'created', header: t.common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-          ]}
-        />
+        {reversed ? (
+          <Alert color="yellow" m="md" mt={0}>
+            {t.emails.reversedDays}
+          </Alert>
+        ) : (
+          <CursorTable<Email>
+            label={t.emails.title}
+            list={list}
+            rowId={({ id }) => id}
+            empty={
+              isFiltered ? (
+                <Empty icon={<IconSearchOff size={30} />} title={t.emails.noMatch} />
+              ) : (
+                <Empty icon={<IconMailFast size={30} />} title={t.emails.emptyTitle} text={t.emails.emptyText} />
+              )
+            }
+            columns={[
+              {
+                id: 'mail',
+                header: t.emails.mail,
+                main: true,
+                cell: ({ id, to: recipient, subject }) => (
+                  <Box>
+                    <Anchor component={Link} to={`/p/${projectId}/emails/${id}`} fw={600} inherit>
+                      {subject || t.emails.noSubject}
+                    </Anchor>
+                    <Text size="sm" c="dimmed" fw={400}>
+                      {recipient}
+                    </Text>
+                  </Box>
+                ),
+              },
+              { id: 'status', header: t.common.status, cell: ({ status }) => <EmailStatusBadge status={status} /> },
+              { id: 'reason', header: t.emails.reason, cell: ({ reason }) => reason ?? '—' },
+              { id: 'source', header: t.emails.source, cell: ({ sourceType }) => t.emails.sources[sourceType] },
+              { id: 'created', header: t.common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+            ]}
+          />
+        )}
       </Panel>
     </Page>
   );
@@ -141,20 +151,35 @@ interface RecipientFieldProps {
 /** Takes a whole address, with Enter or on leaving the field: half of one would be refused. */
 function RecipientField({ value = '', onChange }: RecipientFieldProps) {
   const [text, setText] = useState(value);
+  const [isPart, setIsPart] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
   useEffect(() => setText(value), [value]);
-  const apply = (event?: FormEvent) => {
-    event?.preventDefault();
-    if (text.trim() !== value) onChange(text.trim() || undefined);
+  const apply = () => {
+    const isWhole = input.current?.checkValidity() ?? true;
+    setIsPart(!isWhole);
+    if (isWhole && text.trim() !== value) onChange(text.trim() || undefined);
   };
   return (
-    <form onSubmit={apply}>
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
       <TextInput
+        ref={input}
         label={t.emails.recipient}
         type="email"
         placeholder={t.emails.recipientHint}
         value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        onBlur={(event) => event.currentTarget.checkValidity() && apply()}
+        error={isPart && t.emails.wholeAddress}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setIsPart(false);
+        }}
+        onBlur={apply}
+        maw="12rem"
       />
     </form>
   );

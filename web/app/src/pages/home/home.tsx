@@ -22,6 +22,7 @@ import type { Security, SetupState } from '../../api/types.ts';
 import { number, percent } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
+import { hasDeliveryReports } from '../../ui/delivery-reports.ts';
 import { Loaded, Page, Panel, Placeholder } from '../../ui/page.tsx';
 import { AttentionPanel } from './attention.tsx';
 
@@ -144,26 +145,35 @@ function MailPanel() {
         {({ data }) => {
           const sum = (name: keyof typeof t.home.figures) => data.reduce((total, point) => total + point[name], 0);
           const sent = sum('sent');
+          const isReported = hasDeliveryReports({ sent, delivered: sum('delivered') });
           return (
             <Stack>
               <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }}>
-                {(Object.keys(t.home.figures) as (keyof typeof t.home.figures)[]).map((name) => (
-                  <Box key={name}>
-                    <Text size="sm" c="dimmed">
-                      {t.home.figures[name]}
-                    </Text>
-                    <Group gap={8} align="baseline">
-                      <Text className="big-number" data-figure={name}>
-                        {number(sum(name))}
+                {(Object.keys(t.home.figures) as (keyof typeof t.home.figures)[]).map((name) => {
+                  const isKnown = name !== 'delivered' || isReported;
+                  return (
+                    <Box key={name}>
+                      <Text size="sm" c="dimmed">
+                        {t.home.figures[name]}
                       </Text>
-                      {name !== 'sent' && sent > 0 && (
-                        <Text size="sm" c="dimmed">
-                          {percent(sum(name) / sent)}
+                      <Group gap={8} align="baseline">
+                        <Text className="big-number" data-figure={name}>
+                          {isKnown ? number(sum(name)) : '—'}
+                        </Text>
+                        {name !== 'sent' && sent > 0 && isKnown && (
+                          <Text size="sm" c="dimmed">
+                            {percent(sum(name) / sent)}
+                          </Text>
+                        )}
+                      </Group>
+                      {!isKnown && (
+                        <Text size="xs" c="dimmed">
+                          {t.analytics.noDeliveryReports}
                         </Text>
                       )}
-                    </Group>
-                  </Box>
-                ))}
+                    </Box>
+                  );
+                })}
               </SimpleGrid>
               {sent === 0 ? (
                 <Text c="dimmed">{t.home.noMail}</Text>

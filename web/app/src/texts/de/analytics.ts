@@ -8,6 +8,7 @@ export const analytics: Texts['analytics'] = {
   periods: { 7: 'Letzte 7 Tage', 30: 'Letzte 30 Tage', 90: 'Letzte 90 Tage', custom: 'Eigener Zeitraum' },
   from: 'Von',
   to: 'Bis',
+  reversed: '„Von“ liegt nach „Bis“, der Zeitraum enthält also keinen Tag. Ändern Sie eines davon.',
   compare: 'Mit dem Zeitraum davor vergleichen',
   overview: 'Mails',
   figures: {
@@ -20,6 +21,7 @@ export const analytics: Texts['analytics'] = {
     opened: 'Geöffnet, mit Maschinen',
     clicked: 'Geklickt, mit Maschinen',
   },
+  noDeliveryReports: 'Das Relay hat keine Zustellungen gemeldet',
   withMachines: (count) => `${count} mit Maschinen`,
   before: (count) => `${count} davor`,
   change: { more: 'mehr als davor', less: 'weniger als davor', same: 'wie davor' },

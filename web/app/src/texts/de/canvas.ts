@@ -86,6 +86,11 @@ export const canvas: Texts['canvas'] = {
   stepName: 'Name des Schritts',
   noSettings: 'Dieser Schritt hat keine Einstellungen.',
   notSet: 'Nicht gesetzt',
+  bounds: {
+    above: (limit: string) => `Muss größer als ${limit} sein.`,
+    atLeast: (limit: string) => `Muss mindestens ${limit} sein.`,
+    atMost: (limit: string) => `Darf höchstens ${limit} sein.`,
+  },
   unitOf: (field: string) => `Einheit von ${field}`,
   value: 'Wert',
   keyOf: (field: string, row: number) => `${field}: Name ${number(row)}`,

@@ -6,6 +6,7 @@ export const emails: Texts['emails'] = {
   blocked: 'Blockiert',
   recipient: 'Empfänger',
   recipientHint: 'Ganze Adresse',
+  wholeAddress: 'Geben Sie eine ganze Adresse an, etwa anna@example.com.',
   toWorkflow: 'Workflow öffnen',
   subject: 'Betreff',
   noSubject: '(kein Betreff)',
@@ -31,6 +32,7 @@ export const emails: Texts['emails'] = {
   anyStatus: 'Jeder Status',
   fromDay: 'Ab Tag',
   toDay: 'Bis Tag',
+  reversedDays: '„Ab Tag“ liegt nach „Bis Tag“, daher passt keine E-Mail. Ändern Sie eines davon.',
   contact: 'Kontakt',
   onlyOf: {
     contactId: 'einem Kontakt',

@@ -6,6 +6,7 @@ export const analytics = {
   periods: { 7: 'Last 7 days', 30: 'Last 30 days', 90: 'Last 90 days', custom: 'Own period' },
   from: 'From',
   to: 'To',
+  reversed: '“From” is after “To”, so there is no day in this period. Change one of them.',
   compare: 'Compare with the period before',
   overview: 'Mail',
   figures: {
@@ -18,6 +19,7 @@ export const analytics = {
     opened: 'Opened, with machines',
     clicked: 'Clicked, with machines',
   },
+  noDeliveryReports: 'The relay has reported no deliveries',
   withMachines: (count: string) => `${count} with machines`,
   before: (count: string) => `${count} before`,
   change: { more: 'more than before', less: 'less than before', same: 'as before' },

@@ -85,6 +85,11 @@ export const canvas = {
   stepName: 'Name of the step',
   noSettings: 'This step has no settings.',
   notSet: 'Not set',
+  bounds: {
+    above: (limit: string) => `Must be more than ${limit}.`,
+    atLeast: (limit: string) => `Must be at least ${limit}.`,
+    atMost: (limit: string) => `Must be at most ${limit}.`,
+  },
   unitOf: (field: string) => `Unit of ${field}`,
   value: 'Value',
   keyOf: (field: string, row: number) => `${field}: name ${number(row)}`,

@@ -26,8 +26,10 @@ export const emails = {
   anyStatus: 'Any status',
   recipient: 'Recipient',
   recipientHint: 'Whole address',
+  wholeAddress: 'A whole address is needed, such as ann@example.com.',
   fromDay: 'From day',
   toDay: 'To day',
+  reversedDays: '“From day” is after “To day”, so no mail can match. Change one of them.',
   contact: 'Contact',
   onlyOf: {
     contactId: 'one contact',

@@ -1,10 +1,20 @@
 import { Checkbox, Fieldset, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useId } from 'react';
+import { number } from '../../../format.ts';
 import { t } from '../../../texts/index.ts';
 import { ConditionField } from './condition-field.tsx';
 import { JsonField, RecordField, RowsField } from './list-fields.tsx';
 import { hasReferences, ReferenceField, SuggestedNames } from './reference-field.tsx';
-import { type Config, fieldKind, isSpan, readableName, type Schema, shapeOf, withValue } from './schema.ts';
+import {
+  brokenBound,
+  type Config,
+  fieldKind,
+  isSpan,
+  readableName,
+  type Schema,
+  shapeOf,
+  withValue,
+} from './schema.ts';
 
 export interface FormContext {
   readOnly: boolean;
@@ -43,7 +53,7 @@ export function SchemaForm({ schema, value, onChange, path, form }: FieldsProps)
               key={name}
               label={labelOf(name)}
               value={value}
-              units={properties.unit?.enum ?? []}
+              schema={properties}
               form={form}
               path={`${path}.${name}`}
               onChange={({ amount, unit }) => {
@@ -114,7 +124,7 @@ export function Field(props: FieldProps) {
         <SpanField
           label={label}
           value={spanOf(value)}
-          units={schema.properties?.unit?.enum ?? []}
+          schema={schema.properties ?? {}}
           form={form}
           path={path}
           onChange={(span) => onChange(span.amount === undefined ? undefined : span)}
@@ -163,11 +173,10 @@ export function Field(props: FieldProps) {
       return (
         <NumberInput
           {...common}
+          error={boundText(typeof value === 'number' ? value : undefined, schema) ?? common.error}
           value={typeof value === 'number' ? value : ''}
           onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
           hideControls
-          {...(schema.minimum !== undefined && { min: schema.minimum })}
-          {...(schema.maximum !== undefined && { max: schema.maximum })}
         />
       );
     case 'rows':
@@ -193,6 +202,12 @@ export function Field(props: FieldProps) {
   }
 }
 
+/** Says what is allowed: a number is never changed to fit behind the user's back. */
+function boundText(value: number | undefined, schema: Schema): string | undefined {
+  const broken = brokenBound(value, schema);
+  return broken && t.canvas.bounds[broken.rule](number(broken.limit));
+}
+
 export const objectOf = (value: unknown): Config =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
 
@@ -203,32 +218,33 @@ const spanOf = (value: unknown): Config =>
 interface SpanFieldProps {
   label: string;
   value: Config;
-  units: unknown[];
+  /** Of the amount and the unit. */
+  schema: Record<string, Schema>;
   form: FormContext;
   path: string;
   onChange(span: { amount: number | undefined; unit: string }): void;
 }
 
-function SpanField({ label, value, units, form, path, onChange }: SpanFieldProps) {
+function SpanField({ label, value, schema, form, path, onChange }: SpanFieldProps) {
   const unit = typeof value.unit === 'string' ? value.unit : 'days';
   const amount = typeof value.amount === 'number' ? value.amount : undefined;
   return (
-    <Group gap="xs" align="flex-end" wrap="nowrap">
+    <Group gap="xs" align="flex-start" wrap="nowrap">
       <NumberInput
         label={label}
         value={amount ?? ''}
         onChange={(next) => onChange({ amount: typeof next === 'number' ? next : undefined, unit })}
-        error={form.errorAt(path)}
+        error={boundText(amount, schema.amount ?? {}) ?? form.errorAt(path)}
         disabled={form.readOnly}
-        min={0}
         hideControls
         flex="1 1 6rem"
       />
       <NativeSelect
+        label={t.segments.unit}
         aria-label={t.canvas.unitOf(label)}
         value={unit}
         onChange={(event) => onChange({ amount, unit: event.currentTarget.value })}
-        data={units.map((one) => ({ value: String(one), label: valueName(one) }))}
+        data={(schema.unit?.enum ?? []).map((one) => ({ value: String(one), label: valueName(one) }))}
         disabled={form.readOnly || amount === undefined}
         flex="1 1 6rem"
       />

@@ -74,6 +74,17 @@ function isTimeOfDay(pattern: string): boolean {
   }
 }
 
+/** The bound that a number breaks. */
+export function brokenBound(
+  value: number | undefined,
+  { minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity }: Schema,
+): { rule: 'above' | 'atLeast' | 'atMost'; limit: number } | undefined {
+  if (value === undefined) return undefined;
+  if (value <= exclusiveMinimum) return { rule: 'above', limit: exclusiveMinimum };
+  if (value < minimum) return { rule: 'atLeast', limit: minimum };
+  return value > maximum ? { rule: 'atMost', limit: maximum } : undefined;
+}
+
 /** Properties of which a config may have one only. */
 export const exclusiveKeys = ({ oneOf = [] }: Schema): string[] =>
   oneOf.flatMap(({ required = [] }) => (required.length === 1 ? required : []));
