@@ -242,6 +242,29 @@ describe('single actions in the web application', () => {
     expect((await reader.get('/users/@me')).body.language).to.equal('en');
   });
 
+  it('names the steps that keep a template from being deleted', async () => {
+    const { server, id: projectId, senderDomain } = running().project;
+    const mail = { subject: 's', body: 'b', type: 'TRANSACTIONAL', from: `a@${senderDomain}` };
+    const { id: templateId } = (await server.post('/templates', { name: 'Hello', ...mail })).body;
+    const workflow = (await server.post('/workflows', { name: 'Welcome', eventName: 'signed up' })).body;
+    const step = { name: 'greet', type: 'SEND_EMAIL', config: { templateId } };
+    expect(await server.post(`/workflows/${workflow.id}/steps`, step)).to.have.status(201);
+    const page = await open(`/p/${projectId}/templates/${templateId}`);
+    await page.getByText('Workflow Welcome, step greet').waitFor();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog', { name: 'The template Hello is in use' });
+    await dialog.getByText('Workflow Welcome, step greet').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Delete' }).count()).to.equal(0);
+  });
+
+  it('has no complaint about a new template, and explains its type once', async () => {
+    const page = await open(`/p/${running().project.id}/templates/new`);
+    await page.frameLocator('iframe').getByText('Write your mail here.').waitFor();
+    expect(await page.getByText('Goes to everybody, without unsubscribe link').count()).to.equal(1);
+    expect(await page.getByText('Worth a look').count()).to.equal(0);
+  });
+
   it('says that a filter needs a whole address, and days in their order', async () => {
     const { id } = running().project;
     const page = await open(`/p/${id}/emails`);

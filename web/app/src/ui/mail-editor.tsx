@@ -48,6 +48,10 @@ export function MailEditor(props: MailEditorProps) {
   const custom = useCustomFields();
   const variables = useMemo(() => [...custom, 'email'], [custom]);
   const faults = rendered.data?.faults ?? [];
+  // An empty subject is a finding about a person; before anything is typed it is none.
+  const warnings = (rendered.data?.warnings ?? []).filter(
+    ({ code }) => code !== 'subject_empty' || (person !== null && content.subject.trim() !== ''),
+  );
   const bodyFaults = useMemo(
     () => rendered.data?.faults.filter(({ part }) => part === 'body') ?? [],
     [rendered.data?.faults],
@@ -106,9 +110,9 @@ export function MailEditor(props: MailEditorProps) {
               ))}
             </Alert>
           )}
-          {(rendered.data?.warnings.length ?? 0) > 0 && (
+          {warnings.length > 0 && (
             <Alert color="yellow" title={t.templates.warnings}>
-              {rendered.data?.warnings.map(({ code, message }) => (
+              {warnings.map(({ code, message }) => (
                 <div key={code + message}>{message}</div>
               ))}
             </Alert>

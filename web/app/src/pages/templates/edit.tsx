@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Grid, Select, Stack, TextInput } from '@mantine/core';
+import { Alert, Badge, Button, Grid, List, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconCopy, IconDeviceFloppy, IconDots, IconSend, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -9,13 +9,13 @@ import { useAction, useApi, useRights } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
 import type { Template } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { useWarnBeforeLeaving } from '../../ui/leaving.tsx';
 import { MailEditor } from '../../ui/mail-editor.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { TestMailButton } from '../../ui/test-mail.tsx';
-import { UsagePanel, VersionsPanel } from './history.tsx';
+import { UsagePanel, useTemplateUsage, VersionsPanel } from './history.tsx';
 
 interface Form {
   name: string;
@@ -108,6 +108,7 @@ function ExistingTemplate({ template }: { template: Template }) {
   const navigate = useNavigate();
   const [form, setForm] = useState(() => formOf(template));
   const [deleting, { open, close }] = useDisclosure();
+  const usage = useTemplateUsage(template.id);
   const { id, name } = template;
   const params = { params: { path: { id } } };
   const changed = JSON.stringify(bodyOf(form)) !== JSON.stringify(bodyOf(formOf(template)));
@@ -184,16 +185,27 @@ function ExistingTemplate({ template }: { template: Template }) {
                 </Button>
               )}
             </MenuButton>
-            <ConfirmDialog
-              danger
-              opened={deleting}
-              onClose={close}
-              title={t.templates.deleteTitle(name)}
-              confirm={t.common.delete}
-              onConfirm={() => remove.mutateAsync()}
-            >
-              {t.templates.deleteText}
-            </ConfirmDialog>
+            {usage.data?.canDelete === false ? (
+              <Dialog opened={deleting} onClose={close} title={t.templates.usedTitle(name)}>
+                <Text mb="xs">{t.templates.usedText}</Text>
+                <List className="breakable">
+                  {usage.data.workflowSteps.map(({ stepId, stepName, workflowName }) => (
+                    <List.Item key={stepId}>{t.templates.usedInWorkflow(workflowName, stepName)}</List.Item>
+                  ))}
+                </List>
+              </Dialog>
+            ) : (
+              <ConfirmDialog
+                danger
+                opened={deleting}
+                onClose={close}
+                title={t.templates.deleteTitle(name)}
+                confirm={t.common.delete}
+                onConfirm={() => remove.mutateAsync()}
+              >
+                {t.templates.deleteText}
+              </ConfirmDialog>
+            )}
           </>
         )
       }
@@ -232,7 +244,8 @@ function TemplateForm({ form, onChange, error, isNew = false, readOnly = false }
       <Panel
         title={t.templates.settings}
         description={
-          [form.fromName, form.from, form.description].filter(Boolean).join(' · ') || t.templates.typeHints[form.type]
+          !opened &&
+          ([form.fromName, form.from, form.description].filter(Boolean).join(' · ') || t.templates.typeHints[form.type])
         }
         actions={
           !isNew && (

@@ -74,12 +74,17 @@ export function VersionsPanel({ template, onRestored }: VersionsPanelProps) {
   );
 }
 
-export function UsagePanel({ templateId: id }: { templateId: string }) {
-  const { client, key, projectId } = useApi();
-  const usage = useQuery({
+export function useTemplateUsage(id: string) {
+  const { client, key } = useApi();
+  return useQuery({
     queryKey: key('template-usage', id),
     queryFn: () => unwrap(client.GET('/templates/{id}/usage', { params: { path: { id } } })),
   });
+}
+
+export function UsagePanel({ templateId: id }: { templateId: string }) {
+  const { projectId } = useApi();
+  const usage = useTemplateUsage(id);
   return (
     <Panel title={t.templates.usage}>
       <Loaded query={usage}>

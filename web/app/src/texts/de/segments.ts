@@ -1,4 +1,4 @@
-import { number } from '../../format.ts';
+import { number, plural } from '../../format.ts';
 import type { Texts } from '../index.ts';
 
 export const segments: Texts['segments'] = {
@@ -118,7 +118,7 @@ export const segments: Texts['segments'] = {
   usedInWorkflows: 'Workflows',
   deleteTitle: (name: string) => `Segment ${name} löschen?`,
   deleteText: (members: number) =>
-    `Die ${number(members)} Kontakte darin bleiben. Was das Segment verwendet, findet darin niemanden mehr.`,
+    `${plural(members, { one: 'Kontakt darin bleibt', other: 'Kontakte darin bleiben' })}. Ein Segment, das ein Workflow, ein anderes Segment oder eine nicht abgeschlossene Kampagne verwendet, lässt sich nicht löschen.`,
   deleted: (name: string) => `Das Segment ${name} wurde gelöscht.`,
   sendCampaign: 'Kampagne senden',
 };

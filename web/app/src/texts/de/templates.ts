@@ -67,6 +67,8 @@ export const templates: Texts['templates'] = {
   usedInWorkflow: (workflow: string, step: string) => `Workflow ${workflow}, Schritt ${step}`,
   deleteTitle: (name: string) => `Vorlage ${name} löschen?`,
   deleteText: 'Ihre Versionen werden mit ihr gelöscht. Gesendete E-Mails bleiben, wie sie sind.',
+  usedTitle: (name: string) => `Die Vorlage ${name} wird verwendet`,
+  usedText: 'Workflows senden sie. Wählen Sie in diesen Schritten zuerst eine andere Vorlage, dann löschen Sie sie:',
   deleted: (name: string) => `Die Vorlage ${name} wurde gelöscht.`,
   useInCampaign: 'In einer Kampagne verwenden',
   starter:

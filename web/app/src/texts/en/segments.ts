@@ -1,4 +1,4 @@
-import { number } from '../../format.ts';
+import { number, plural } from '../../format.ts';
 
 export const segments = {
   title: 'Segments',
@@ -116,7 +116,7 @@ export const segments = {
   usedInWorkflows: 'Workflows',
   deleteTitle: (name: string) => `Delete the segment ${name}?`,
   deleteText: (members: number) =>
-    `The ${number(members)} contacts in it stay. What uses the segment will find nobody in it.`,
+    `${plural(members, { one: 'contact in it stays', other: 'contacts in it stay' })}. A segment that a workflow, another segment or an unfinished campaign uses cannot be deleted.`,
   deleted: (name: string) => `The segment ${name} was deleted.`,
   sendCampaign: 'Send a campaign',
 };

@@ -65,6 +65,8 @@ export const templates = {
   usedInWorkflow: (workflow: string, step: string) => `Workflow ${workflow}, step ${step}`,
   deleteTitle: (name: string) => `Delete the template ${name}?`,
   deleteText: 'Its versions are deleted with it. Mail that was sent stays as it is.',
+  usedTitle: (name: string) => `The template ${name} is in use`,
+  usedText: 'Workflows send it. Choose another template in these steps first, then delete it:',
   deleted: (name: string) => `The template ${name} was deleted.`,
   useInCampaign: 'Use in a campaign',
   starter:
