@@ -242,6 +242,31 @@ describe('single actions in the web application', () => {
     expect((await reader.get('/users/@me')).body.language).to.equal('en');
   });
 
+  it('adds a contact again without subscribing it, and says that its address is suppressed', async () => {
+    const { project } = running();
+    const email = 'cat@guest.example';
+    const { id } = (await project.server.post('/contacts', { email, subscribed: false })).body;
+    const page = await open(`/p/${project.id}/contacts`);
+    const add = async () => {
+      await page.getByRole('button', { name: 'Add contact' }).click();
+      await page.getByRole('dialog').getByLabel('E-mail').fill(email);
+    };
+    await add();
+    await page.getByRole('dialog').getByRole('button', { name: 'Add contact' }).click();
+    await page.getByText(`${email} is a contact already. Nothing was changed.`).waitFor();
+    const contact = async () => (await project.server.get(`/contacts/${id}`)).body;
+    expect((await contact()).subscribed).to.equal(false);
+
+    await project.server.post('/suppressions', { email });
+    await project.server.post('/suppressions', { email: `the-${email}`, reason: 'COMPLAINT' });
+    await page.reload();
+    await page.getByText('This address is suppressed: Added by hand').waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.getByRole('link', { name: 'Show the suppression' }).click();
+    await page.waitForURL((url) => url.searchParams.get('search') === email);
+    await page.getByRole('cell', { name: email }).first().waitFor();
+  });
+
   it('names the steps that keep a template from being deleted', async () => {
     const { server, id: projectId, senderDomain } = running().project;
     const mail = { subject: 's', body: 'b', type: 'TRANSACTIONAL', from: `a@${senderDomain}` };
@@ -295,5 +320,34 @@ describe('single actions in the web application', () => {
     await amount.press('Tab');
     await page.getByText('Must be more than 0.').waitFor();
     expect(await amount.inputValue()).to.equal('-5');
+  });
+
+  it('asks before unsaved changes of a segment or of the data of a contact are left', async () => {
+    const { server, id } = running().project;
+    const contact = (await server.post('/contacts', { email: 'dan@guest.example', data: { plan: 'pro' } })).body;
+    const page = await open(`/p/${id}/segments/new`);
+    const leave = async () => {
+      await page.getByRole('navigation').getByRole('link', { name: 'Templates' }).click();
+      return page.getByRole('dialog').getByRole('button', { name: 'Leave' });
+    };
+    await page.getByLabel('Name').fill('Paying soon');
+    await (await leave()).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+    expect(await page.getByLabel('Name').inputValue()).to.equal('Paying soon');
+    await (await leave()).click();
+    await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor();
+    // Saved work is left without a question.
+    const condition = { logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'contains', value: 'dan' }] }] };
+    const segment = (await server.post('/segments', { name: 'Dans', type: 'DYNAMIC', condition })).body;
+    await page.goto(`${running().api.url}/app/p/${id}/segments/${segment.id}`);
+    await page.getByLabel('Value', { exact: true }).fill('dan@');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The segment is saved.').waitFor();
+    await leave();
+    await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor();
+    await page.goto(`${running().api.url}/app/p/${id}/contacts/${contact.id}`);
+    await page.getByLabel('Value of plan').fill('free');
+    await (await leave()).click();
+    await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor();
   });
 });

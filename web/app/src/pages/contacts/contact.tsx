@@ -1,4 +1,18 @@
-import { Anchor, Badge, Box, Button, Code, Grid, Group, Stack, Switch, Tabs, Text, Timeline } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Box,
+  Button,
+  Code,
+  Grid,
+  Group,
+  Stack,
+  Switch,
+  Tabs,
+  Text,
+  Timeline,
+} from '@mantine/core';
 import {
   IconBolt,
   IconClick,
@@ -14,7 +28,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
-import type { ActivityItem, Contact } from '../../api/types.ts';
+import type { ActivityItem, Contact, Suppression } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
@@ -30,6 +44,7 @@ export function ContactPage() {
     queryKey: key('contact', id),
     queryFn: () => unwrap(client.GET('/contacts/{id}', { params: { path: { id } } })),
   });
+  const suppression = useSuppression(contact.data?.email);
   const back = { to: `/p/${projectId}/contacts`, label: t.contacts.title };
   if (!contact.data)
     return (
@@ -41,7 +56,12 @@ export function ContactPage() {
     <Page
       title={contact.data.email}
       back={back}
-      badge={<SubscribedBadge subscribed={contact.data.subscribed} />}
+      badge={
+        <>
+          <SubscribedBadge subscribed={contact.data.subscribed} />
+          {suppression && <Badge color="red">{t.contacts.suppressed}</Badge>}
+        </>
+      }
       description={
         <>
           {t.common.created} <Time at={contact.data.createdAt} /> · {t.common.updated}{' '}
@@ -50,6 +70,21 @@ export function ContactPage() {
       }
       actions={<ContactActions contact={contact.data} />}
     >
+      {suppression && (
+        <Alert color="red" title={t.contacts.suppressedTitle(t.suppressions.reasons[suppression.reason])}>
+          {t.suppressions.reasonHints[suppression.reason]} {t.contacts.suppressedText}{' '}
+          <Anchor
+            component={Link}
+            to={`/p/${projectId}/suppressions`}
+            search={{ search: contact.data.email } as never}
+            inherit
+            c="inherit"
+            underline="always"
+          >
+            {t.contacts.showSuppression}
+          </Anchor>
+        </Alert>
+      )}
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Stack gap="lg">
@@ -71,6 +106,18 @@ export function ContactPage() {
   );
 }
 
+/** The suppression of an address; the search also finds addresses that contain it. */
+function useSuppression(address: string | undefined): Suppression | undefined {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('suppressions', 'of', address),
+    queryFn: () => unwrap(client.GET('/suppressions', { params: { query: { search: address, limit: 100 } } })),
+    enabled: address !== undefined,
+  });
+  // Without an address, the hash of this one was found.
+  return data?.data.find(({ email }) => email === null || email === address?.toLowerCase());
+}
+
 function ContactActions({ contact }: { contact: Contact }) {
   const { client, key, projectId } = useApi();
   const { write } = useRights();
@@ -80,7 +127,7 @@ function ContactActions({ contact }: { contact: Contact }) {
     done: () => t.contacts.deleted(contact.email),
     changes: [key('contacts')],
     quiet: true,
-    onDone: () => void navigate({ to: '/p/$projectId/contacts', params: { projectId } }),
+    onDone: () => void navigate({ to: '/p/$projectId/contacts', params: { projectId }, ignoreBlocker: true }),
   });
   if (!write) return null;
   return (

@@ -7,6 +7,7 @@ import { messageOf } from '../../api/problem.ts';
 import type { Contact } from '../../api/types.ts';
 import { valueText } from '../../format.ts';
 import { t } from '../../texts/index.ts';
+import { useWarnBeforeLeaving } from '../../ui/leaving.tsx';
 import { Panel } from '../../ui/page.tsx';
 
 interface Entry {
@@ -44,6 +45,7 @@ export function DataEditor({ contact }: { contact: Contact }) {
   const [fault, setFault] = useState<string>();
   useEffect(() => setEntries(entriesOf(contact.data)), [contact.data]);
   const changed = JSON.stringify(dataOf(entries)) !== JSON.stringify(dataOf(entriesOf(contact.data)));
+  useWarnBeforeLeaving(changed);
   const save = useAction({
     run: (data: Record<string, unknown>) =>
       unwrap(client.PATCH('/contacts/{id}', { params: { path: { id: contact.id } }, body: { data } })),

@@ -26,6 +26,7 @@ import { type Condition, isComplete, isCondition, newCondition } from '../../con
 import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { useWarnBeforeLeaving } from '../../ui/leaving.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { MembersTab } from './members.tsx';
 import { UsageTab } from './usage.tsx';
@@ -54,6 +55,16 @@ const bodyOf = ({ name, description, type, condition, trackMembership }: Form) =
   ...(type === 'DYNAMIC' && { condition: condition as unknown as Record<string, unknown> }),
 });
 
+/** The same text for the same content: a stored condition has its keys in another order. */
+const comparable = (form: Form): string =>
+  JSON.stringify(bodyOf(form), (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a.localeCompare(b)))
+      : value,
+  );
+
+const isChanged = (form: Form, segment?: Segment): boolean => comparable(form) !== comparable(formOf(segment));
+
 export function NewSegmentPage() {
   const { client, key, projectId } = useApi();
   const navigate = useNavigate();
@@ -68,8 +79,10 @@ export function NewSegmentPage() {
         to: '/p/$projectId/segments/$id',
         params: { projectId, id },
         search: type === 'STATIC' ? { tab: 'members' } : {},
+        ignoreBlocker: true,
       }),
   });
+  useWarnBeforeLeaving(isChanged(form));
   return (
     <Page title={t.segments.new} back={{ to: `/p/${projectId}/segments`, label: t.segments.title }}>
       <SegmentForm
@@ -122,8 +135,9 @@ function ExistingSegment({ segment }: { segment: Segment }) {
     done: () => t.segments.deleted(name),
     changes: [key('segments')],
     quiet: true,
-    onDone: () => void navigate({ to: '/p/$projectId/segments', params: { projectId } }),
+    onDone: () => void navigate({ to: '/p/$projectId/segments', params: { projectId }, ignoreBlocker: true }),
   });
+  useWarnBeforeLeaving(isChanged(form, segment));
   const names = t.segments.tabs;
   const current = tab !== undefined && tab in names ? tab : 'conditions';
   return (
