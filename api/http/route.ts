@@ -112,6 +112,8 @@ interface Declaration<P, Q, B> {
   checksKey?: true;
   /** A browser calls it without headers of its own: a session may name its project by `?projectId=` too. */
   projectInQuery?: true;
+  /** A GET that changes something: with a cookie it may not come from another origin. */
+  changesState?: true;
   /** Allowed while the project is disabled although it is not a GET. */
   whileDisabled?: true;
   /** Allowed for users with an unverified address where verification is required. */

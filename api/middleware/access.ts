@@ -26,6 +26,7 @@ type Declared = Pick<
   | 'confirmed'
   | 'scope'
   | 'projectInQuery'
+  | 'changesState'
 >;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
@@ -59,7 +60,8 @@ function authenticatorByAccess(route: Declared, parts: Parts): Authenticate {
     case 'public':
       return async (ctx) => {
         // Logging in and out changes the browser's session, which other sites must not do.
-        if (ctx.req.headers.origin !== undefined && sessionToken(ctx.req.headers)) refuseForeignOrigin(ctx, settings);
+        const isRead = isSafe(ctx.method) && !route.changesState;
+        if (!isRead && sessionToken(ctx.req.headers)) refuseForeignOrigin(ctx, settings);
         return anonymous;
       };
     case 'session':
@@ -142,9 +144,9 @@ const hasSessionCookie = (ctx: Context): boolean =>
 /**
  * Prevents cross-site request forgery: browsers send the cookie with another site's form, but cannot forge its origin.
  */
-function refuseForeignOrigin({ method, req }: Context, { corsOrigins }: Parts['settings']): void {
+function refuseForeignOrigin({ req }: Context, { corsOrigins }: Parts['settings']): void {
   const { origin } = req.headers;
-  if (origin === undefined || isSafe(method) || corsOrigins.includes(origin)) return;
+  if (origin === undefined || corsOrigins.includes(origin)) return;
   throw new ApiError(403, 'FORBIDDEN', 'A request with a session may not come from this origin.', {
     suggestion: 'Add the origin to CORS_ORIGINS if it is one of yours.',
   });
@@ -157,7 +159,7 @@ interface SessionCaller {
 
 async function sessionUser(ctx: Context, { db, settings }: Parts, { unverified }: Declared): Promise<SessionCaller> {
   const token = sessionToken(ctx.req.headers);
-  if (token) refuseForeignOrigin(ctx, settings);
+  if (token && !isSafe(ctx.method)) refuseForeignOrigin(ctx, settings);
   const found = token ? await findSession(db, token) : undefined;
   const user = found?.user;
   if (user && settings.emailVerificationRequired && !user.emailVerified && !unverified)

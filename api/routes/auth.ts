@@ -149,6 +149,7 @@ export const auth = routes('Authentication', [
     path: '/auth/logout',
     summary: 'End the session',
     access: 'public',
+    changesState: true,
     answers: { 200: messageAnswer },
     handle: async (call) => messageOf('You are logged out.', await logOut(call)),
   }),
