@@ -15,7 +15,9 @@ export function previousCommit(): string {
   if (git('rev-parse', '--is-shallow-repository') === 'true' && !deepened()) return git('rev-parse', 'HEAD');
   const newest = Object.keys(migrations).sort().at(-1) ?? '';
   const path = `db/migrations/${newest}`;
-  const added = git('log', '--first-parent', '--diff-filter=A', '--format=%H', '-1', 'HEAD', '--', path);
+  const additions = git('log', '--first-parent', '--diff-filter=A', '--format=%H', 'HEAD', '--', path);
+  // The oldest: a migration may get further files until it is released.
+  const added = additions.split('\n').at(-1) ?? '';
   // A migration that is not committed yet.
   if (added === '') return git('rev-parse', 'HEAD');
   return git('rev-parse', `${added}^1`);
