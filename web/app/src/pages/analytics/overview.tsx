@@ -68,7 +68,7 @@ export function OverviewPanel({ period, compare }: { period: Period; compare: bo
                       </Group>
                       {!isKnown && (
                         <Text size="xs" c="dimmed">
-                          {t.analytics.noDeliveryReports}
+                          {t.emails.noDeliveryReports}
                         </Text>
                       )}
                       {all && (

@@ -71,8 +71,8 @@ export function ContactPage() {
       actions={<ContactActions contact={contact.data} />}
     >
       {suppression && (
-        <Alert color="red" title={t.contacts.suppressedTitle(t.suppressions.reasons[suppression.reason])}>
-          {t.suppressions.reasonHints[suppression.reason]} {t.contacts.suppressedText}{' '}
+        <Alert color="red" title={t.contacts.suppressedTitle(t.contacts.suppressionReasons[suppression.reason])}>
+          {t.contacts.suppressionHints[suppression.reason]} {t.contacts.suppressedText}{' '}
           <Anchor
             component={Link}
             to={`/p/${projectId}/suppressions`}

@@ -168,7 +168,7 @@ function MailPanel() {
                       </Group>
                       {!isKnown && (
                         <Text size="xs" c="dimmed">
-                          {t.analytics.noDeliveryReports}
+                          {t.emails.noDeliveryReports}
                         </Text>
                       )}
                     </Box>

@@ -74,7 +74,7 @@ export function SuppressionsPage() {
             onChange={(value) => change({ reason: value === 'any' ? undefined : value })}
             data={[
               { value: 'any', label: t.suppressions.anyReason },
-              ...suppressionReasons.map((value) => ({ value, label: t.suppressions.reasons[value] })),
+              ...suppressionReasons.map((value) => ({ value, label: t.contacts.suppressionReasons[value] })),
             ]}
           />
           {isFiltered && (
@@ -132,8 +132,8 @@ function columnsOf(projectId: string, write: boolean): Column<Suppression>[] {
       id: 'reason',
       header: t.suppressions.reason,
       cell: ({ reason }) => (
-        <Badge color={colors[reason]} title={t.suppressions.reasonHints[reason]}>
-          {t.suppressions.reasons[reason]}
+        <Badge color={colors[reason]} title={t.contacts.suppressionHints[reason]}>
+          {t.contacts.suppressionReasons[reason]}
         </Badge>
       ),
     },

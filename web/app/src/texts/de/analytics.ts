@@ -21,7 +21,6 @@ export const analytics: Texts['analytics'] = {
     opened: 'Geöffnet, mit Maschinen',
     clicked: 'Geklickt, mit Maschinen',
   },
-  noDeliveryReports: 'Das Relay hat keine Zustellungen gemeldet',
   withMachines: (count) => `${count} mit Maschinen`,
   before: (count) => `${count} davor`,
   change: { more: 'mehr als davor', less: 'weniger als davor', same: 'wie davor' },

@@ -10,6 +10,12 @@ export const contacts: Texts['contacts'] = {
   subscribedHint: 'Abgemeldete Kontakte erhalten nur Transaktions-E-Mails.',
   addSubscribedHint: 'Für einen neuen Kontakt. Ein vorhandener bleibt, wie er ist, wenn Sie hier nichts ändern.',
   suppressed: 'Gesperrt',
+  suppressionReasons: { HARD_BOUNCE: 'Unzustellbar', COMPLAINT: 'Spam-Beschwerde', MANUAL: 'Von Hand' },
+  suppressionHints: {
+    HARD_BOUNCE: 'Sie erhält gar keine E-Mails.',
+    COMPLAINT: 'Sie erhält keine Werbe-E-Mails; Transaktions-E-Mails werden gesendet.',
+    MANUAL: 'Sie erhält gar keine E-Mails.',
+  },
   suppressedTitle: (reason: string) => `Diese Adresse ist gesperrt: ${reason}`,
   suppressedText: 'Daran ändert es nichts, den Kontakt anzumelden.',
   showSuppression: 'Sperre ansehen',

@@ -13,6 +13,7 @@ export const emails: Texts['emails'] = {
   to: 'An',
   from: 'Von',
   reason: 'Grund',
+  noDeliveryReports: 'Das Relay hat keine Zustellungen gemeldet',
   source: 'Herkunft',
   sources: { TRANSACTIONAL: 'API', WORKFLOW: 'Workflow', CAMPAIGN: 'Kampagne' },
   statuses: {

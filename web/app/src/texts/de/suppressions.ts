@@ -6,12 +6,6 @@ export const suppressions: Texts['suppressions'] = {
   search: 'Nach Adresse suchen',
   reason: 'Grund',
   anyReason: 'Jeder Grund',
-  reasons: { HARD_BOUNCE: 'Unzustellbar', COMPLAINT: 'Spam-Beschwerde', MANUAL: 'Von Hand' },
-  reasonHints: {
-    HARD_BOUNCE: 'Sie erhält gar keine E-Mails.',
-    COMPLAINT: 'Sie erhält keine Werbe-E-Mails; Transaktions-E-Mails werden gesendet.',
-    MANUAL: 'Sie erhält gar keine E-Mails.',
-  },
   address: 'Adresse',
   hashOnly: 'Adresse gelöscht, nur ihr Hash ist gespeichert',
   note: 'Notiz',

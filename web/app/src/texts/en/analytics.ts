@@ -19,7 +19,6 @@ export const analytics = {
     opened: 'Opened, with machines',
     clicked: 'Clicked, with machines',
   },
-  noDeliveryReports: 'The relay has reported no deliveries',
   withMachines: (count: string) => `${count} with machines`,
   before: (count: string) => `${count} before`,
   change: { more: 'more than before', less: 'less than before', same: 'as before' },

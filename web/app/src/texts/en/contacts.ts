@@ -9,6 +9,12 @@ export const contacts = {
   subscribedHint: 'Unsubscribed contacts get transactional mail only.',
   addSubscribedHint: 'For a new contact. One that exists already stays as it is unless you change this switch.',
   suppressed: 'Suppressed',
+  suppressionReasons: { HARD_BOUNCE: 'Hard bounce', COMPLAINT: 'Spam complaint', MANUAL: 'Added by hand' },
+  suppressionHints: {
+    HARD_BOUNCE: 'No mail at all is sent to it.',
+    COMPLAINT: 'It gets no marketing mail; transactional mail is sent.',
+    MANUAL: 'No mail at all is sent to it.',
+  },
   suppressedTitle: (reason: string) => `This address is suppressed: ${reason}`,
   suppressedText: 'Subscribing the contact does not change that.',
   showSuppression: 'Show the suppression',

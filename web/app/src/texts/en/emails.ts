@@ -6,6 +6,7 @@ export const emails = {
   to: 'To',
   from: 'From',
   reason: 'Reason',
+  noDeliveryReports: 'The relay has reported no deliveries',
   source: 'Source',
   sources: { TRANSACTIONAL: 'API', WORKFLOW: 'Workflow', CAMPAIGN: 'Campaign' },
   statuses: {

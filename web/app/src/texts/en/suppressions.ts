@@ -4,12 +4,6 @@ export const suppressions = {
   search: 'Search by address',
   reason: 'Reason',
   anyReason: 'Any reason',
-  reasons: { HARD_BOUNCE: 'Hard bounce', COMPLAINT: 'Spam complaint', MANUAL: 'Added by hand' },
-  reasonHints: {
-    HARD_BOUNCE: 'No mail at all is sent to it.',
-    COMPLAINT: 'It gets no marketing mail; transactional mail is sent.',
-    MANUAL: 'No mail at all is sent to it.',
-  },
   address: 'Address',
   hashOnly: 'Address erased, only its hash is kept',
   note: 'Note',
