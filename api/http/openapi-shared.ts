@@ -142,7 +142,8 @@ export function errorResponses(route: Route, headers: object): Responses {
   if (bySession) add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
   else if (isOfProject(route)) add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
   if (access === 'public') {
-    if (method !== 'GET' || route.changesState) add(403, 'A browser with a session sends it from another site (`FORBIDDEN`)');
+    if (method !== 'GET' || route.changesState)
+      add(403, 'A browser with a session sends it from another site (`FORBIDDEN`)');
   } else if (access !== 'operator' && (method !== 'GET' || route.role))
     add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
   else if (takesSession(route) || access === 'projectSession')
