@@ -1,5 +1,5 @@
 // Inserts mails in any state, as if the API had accepted them, for tests of delivery.
-import type { Db } from '../../db/connect.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
 import { Email } from '../../db/models/email.ts';
 import { newId } from '../../platform/ids.ts';
 
@@ -13,14 +13,18 @@ export interface MailRow {
   unknownOutcomes: number;
   dueAt: Date;
   subject: string;
+  fromEmail: string;
   fromName: string;
   replyTo: string;
 }
 
-/** Inserts one mail; its address is derived from its id by default. */
-export async function addMail(db: Db, mail: Partial<MailRow> & { project: string }): Promise<string> {
+/** Inserts one mail, whole, because a sender may be running. Its address is derived from its id by default. */
+export const addMail = (db: Db, mail: Partial<MailRow> & { project: string }): Promise<string> =>
+  inTransaction(db, (trx) => insertMail(trx, mail));
+
+async function insertMail(trx: Db, mail: Partial<MailRow> & { project: string }): Promise<string> {
   const id = newId();
-  await db('emails').insert({
+  await trx('emails').insert({
     id,
     projectId: mail.project,
     contactId: newId(),
@@ -31,13 +35,13 @@ export async function addMail(db: Db, mail: Partial<MailRow> & { project: string
     unknownOutcomes: mail.unknownOutcomes ?? 0,
     ...(mail.dueAt ? { dueAt: mail.dueAt } : {}),
   });
-  await db('email_bodies').insert({ id, projectId: mail.project, html: '<p>Hello</p>' });
-  await db('email_contents').insert({
+  await trx('email_bodies').insert({ id, projectId: mail.project, html: '<p>Hello</p>' });
+  await trx('email_contents').insert({
     emailId: id,
     projectId: mail.project,
     bodyId: id,
     toEmail: mail.to ?? `${id}@example.com`,
-    fromEmail: 'shop@demo.localhost',
+    fromEmail: mail.fromEmail ?? 'shop@demo.localhost',
     fromName: mail.fromName ?? null,
     replyTo: mail.replyTo ?? null,
     subject: mail.subject ?? 'Hello',

@@ -99,8 +99,14 @@ export async function startSmtp(): Promise<SmtpStandIn> {
     behave: (to) => failures.clear(to),
     connections: () => ({ open: sockets.size, total }),
     close,
-    reopen: async () => void (server ?? (await open(port))),
+    // The port may be the source port of somebody's connection for a while.
+    reopen: async () =>
+      void (server ?? (await eventually(() => open(port).catch(onlyIfInUse), { what: `the port ${port}` }))),
   };
+}
+
+function onlyIfInUse(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'EADDRINUSE') throw error;
 }
 
 function serverOptions(

@@ -9,7 +9,7 @@ import type { ResultCounts } from '../../../services/sending/outcome.ts';
 import { addSuppressions } from '../../../services/suppressions/add.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 import { addMail, addMails, mailById } from '../../support/ledger.ts';
-import { setContents, storedMails } from '../../support/rows/mails.ts';
+import { storedMails } from '../../support/rows/mails.ts';
 import { setDomains, setProject, storedDomains } from '../../support/rows/projects.ts';
 import { emptyTables } from '../../support/rows/tables.ts';
 import { counts, inDoubt, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
@@ -175,8 +175,7 @@ describe('mail that is blocked or delayed', () => {
   it("is retried later when its domain's key cannot be decrypted, and other mail is sent", async () => {
     const other = await makeProject(db);
     const broken = await addMail(db, { project });
-    const fine = await addMail(db, { project: other.id });
-    await setContents(db, { emailId: fine }, { fromEmail: `shop@${other.senderDomain}` });
+    const fine = await addMail(db, { project: other.id, fromEmail: `shop@${other.senderDomain}` });
     const signerFor = async (projectId: string) => {
       if (projectId === project) throw new SealError('sealed with a key that is gone');
       return undefined;
