@@ -2,9 +2,8 @@ import type { Db } from '../../db/connect.ts';
 import { eventNameFits, readFieldRoom } from '../../db/models/name-limits.ts';
 import { ApiError, type Violation, validationError } from '../../platform/errors.ts';
 import type { Limits } from '../../platform/limits.ts';
+import type { KeyKind } from '../access/keys.ts';
 import { type Data, type DataChange, readData } from './data.ts';
-
-type KeyKind = 'public' | 'secret';
 
 /** The public key has smaller limits than the project: it may create names only while the project has few. */
 const limitText = (key: KeyKind, limit: number, names: string): string =>

@@ -191,7 +191,7 @@ describe('single actions in the web application', () => {
     expect(sent).to.have.length(1);
   });
 
-  it('tells a MEMBER who may see webhooks and the audit log', async () => {
+  it('shows a MEMBER who may see webhooks and the audit log', async () => {
     const { api, project } = running();
     const { cookie } = await person(api, { project: project.id, role: 'MEMBER' });
     const page = await open(`/p/${project.id}/webhooks`, { cookie });

@@ -99,7 +99,7 @@ export async function startSmtp(): Promise<SmtpStandIn> {
     behave: (to) => failures.clear(to),
     connections: () => ({ open: sockets.size, total }),
     close,
-    // The port may be the source port of somebody's connection for a while.
+    // Another connection may have the port as its source port for a while.
     reopen: async () =>
       void (server ?? (await eventually(() => open(port).catch(onlyIfInUse), { what: `the port ${port}` }))),
   };

@@ -141,7 +141,7 @@ export interface StepType<Config = Data> {
   /** Errors of a well-shaped config: a 400 on saving. Fields are paths inside the config. */
   configErrors?(config: Config, rules: ConfigRules): Violation[];
   /**
-   * Errors that only the database can tell: a 400 on saving; it throws what has another status. `before` is the config that
+   * Errors that need the database: a 400 on saving; it throws what has another status. `before` is the config that
    * this one replaces.
    */
   referenceErrors?(db: Db, projectId: string, config: Config, before: Config | undefined): Promise<Violation[]>;

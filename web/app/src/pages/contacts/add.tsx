@@ -12,7 +12,7 @@ export function AddContactDialog({ opened, onClose }: { opened: boolean; onClose
   const { client, key, projectId } = useApi();
   const navigate = useNavigate();
   const form = useForm({ initialValues: { email: '', subscribed: true } });
-  // Adding somebody who unsubscribed must not subscribe them again: an untouched switch is not sent.
+  // A contact that unsubscribed must not be subscribed by being added again: an untouched switch is not sent.
   const [chosen, setChosen] = useState(false);
   const add = useAction({
     run: (body: { email: string; subscribed?: boolean }) => unwrap(client.POST('/contacts', { body })),
