@@ -171,7 +171,14 @@ function Target({ entry: { target }, onChoose }: TargetProps) {
   if (!id) return type;
   return (
     <Box>
-      <Anchor component="button" type="button" inherit ta="inherit" onClick={() => onChoose({ target: id })}>
+      <Anchor
+        component="button"
+        type="button"
+        inherit
+        ta="inherit"
+        className="breakable"
+        onClick={() => onChoose({ target: id })}
+      >
         {name ?? id}
       </Anchor>
       <Text size="xs" c="dimmed">
