@@ -2,14 +2,14 @@
 // OpenAPI document. `npm run api-types -- --check` fails when a committed file differs; CI runs it.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { AppParts } from '../api/http/context.ts';
 import { openApiOf, undescribedOpenApiOf } from '../api/http/openapi.ts';
 import { routeGroups } from '../api/routes/index.ts';
 import { readSettings } from '../platform/settings.ts';
+import { root } from './root.ts';
 import { runCommand } from './run.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const tool = join(root, 'dev/openapi-types');
 
 interface Target {

@@ -1,12 +1,12 @@
 // `npm run build`: compiles the program to JavaScript, bundles the workflow code for Temporal's sandbox and builds the web
 // application and the documentation.
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { writeBundle } from '../worker/bundle.ts';
 import { BUNDLE, compile } from './compile.ts';
 import { writeDocsSite } from './docs-site.ts';
+import { root } from './root.ts';
 import { writeWebApp } from './web-app.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 
 async function build(): Promise<void> {

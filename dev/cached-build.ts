@@ -12,13 +12,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { extname, join, resolve } from 'node:path';
+import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import { lock } from './lock.ts';
 import { type ReportProgress, withProgress } from './report.ts';
+import { root } from './root.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const cacheDir = join(root, 'node_modules', '.cache', 'everpost');
 const COMPRESSIBLE = ['.html', '.js', '.css', '.svg', '.json'];
 /** A smaller file fits into one packet anyway. */

@@ -1,10 +1,10 @@
 // Builds the client package: `npm pack ./client` runs it before it packs.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { root } from './root.ts';
 import { runCommand } from './run.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'client');
 const viteCli = join(root, 'node_modules/vite/bin/vite.js');
 

@@ -1,9 +1,8 @@
 // Compiles the program to JavaScript. The caller adds the workflow code, bundled for Temporal's sandbox.
 import { cpSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { root } from './root.ts';
 import { runCommand } from './run.ts';
-
-const root = resolve(import.meta.dirname, '..');
 
 export const BUNDLE = 'workflow-bundle.js';
 
@@ -12,10 +11,13 @@ const webApp = join(root, 'web/app');
 const isReadAtRunTime = (file: string): boolean => !file.endsWith('.ts') && !file.startsWith(webApp);
 
 /** `flags` are passed on to tsc. */
-export async function compile(target: string, flags: string[] = []): Promise<void> {
+export async function compile(
+  target: string,
+  { tsconfig = 'tsconfig.build.json', flags = [] }: { tsconfig?: string; flags?: string[] } = {},
+): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  await runCommand(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', target, ...flags], { cwd: root });
+  await runCommand(process.execPath, [tsc, '-p', tsconfig, '--outDir', target, ...flags], { cwd: root });
   // Templates and SQL files are read at run time.
   for (const folder of ['web', 'db'])
     cpSync(join(root, folder), join(target, folder), { recursive: true, filter: isReadAtRunTime });

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { builtDir, type CachedBuild, directoryOf, filesOf, writeBuild } from './cached-build.ts';
 import type { ReportProgress } from './report.ts';
+import { root } from './root.ts';
 import { runCommand } from './run.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'docs');
 /** Pages for maintainers, and what VitePress writes while it builds. */
 const LEFT_OUT = ['decisions', '.vitepress/.temp', '.vitepress/cache'].map((name) => join(source, name) + sep);

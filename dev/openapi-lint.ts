@@ -1,14 +1,15 @@
 // `npm run api-lint`: checks our OpenAPI document with a public linter. CI runs it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { AppParts } from '../api/http/context.ts';
 import { openApiOf } from '../api/http/openapi.ts';
 import { routeGroups } from '../api/routes/index.ts';
 import { readSettings } from '../platform/settings.ts';
+import { root } from './root.ts';
 import { runCommand } from './run.ts';
 
-const tool = resolve(import.meta.dirname, 'openapi-lint');
+const tool = join(root, 'dev/openapi-lint');
 
 async function lint(): Promise<void> {
   if (!existsSync(join(tool, 'node_modules/@redocly/cli')))

@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { readSettings } from '../platform/settings.ts';
 import { CHROMIUM_ARGS, findChromium } from './chromium.ts';
+import { root } from './root.ts';
 import type { StackInfo } from './stack/banner.ts';
 import { SAMPLE_CAMPAIGN } from './stack/sample-content.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const target = join(root, 'docs/img');
 const MAX_BYTES = 120_000;
 const MAILS_PER_MINUTE = 60;

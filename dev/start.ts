@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { readSettings } from '../platform/settings.ts';
 import { type ReportProgress, seconds } from './report.ts';
+import { root } from './root.ts';
 import { banner } from './stack/banner.ts';
 import { Home } from './stack/home.ts';
 import { launcherGone } from './stack/launcher.ts';
@@ -12,7 +13,6 @@ import { stopOrphans } from './stack/orphans.ts';
 import { ProcessGroup } from './stack/process-group.ts';
 import { buildDocs, removeStackFile, signInLink, stackFile, startStack } from './stack/stack.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const print: ReportProgress = (line) => console.log(line);
 /** When this process was started. */
 const startedAt = performance.timeOrigin;

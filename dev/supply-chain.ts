@@ -2,12 +2,12 @@
 // without network, except that vulnerabilities are then not looked up, which it says.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { root } from './root.ts';
 import { auditPackages } from './supply-chain/audit.ts';
 import { licenceViolations, readLicences } from './supply-chain/licences.ts';
 import { scanForSecrets } from './supply-chain/secrets.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'dist', 'supply-chain');
 
 function main(): number {

@@ -1,100 +1,117 @@
-// `npm test`: fetches the Temporal servers once, then runs mocha. All tests run in two mochas, side by side.
-// `npm test -- --all` runs the slow ones too (`*.matrix.ts`), `npm test -- --ci` also a cluster.
-// Other arguments go to a single mocha: `npm test -- test/api/track.test.ts`, `npm test -- --grep 'wait for'`.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { constants, tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import type { ProcessExit } from './child.ts';
+// `npm test`: fetches the Temporal servers once, compiles program and tests, and runs the test files in a pool of mochas.
+
+import { availableParallelism, constants } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { findTemporalServer } from './cluster/temporal-binaries.ts';
 import { docsSiteDir } from './docs-site.ts';
-import { compiledProgram } from './program.ts';
-import { toStderr, withProgress } from './report.ts';
-import { type Program, runSideBySide } from './side-by-side.ts';
+import { compiledProgram, compiledTests } from './program.ts';
+import { toStderr } from './report.ts';
+import { root } from './root.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { findTemporalCli, findTestServer } from './temporal-server.ts';
-import { ciFiles, inTwoParts, summary, type TestCounts, type TestPart, testFiles } from './test-parts.ts';
+import { ciFiles, namedFiles, plan, readTimes, recordTimes, testFiles } from './testing/files.ts';
+import type { FileResult } from './testing/messages.ts';
+import { type PoolOutcome, TestPool } from './testing/pool.ts';
+import { SharedServers } from './testing/servers.ts';
+import { fileLine, summary } from './testing/summary.ts';
 import { webAppDir } from './web-app.ts';
 
-const root = resolve(import.meta.dirname, '..');
-const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
+const USAGE = `npm test                              all tests but the slow ones (*.matrix.ts, *.slow.ts)
+npm test -- test/api/track.test.ts    one or more files or folders
+npm test -- --grep 'wait for'         only tests whose title matches
+npm test -- --all                     with *.matrix.ts, as every page of the web application
+npm test -- --ci                      with *.matrix.ts and a Temporal cluster, as CI does
+npm test -- --times                   prints the time of every file
+npm test -- --record-times            writes the times to test/times.json, which orders the files`;
+
+/** Files that mostly wait run this many at once, besides those that keep a core busy. */
+const WAITING = 4;
+
+interface Options {
+  files: string[];
+  grep: string | undefined;
+  all: boolean;
+  ci: boolean;
+  times: boolean;
+  record: boolean;
+}
+
+function readOptions(args: string[]): Options {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      grep: { type: 'string', short: 'g' },
+      all: { type: 'boolean', default: false },
+      ci: { type: 'boolean', default: false },
+      times: { type: 'boolean', default: false },
+      'record-times': { type: 'boolean', default: false },
+    },
+  });
+  const { grep, all, ci, times, 'record-times': record } = values;
+  return { files: namedFiles(root, positionals), grep, all: all || ci, ci, times, record };
+}
 
 async function main(args: string[]): Promise<number> {
+  const options = readOptions(args);
+  const files = options.files.length > 0 ? options.files : testFiles(root, options);
+  if (options.ci) files.push(...ciFiles);
   const env = {
     ...process.env,
+    EVERPOST_TEST_CHILD: 'true',
+    ...(process.stdout.isTTY && { EVERPOST_TEST_COLOR: 'true' }),
     TEMPORAL_CLI_PATH: await findTemporalCli(toStderr),
     TEMPORAL_TEST_SERVER_PATH: await findTestServer(toStderr),
   };
-  const folder = mkdtempSync(join(tmpdir(), 'everpost-mocha-'));
+  const tests = await compiledTests(toStderr);
+  if (options.files.length === 0) await buildAll(options);
+  const servers = new SharedServers();
+  const pool = new TestPool({
+    entry: join(tests, 'test/support/mocha-child.js'),
+    env,
+    cwd: root,
+    busy: availableParallelism(),
+    waiting: WAITING,
+    grep: options.grep,
+    addressOf: (server) => servers.addressOf(server),
+    onFailure: (file, failure) => console.error(`FAILED: ${file}: ${failure}`),
+    onResult: (result) => print(result, options),
+  });
+  let stoppedBy: NodeJS.Signals | undefined;
+  void stopSignal().then((signal) => {
+    stoppedBy = signal;
+    pool.stop('SIGTERM');
+  });
   try {
-    const [only] = args.length === 1 ? args : [];
-    const [all, ci] = [only === '--all' || only === '--ci', only === '--ci'];
-    return await (args.length > 0 && !all ? runSome(args, folder, env) : runAll(folder, env, { all, ci }));
+    const outcome = await pool.run(plan(files, readTimes(root)));
+    return stoppedBy ? 128 + constants.signals[stoppedBy] : report(outcome, options);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await servers.stop();
   }
 }
 
-const isSpec = (arg: string): boolean => /\.test\.ts$/.test(arg) || arg.startsWith('test/');
-
-async function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
-  // Mocha adds the files of its arguments to those of its configuration; only the named files are to run.
-  const config = configuration(join(folder, 'mocharc.json'), args.some(isSpec) ? { spec: [] } : {});
-  const { code, signal } = await run({ args: [...config, ...args], env, cwd: root }, stopSignal());
-  return code ?? exitCodeOf(signal);
-}
-
-function run({ args, env, cwd }: Program, stopped: Promise<NodeJS.Signals>): Promise<ProcessExit> {
-  const child = spawn(process.execPath, args, { cwd, env, stdio: 'inherit' });
-  void stopped.then((signal) => child.kill(signal));
-  return new Promise((done, failed) => {
-    child.once('error', failed);
-    child.once('exit', (code, signal) => done({ code, signal }));
-  });
-}
-
-interface Selection {
-  all: boolean;
-  ci: boolean;
-}
-
-async function runAll(folder: string, env: NodeJS.ProcessEnv, { all, ci }: Selection): Promise<number> {
-  // Built before any test timeout runs. Where it cannot be built, the test of the cluster fails with the same message.
+/** Before any test timeout runs, and before several children need the same. */
+async function buildAll({ ci }: Options): Promise<void> {
+  // Where it cannot be built, the test of the cluster fails with the same message.
   if (ci) await findTemporalServer(toStderr).catch((error: Error) => toStderr(error.message));
-  // Compiled before any test timeout runs, and before both parts need it at once.
-  await withProgress(toStderr, 'Compiling the program', compiledProgram);
+  await compiledProgram(toStderr);
   await webAppDir(toStderr);
   await docsSiteDir(toStderr);
-  const parts = inTwoParts(testFiles(root, { all }));
-  const resultOf = (n: number) => join(folder, `result-${n}.json`);
-  const programOf = ({ files }: TestPart, n: number): Program => {
-    const config = configuration(join(folder, `mocharc-${n}.json`), { spec: files });
-    // A mocha whose output goes to a file does not detect the terminal.
-    const color = process.stdout.isTTY ? ['--color'] : [];
-    return { args: [...config, ...color, '--reporter-option', `result=${resultOf(n)}`], env, cwd: root };
-  };
-  const [first, second] = parts.map(programOf) as [Program, Program];
-  toStderr(`${parts[0].name} are shown first; ${parts[1].name} run in parallel and are shown afterwards.`);
-  const stopped = stopSignal();
-  const write = (text: string | Uint8Array) => process.stdout.write(text);
-  const { exits, endedBy } = await runSideBySide(first, second, {
-    file: join(folder, 'output'),
-    stopSignal: stopped,
-    write,
-  });
-  if (endedBy) return exitCodeOf(endedBy);
-  const outcomes = parts.map(({ name }, n) => ({
-    name,
-    exit: exits[n] as ProcessExit,
-    counts: readCounts(resultOf(n)),
-  }));
-  if (ci) {
-    const [name, n] = ['slow tests', parts.length];
-    const exit = await run(programOf({ name, files: ciFiles }, n), stopped);
-    outcomes.push({ name, exit, counts: readCounts(resultOf(n)) });
-  }
-  const { lines, failed } = summary(outcomes);
+}
+
+/** Prints the titles of a file that failed, or that was named. */
+function print(result: FileResult, { files, grep }: Options): void {
+  const wholeOutput = result.failed > 0 || files.length > 0;
+  if (wholeOutput) console.log(`\n${result.file}\n${result.output}`);
+  else if (!grep || result.passed > 0) console.log(fileLine(result));
+}
+
+function report(outcome: PoolOutcome, { files, grep, times, record }: Options): number {
+  const ranAllApiTests = files.length === 0 && !grep;
+  const { lines, failed } = summary(outcome, { allTimes: times, ranAllApiTests });
+  if (record && failed === 0)
+    recordTimes(root, Object.fromEntries(outcome.results.map(({ file, seconds, cpu }) => [file, { seconds, cpu }])));
   console.log(`\n${lines.join('\n')}`);
   return failed > 0 ? 1 : 0;
 }
@@ -107,30 +124,14 @@ function stopSignal(): Promise<NodeJS.Signals> {
   return Promise.race([signals, launcherGone().then(() => 'SIGTERM' as const)]);
 }
 
-/** Returns Node's arguments for mocha itself: mocha's launcher starts a second Node and does not pass every signal on. */
-function configuration(file: string, changes: { spec?: string[] }): string[] {
-  const config = JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8')) as { import: string; spec: string[] };
-  const { import: loader, ...rest } = { ...config, ...changes };
-  writeFileSync(file, JSON.stringify(rest));
-  return ['--import', loader, mocha, '--config', file];
-}
-
-function readCounts(file: string): TestCounts | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as TestCounts;
-  } catch {
-    return undefined;
-  }
-}
-
-const exitCodeOf = (signal: NodeJS.Signals | null): number => 128 + (signal ? constants.signals[signal] : 0);
-
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
   },
   (error: unknown) => {
+    const isUsage = error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
     console.error(error instanceof Error ? error.message : error);
+    if (isUsage) console.error(`\n${USAGE}`);
     process.exitCode = 1;
   },
 );

@@ -1,9 +1,9 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { builtDir, type CachedBuild, filesOf, writeBuild } from './cached-build.ts';
 import type { ReportProgress } from './report.ts';
+import { root } from './root.ts';
 import { runCommand } from './run.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'web/app');
 
 const webApp: CachedBuild = {

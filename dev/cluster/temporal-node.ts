@@ -5,6 +5,7 @@ import { Connection } from '@temporalio/client';
 import { stringify } from 'yaml';
 import { type Child, startChild, waitUntilReady } from '../child.ts';
 import { canConnect, portOrFree } from '../ports.ts';
+import { root } from '../root.ts';
 import { execute } from '../run.ts';
 import type { TemporalBinaries } from './temporal-binaries.ts';
 
@@ -18,7 +19,7 @@ const HOST = '127.0.0.1';
 /** Cannot be changed later. Enough for some dozens of nodes. */
 const HISTORY_SHARDS = 64;
 
-const script = resolve(import.meta.dirname, '../../ops/compose/temporal-schema.sh');
+const script = resolve(root, 'ops/compose/temporal-schema.sh');
 
 /** Creates both databases and brings their schema up to date, with the script of docker-compose.yml. */
 export async function prepareDatabases({ sqlTool }: TemporalBinaries, postgresUrl: string, dir: string): Promise<void> {

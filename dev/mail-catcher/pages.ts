@@ -1,5 +1,7 @@
 // Web pages: a list, and a mail. Content of a mail is untrusted: escaped, or shown in a sandboxed frame.
+import { join } from 'node:path';
 import nunjucks from 'nunjucks';
+import { root } from '../root.ts';
 import { type CatcherRequest, plainReply, type Reply } from './api.ts';
 import type { Message } from './message.ts';
 import type { MailStore } from './store.ts';
@@ -11,7 +13,7 @@ const FRAME_POLICY = `sandbox ${FRAME}; default-src 'none'; img-src * data:; sty
 const PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; form-action 'self'; base-uri 'none'";
 
-const views = new nunjucks.Environment(new nunjucks.FileSystemLoader(import.meta.dirname), {
+const views = new nunjucks.Environment(new nunjucks.FileSystemLoader(join(root, 'dev/mail-catcher')), {
   autoescape: true,
   throwOnUndefined: false,
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { BackupCommands, BackupManifest } from '../../cli/backup.ts';
 import { migrations } from '../../db/migrations/index.ts';
+import { root } from '../root.ts';
 import { execute } from '../run.ts';
 import { AlreadyRunning, Home } from './home.ts';
 import { stopOrphans } from './orphans.ts';
@@ -13,7 +14,6 @@ const KEPT = ['postgres', 'postgres.password', 'temporal', 'mail', 'uploads', 'c
 const MANIFEST = 'backup.json';
 const PRODUCT = 'everpost';
 const FORMAT = 1;
-const root = resolve(import.meta.dirname, '../..');
 
 const backup: BackupCommands['backup'] = (homeDir, file) =>
   withStoppedStack(homeDir, async (home) => {

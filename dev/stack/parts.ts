@@ -1,8 +1,9 @@
 // Starts the five parts of the stack.
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Child, type ChildOptions, startChild, waitUntilReady } from '../child.ts';
 import { startPostgres } from '../postgres.ts';
 import type { ReportProgress } from '../report.ts';
+import { root } from '../root.ts';
 import { findTemporalCli, startDevServer } from '../temporal-server.ts';
 import type { Home } from './home.ts';
 import type { ProcessGroup } from './process-group.ts';
@@ -23,8 +24,6 @@ export interface StackContext {
   processGroup: ProcessGroup;
   ports: Ports;
 }
-
-const root = resolve(import.meta.dirname, '../..');
 
 export async function postgresPart({ home, processGroup, ports }: StackContext): Promise<string> {
   const { url } = await startPostgres({

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { LimitedProcess, type ProcessLimits } from '../../platform/limited-process.ts';
 import { restrictedProcessFlags, sourceExtension } from '../../platform/process-flags.ts';
@@ -47,7 +47,7 @@ export class ComposeProcess {
   private readonly evicted = new Set<number>();
 
   constructor({ settings, limits, entry = ENTRY }: ComposeProcessOptions) {
-    const execArgv = restrictedProcessFlags(PROGRAM);
+    const execArgv = restrictedProcessFlags([...PROGRAM, dirname(entry)]);
     const more = { settings, hasResultPipe: true };
     this.process = new LimitedProcess({ name: 'compose process', entry, execArgv, limits, ...more });
     this.sent = new LRUCache({

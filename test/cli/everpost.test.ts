@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { main } from '../../cli/main.ts';
+import { root } from '../../dev/root.ts';
 import { verifyPassword } from '../../platform/crypto/secrets.ts';
 import { newId } from '../../platform/ids.ts';
 import { findByKey } from '../../services/access/keys.ts';
@@ -32,7 +33,6 @@ import { storedProject } from '../support/rows/projects.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace } from '../support/temporal-work.ts';
 
-const root = join(import.meta.dirname, '../..');
 const emptyHome = mkdtempSync(join(tmpdir(), 'everpost-cli-'));
 
 interface Result {

@@ -4,9 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect } from 'chai';
 import { routeTools } from '../../cli/mcp/tools.ts';
 import { compiledProgram } from '../../dev/program.ts';
+import { root } from '../../dev/root.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-
-const root = join(import.meta.dirname, '../..');
 
 interface Answered {
   isError: boolean;

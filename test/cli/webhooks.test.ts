@@ -1,15 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import { root } from '../../dev/root.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { storedDeliveries } from '../support/rows/webhooks.ts';
 import { eventually } from '../support/waiting.ts';
 import { driveWebhooks, relayWebhooks } from '../support/webhooks.ts';
-
-const root = join(import.meta.dirname, '../..');
 
 describe('npx everpost webhooks', () => {
   let api: TestApi;

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { connectDb, type Db } from '../../db/connect.ts';
@@ -6,6 +6,7 @@ import { changedFunctions, functionsAfterTables, functionsBeforeTables } from '.
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import { startChild } from '../../dev/child.ts';
+import { root } from '../../dev/root.ts';
 import { newId } from '../../platform/ids.ts';
 import { atEnd, runDirectory } from '../support/cleanup.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -114,7 +115,6 @@ describe('migrations', () => {
     const killWhileBlocked = async (conflicting: string): Promise<void> => {
       await blocker.query('begin');
       await blocker.query(conflicting);
-      const root = resolve(import.meta.dirname, '../..');
       const child = await startChild({
         name: 'migrate',
         command: process.execPath,

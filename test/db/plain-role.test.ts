@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { connectDb, type Db } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
 import { query } from '../../dev/postgres.ts';
+import { root } from '../../dev/root.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { cleanContactIndexes } from '../../services/contacts/upkeep.ts';
 import { createDomain } from '../../services/domains/create.ts';
@@ -25,7 +26,7 @@ describe('the database role of docker compose', () => {
 
   before(async () => {
     server = await createEmptyDatabase();
-    const script = readFileSync(join(import.meta.dirname, '../../db/roles.sh'), 'utf8');
+    const script = readFileSync(join(root, 'db/roles.sh'), 'utf8');
     const [, sql = ''] = /<<'SQL'\n([\s\S]*)SQL\n/.exec(script) ?? [];
     const statements = sql
       .replace(/\beverpost\b/g, app)

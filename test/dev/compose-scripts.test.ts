@@ -3,6 +3,7 @@ import { mkdtempSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { toStderr } from '../../dev/report.ts';
+import { root } from '../../dev/root.ts';
 import { execute } from '../../dev/run.ts';
 import { findTemporalCli } from '../../dev/temporal-server.ts';
 import { createTemporal } from '../../temporal/connection.ts';
@@ -23,7 +24,7 @@ describe('ops/compose/temporal-namespace.sh', () => {
       TEMPORAL_ADDRESS: address,
       TEMPORAL_NAMESPACE: namespace,
     };
-    const script = resolve(import.meta.dirname, '../../ops/compose/temporal-namespace.sh');
+    const script = resolve(root, 'ops/compose/temporal-namespace.sh');
     for (let run = 1; run <= 2; run++) await execute('sh', [script], { env });
     const temporal = createTemporal(temporalSettings(address, namespace));
     expect(await temporal.check()).to.equal(true);

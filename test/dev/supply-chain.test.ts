@@ -1,12 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { root } from '../../dev/root.ts';
 import { readAudit } from '../../dev/supply-chain/audit.ts';
 import { isAllowedLicence, licenceViolations, readLicences } from '../../dev/supply-chain/licences.ts';
 import { scanForSecrets, secretsIn } from '../../dev/supply-chain/secrets.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 describe('the supply chain', () => {
   it('has packages with known licences only', () => {

@@ -1,13 +1,13 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { buildClientPackage } from '../../dev/client-package.ts';
+import { root } from '../../dev/root.ts';
 import { execute } from '../../dev/run.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { runDirectory } from '../support/cleanup.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const MAX_TRACK_BYTES = 2_000;
 
 /** A program of a user of the package. Every line marked must fail to compile. */

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { root } from '../../dev/root.ts';
 import { runDirectory } from '../support/cleanup.ts';
 import {
   codeBlocks,
@@ -10,8 +11,6 @@ import {
   pagesWithShellBlocks,
   startDocumentedStack,
 } from '../support/documentation.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 /** The path of a newcomer, in this order. All pages, each on a stack of its own, are in `documentation.slow.ts`. */
 const FIRST_PAGES = [

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Child, startChild, waitUntilReady } from '../../dev/child.ts';
 import { freePort } from '../../dev/ports.ts';
 import { compiledProgram } from '../../dev/program.ts';
+import { root } from '../../dev/root.ts';
 import { type ApiProject, createProjectWithClients } from '../support/api.ts';
 import { atEnd, runDirectory } from '../support/cleanup.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
@@ -25,7 +26,7 @@ describe('an API on a full disk', () => {
       // No file may be longer than 16 blocks of 512 or 1,024 bytes, which depends on the shell.
       command: 'sh',
       args: ['-c', 'ulimit -f 16 && exec "$0" "$@"', process.execPath, join(await compiledProgram(), 'api/server.js')],
-      cwd: resolve(import.meta.dirname, '../..'),
+      cwd: root,
       env: {
         ...withoutSettings(process.env),
         ...{ NODE_ENV: 'test', HOST: '127.0.0.1', PORT: String(port), BASE_URL: url, LOG_LEVEL: 'debug' },

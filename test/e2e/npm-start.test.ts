@@ -12,14 +12,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { isRunning, type ProcessIdentity } from '../../dev/process-identity.ts';
+import { root } from '../../dev/root.ts';
 import type { StackInfo } from '../../dev/stack/banner.ts';
 import { withoutSettings } from '../support/processes.ts';
 import { eventually } from '../support/waiting.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 120_000;
 
 describe('npm start', () => {

@@ -1,7 +1,8 @@
 // A release was rolled back: executions have a history that the code of now does not match.
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
+import { root } from '../../dev/root.ts';
 import { readOverview } from '../../services/operators/overview.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { cachedBundle } from '../../worker/bundle.ts';
@@ -42,7 +43,7 @@ describe('an execution whose workflow task fails again and again', () => {
       connection,
       namespace: temporal.namespace,
       taskQueue: taskQueues.workflows,
-      workflowBundle: await cachedBundle(resolve(import.meta.dirname, '../support/other-execution.ts')),
+      workflowBundle: await cachedBundle(join(root, 'test/support/other-execution.ts')),
     });
     const timerStarted = async () => {
       const row = await stack.database.db('executions').first('id', 'projectId', 'generation');

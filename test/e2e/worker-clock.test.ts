@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { root } from '../../dev/root.ts';
 import { client } from '../support/api.ts';
 import { runDirectory } from '../support/cleanup.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
@@ -12,7 +13,7 @@ import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
 const HOUR_MS = 3_600_000;
-const preload = pathToFileURL(join(import.meta.dirname, '../../proof/clock-preload.mjs')).href;
+const preload = pathToFileURL(join(root, 'proof/clock-preload.mjs')).href;
 
 describe('a worker whose clock is wrong', () => {
   let temporal: OwnNamespace;

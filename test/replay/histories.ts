@@ -1,10 +1,10 @@
 // Golden histories by the version that recorded them: `test/replay/histories/<version>/<workflow type>-<n>.json`.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { root } from '../../dev/root.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-const folder = join(import.meta.dirname, 'histories');
+const folder = join(root, 'test/replay/histories');
 
 /** The version that is being developed; new histories are recorded for it. */
 export const currentVersion: string = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;

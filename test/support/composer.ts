@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { sourceExtension } from '../../platform/process-flags.ts';
 import { Composer, type ComposerOptions } from '../../services/sending/composer.ts';
 import { atEnd } from './cleanup.ts';
 import { testLinkSettings } from './links.ts';
@@ -22,6 +23,6 @@ export const poisonousComposer = (options: Partial<ComposerOptions> = {}): Compo
     settings: testLinkSettings,
     log: pino({ level: 'silent' }),
     processes: 1,
-    entry: join(import.meta.dirname, 'poisonous-compose-child.ts'),
+    entry: join(import.meta.dirname, `poisonous-compose-child${sourceExtension}`),
     ...options,
   });

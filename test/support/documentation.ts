@@ -14,13 +14,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { compiledProgram } from '../../dev/program.ts';
+import { root } from '../../dev/root.ts';
 import { webAppDir } from '../../dev/web-app.ts';
 import { withoutSettings } from './processes.ts';
 import { eventually } from './waiting.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 120_000;
 const PAGE_WITHIN_MS = 120_000;
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { sourceExtension } from '../../platform/process-flags.ts';
 import { atEnd } from './cleanup.ts';
 import type { GrowthMessage, GrowthViolation } from './growth-child.ts';
 
@@ -24,7 +25,9 @@ export function startGrowth(which: 'every fourth' | 'others'): Growth {
     await once(running, 'exit');
   };
   const start = async (): Promise<ChildProcess> => {
-    const started = fork(join(import.meta.dirname, 'growth-child.ts'), [which], { execArgv: ['--import', 'tsx'] });
+    const started = fork(join(import.meta.dirname, `growth-child${sourceExtension}`), [which], {
+      execArgv: sourceExtension === '.ts' ? ['--import', 'tsx'] : [],
+    });
     child = started;
     await once(started, 'message');
     return started;

@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
-import { join, resolve } from 'node:path';
 import fc from 'fast-check';
-import type { Context, Suite, Test } from 'mocha';
-import { testFiles } from '../../dev/test-parts.ts';
+import type { Context } from 'mocha';
 import { endAll } from './cleanup.ts';
 import { answerDifferences } from './declared-answers.ts';
 import { setCurrentTest, watcherViolations } from './statement-watcher.ts';
@@ -27,21 +25,11 @@ export const mochaHooks = {
   afterEach(this: Context) {
     setCurrentTest(`a hook after ${this.currentTest?.titlePath().join(' > ')}`);
   },
-  afterAll(this: Context) {
-    const ranAll = this.test?.parent ? ranAllApiTests(this.test.parent) : false;
-    const violations = [...watcherViolations(ranAll), ...answerDifferences(ranAll)];
+  afterAll() {
+    const violations = [...watcherViolations(), ...answerDifferences()];
     if (violations.length > 0) throw new Error(violations.join('\n'));
   },
 };
-
-function ranAllApiTests(root: Suite): boolean {
-  const tests: Test[] = [];
-  root.eachTest((test) => void tests.push(test));
-  const files = new Set(tests.map(({ file }) => file));
-  const project = resolve(import.meta.dirname, '../..');
-  const wanted = testFiles(project).filter((file) => file.startsWith('test/api/'));
-  return tests.every((test) => test.isPassed()) && wanted.every((file) => files.has(join(project, file)));
-}
 
 const LEAK_AFTER_MS = 15_000;
 

@@ -3,13 +3,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { root } from '../../dev/root.ts';
 import type { StackInfo } from '../../dev/stack/banner.ts';
 import { type Client, client } from './api.ts';
 import { type Env, withoutSettings } from './processes.ts';
 import { eventually } from './waiting.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 180_000;
 
 export class OneCommandStack {

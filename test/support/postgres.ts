@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { freePort } from '../../dev/ports.ts';
 import { type Postgres, query, startPostgres } from '../../dev/postgres.ts';
+import { TEST_POSTGRES } from '../../dev/testing/servers.ts';
 import { atEnd, once, runDirectory } from './cleanup.ts';
+import { isRunnerChild, sharedServer } from './runner.ts';
 
 export interface TestDatabase {
   url: string;
@@ -18,26 +21,37 @@ export interface OwnPostgres {
   kill(): Promise<void>;
 }
 
-// The data need not survive a crash of the machine, so nothing is flushed to disk.
-const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'on', max_connections: '200' };
 const TEMPLATE = 'everpost_template';
 
-const server = once(async (): Promise<Postgres> => {
+const serverUrl = once(async (): Promise<string> => {
+  if (isRunnerChild) return sharedServer('postgres');
   const dataDir = join(runDirectory(), 'postgres');
-  const postgres = await startPostgres({ dataDir, port: await freePort(), settings, logFile: `${dataDir}.log` });
+  const options = { dataDir, port: await freePort(), settings: TEST_POSTGRES, logFile: `${dataDir}.log` };
+  const postgres = await startPostgres(options);
   atEnd(() => postgres.stop());
-  return postgres;
+  return postgres.url;
 });
 
 /** Migrated once and copied for every test file, which takes a fraction of a second. */
 const template = once(async () => {
-  const { url } = await server();
-  await query(url, `create database ${TEMPLATE}`);
-  await migrate(withDatabase(url, TEMPLATE));
+  const url = await serverUrl();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    // The children of a run share the server: the first one migrates.
+    await client.query('select pg_advisory_lock(1)');
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [TEMPLATE]);
+    if (rowCount) return;
+    await client.query(`create database ${TEMPLATE}_draft`);
+    await migrate(withDatabase(url, `${TEMPLATE}_draft`));
+    await client.query(`alter database ${TEMPLATE}_draft rename to ${TEMPLATE}`);
+  } finally {
+    await client.end();
+  }
 });
 
 export async function createDatabase(): Promise<TestDatabase> {
-  const { url } = await server();
+  const url = await serverUrl();
   await template();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await query(url, `create database ${name} template ${TEMPLATE}`);
@@ -49,7 +63,7 @@ export async function createDatabase(): Promise<TestDatabase> {
 
 /** Creates a database without tables, for tests of the migrations. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
-  const { url } = await server();
+  const url = await serverUrl();
   const name = `empty_${randomUUID().replaceAll('-', '')}`;
   await query(url, `create database ${name}`);
   return {
@@ -61,7 +75,8 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const dataDir = join(runDirectory(), `postgres-${randomUUID()}`);
   const port = await freePort();
-  const startServer = () => startPostgres({ dataDir, port, database: 'everpost', settings, logFile: `${dataDir}.log` });
+  const startServer = () =>
+    startPostgres({ dataDir, port, database: 'everpost', settings: TEST_POSTGRES, logFile: `${dataDir}.log` });
   let current: Postgres = await startServer();
   atEnd(() => current.stop());
   await migrate(current.url);

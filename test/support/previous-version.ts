@@ -2,11 +2,10 @@
 // out (docs/decisions/111-rolling-migrations.md).
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { migrations } from '../../db/migrations/index.ts';
+import { root } from '../../dev/root.ts';
 import { runDirectory } from './cleanup.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 

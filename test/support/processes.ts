@@ -1,10 +1,11 @@
 // Runs the API and the worker as separate processes, as in production, which a test may kill.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Child, type ProcessExit, startChild, waitUntilReady } from '../../dev/child.ts';
 import { freePort } from '../../dev/ports.ts';
 import { compiledProgram } from '../../dev/program.ts';
+import { root } from '../../dev/root.ts';
 import { settingsSchema } from '../../platform/settings.ts';
 import type { WorkerRole } from '../../worker/roles.ts';
 import { atEnd, runDirectory } from './cleanup.ts';
@@ -23,8 +24,6 @@ export interface ServiceProcess {
   /** For SIGSTOP and SIGCONT, which pause a process. */
   signal(signal: NodeJS.Signals): void;
 }
-
-const root = resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 180_000;
 const SHUTDOWN_STEPS = [{ signal: 'SIGTERM' as const, waitMs: 60_000 }];
 

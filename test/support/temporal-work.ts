@@ -1,10 +1,11 @@
 // Temporal clients, workers and activities inside the test process.
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Info } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
+import { root } from '../../dev/root.ts';
 import { createTemporal, type Temporal } from '../../temporal/connection.ts';
 import { ensureSearchAttributes } from '../../temporal/search-attributes.ts';
 import { type Bundle, cachedBundle } from '../../worker/bundle.ts';
@@ -59,4 +60,4 @@ export async function bareNamespace(server?: { address: string }): Promise<OwnNa
 export const nativeConnection = (address: string): Promise<NativeConnection> => NativeConnection.connect({ address });
 
 /** Bundles the workflows of `test/support/workflows.ts`. */
-export const testBundle = (): Promise<Bundle> => cachedBundle(resolve(import.meta.dirname, 'workflows.ts'));
+export const testBundle = (): Promise<Bundle> => cachedBundle(join(root, 'test/support/workflows.ts'));

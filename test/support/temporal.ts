@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { freePort } from '../../dev/ports.ts';
 import { toStderr } from '../../dev/report.ts';
-import { type DevServer, findTemporalCli, findTestServer, startDevServer, warmUp } from '../../dev/temporal-server.ts';
+import { findTemporalCli, findTestServer, startDevServer, warmUp } from '../../dev/temporal-server.ts';
 import { atEnd, once, runDirectory } from './cleanup.ts';
+import { isRunnerChild, sharedServer } from './runner.ts';
 
 const cli = once(() => findTemporalCli(reportProgress));
 const testServer = once(() => findTestServer(reportProgress));
@@ -15,7 +16,8 @@ function reportProgress(line: string): void {
 }
 
 /** The full server, in memory, shared by all test files of a run. Tests must not stop it. */
-export const devServer = once(async (): Promise<DevServer> => {
+export const devServer = once(async (): Promise<{ address: string }> => {
+  if (isRunnerChild) return { address: await sharedServer('temporal') };
   const server = await startDevServer({
     cli: await cli(),
     port: await freePort(),

@@ -3,9 +3,9 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 import { diagrams } from '../../dev/diagrams/diagrams.ts';
 import { draw } from '../../dev/diagrams/draw.ts';
+import { root } from '../../dev/root.ts';
 import { pageFiles } from '../../docs/.vitepress/pages.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const docs = join(root, 'docs');
 const read = (file: string): string => readFileSync(file, 'utf8');
 const markdownIn = (folder: string): string[] =>

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-
-const root = join(import.meta.dirname, '../..');
+import { root } from '../../dev/root.ts';
 
 const folders = [
   'activities',

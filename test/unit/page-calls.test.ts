@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { NOT_ON_OPENING, PAGE_CALLS } from '../../bench/pages-calls.ts';
+import { root } from '../../dev/root.ts';
 
-const app = resolve(import.meta.dirname, '../../web/app/src');
+const app = resolve(root, 'web/app/src');
 /** Written by `npm run api-types`. */
 const GENERATED = 'api/session-schema.ts';
 

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
-
-const root = join(import.meta.dirname, '../..');
+import { root } from '../../dev/root.ts';
 
 /** The folders that each folder may import values from, besides itself. See docs/architecture.md. */
 const allowedImports: Record<string, string[]> = {

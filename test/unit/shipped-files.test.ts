@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { root } from '../../dev/root.ts';
 import { type SettingName, settingsSchema } from '../../platform/settings.ts';
 
-const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const names = Object.keys(settingsSchema) as SettingName[];
 

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { tsImport } from 'tsx/esm/api';
+import { root } from '../../dev/root.ts';
 
 type Text = string | ((...given: unknown[]) => string);
 type Catalogue = Map<string, Text>;
 
-const source = resolve(import.meta.dirname, '../../web/app/src');
+const source = resolve(root, 'web/app/src');
 
 /** Texts that are the same in both languages. */
 const SAME = new Set([
@@ -55,7 +57,10 @@ function flatten(value: unknown, path = ''): [string, Text][] {
 
 /** The texts are read as files: they belong to a program with the types of a browser. */
 async function load(file: string, name: string): Promise<Record<string, unknown>> {
-  const module = (await import(join(source, 'texts', file))) as Record<string, Record<string, unknown>>;
+  const module = (await tsImport(join(source, 'texts', file), import.meta.url)) as Record<
+    string,
+    Record<string, unknown>
+  >;
   return module[name] ?? {};
 }
 

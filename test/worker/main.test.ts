@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/ports.ts';
 import { compiledProgram } from '../../dev/program.ts';
+import { root } from '../../dev/root.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type Env, withoutSettings } from '../support/processes.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 /** Runs a worker that is expected to exit. */
 async function start(args: string[], env: Env): Promise<{ code: unknown; output: string }> {

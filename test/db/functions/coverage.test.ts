@@ -2,14 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { functionsAfterTables, functionsBeforeTables } from '../../../db/functions.ts';
+import { root } from '../../../dev/root.ts';
+
+const folder = join(root, 'test/db/functions');
 
 describe('tests of the database functions', () => {
   it('has one describe per file of db/functions', () => {
-    const described = readdirSync(import.meta.dirname)
+    const described = readdirSync(folder)
       .filter((file) => file.endsWith('.test.ts'))
-      .flatMap((file) => [
-        ...readFileSync(join(import.meta.dirname, file), 'utf8').matchAll(/^ {2}describe\('(\w+)'/gm),
-      ])
+      .flatMap((file) => [...readFileSync(join(folder, file), 'utf8').matchAll(/^ {2}describe\('(\w+)'/gm)])
       .map(([, name]) => name);
     const names = [...functionsBeforeTables, ...functionsAfterTables].map(({ name }) => name);
     expect(described.sort()).to.deep.equal(names.sort());

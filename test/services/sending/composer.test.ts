@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { root } from '../../../dev/root.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { RenderedMail, SharedHead } from '../../../services/sending/compose-protocol.ts';
 import type * as composerModule from '../../../services/sending/composer.ts';
@@ -167,7 +168,6 @@ describe('composing in processes', () => {
   });
 
   it('composes when compiled, with read access to its own program only and an empty environment', async () => {
-    const root = resolve(import.meta.dirname, '../../..');
     await mkdir(join(root, 'dist'), { recursive: true });
     const directory = await mkdtemp(join(root, 'dist/composer-test-'));
     try {

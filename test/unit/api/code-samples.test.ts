@@ -1,15 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AppParts } from '../../../api/http/context.ts';
 import { openApiOf } from '../../../api/http/openapi.ts';
 import { type ReferenceOperation, referenceOf } from '../../../api/http/reference.ts';
 import { routeGroups } from '../../../api/routes/index.ts';
+import { root } from '../../../dev/root.ts';
 import { execute, runCommand } from '../../../dev/run.ts';
 import { readSettings } from '../../../platform/settings.ts';
-
-const root = resolve(import.meta.dirname, '../../..');
 
 describe('the examples of the API reference', () => {
   let operations: ReferenceOperation[];

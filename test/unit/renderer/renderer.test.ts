@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { root } from '../../../dev/root.ts';
 import type * as rendererModule from '../../../platform/templates/index.ts';
 import {
   createRenderer,
@@ -212,7 +213,6 @@ describe('the renderer', () => {
     }));
 
   describe('compiled', () => {
-    const root = resolve(import.meta.dirname, '../../..');
     let directory = '';
     let compiled: typeof rendererModule;
 

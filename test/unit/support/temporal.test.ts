@@ -19,7 +19,7 @@ const statusOf = async (client: Client, workflowId: string) =>
 describe('Temporal servers for tests', () => {
   it('share one dev server', async () => {
     const [one, two] = [await devServer(), await devServer()];
-    expect(one.pid).to.equal(two.pid);
+    expect(one.address).to.equal(two.address);
     await withClient(one.address, async (client) => {
       await start(client, 'shared');
       expect(await statusOf(client, 'shared')).to.equal('RUNNING');

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { expect } from 'chai';
+import { register } from 'tsx/esm/api';
+import { root } from '../../../dev/root.ts';
 import { type Violation, validationError } from '../../../platform/errors.ts';
 
 interface ProblemModule {
@@ -7,7 +9,7 @@ interface ProblemModule {
   ApiProblem: { of(status: number, body: unknown): Error };
 }
 
-const source = resolve(import.meta.dirname, '../../../web/app/src');
+const source = resolve(root, 'web/app/src');
 
 describe('the message of an error of the API', () => {
   let problem: ProblemModule | undefined;
@@ -20,8 +22,10 @@ describe('the message of an error of the API', () => {
     // Node has one from 21 on.
     if (!hasNavigator) browser.navigator = { languages: ['en'] };
     // Read as files: they belong to a program with the types of a browser.
-    await (await import(`${source}/texts/index.ts`)).loadTexts('en');
-    problem = (await import(`${source}/api/problem.ts`)) as ProblemModule;
+    const modules = register({ namespace: 'web-app' });
+    await (await modules.import(`${source}/texts/index.ts`, import.meta.url)).loadTexts('en');
+    problem = (await modules.import(`${source}/api/problem.ts`, import.meta.url)) as ProblemModule;
+    await modules.unregister();
   });
   after(() => {
     delete browser.document;
