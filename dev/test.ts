@@ -3,6 +3,7 @@
 import { availableParallelism, constants } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { processorSeconds } from '../bench/processor-time.ts';
 import { findTemporalServer } from './cluster/temporal-binaries.ts';
 import { docsSiteDir } from './docs-site.ts';
 import { compiledProgram, compiledTests } from './program.ts';
@@ -85,6 +86,8 @@ async function main(args: string[]): Promise<number> {
   });
   try {
     const outcome = await pool.run(plan(files, readTimes(root)));
+    // Stopped before the report, so that their processor time is counted.
+    await servers.stop();
     return stoppedBy ? 128 + constants.signals[stoppedBy] : report(outcome, options);
   } finally {
     await servers.stop();
@@ -112,7 +115,9 @@ function report(outcome: PoolOutcome, { files, grep, times, record }: Options): 
   const { lines, failed } = summary(outcome, { allTimes: times, ranAllApiTests });
   if (record && failed === 0)
     recordTimes(root, Object.fromEntries(outcome.results.map(({ file, seconds, cpu }) => [file, { seconds, cpu }])));
-  console.log(`\n${lines.join('\n')}`);
+  const last = lines.pop();
+  const took = `${Math.round(performance.now() / 1000)} s, ${Math.round(processorSeconds(process.pid))} s of processor time`;
+  console.log(`\n${[...lines, took, last].join('\n')}`);
   return failed > 0 ? 1 : 0;
 }
 

@@ -56,6 +56,7 @@ export class SharedServers {
 
   async stop(): Promise<void> {
     await Promise.allSettled([...this.servers.values()].map(async (server) => (await server).stop()));
+    this.servers.clear();
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 10 });
   }
 }

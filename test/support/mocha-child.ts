@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Mocha from 'mocha';
+import { processorSeconds } from '../../bench/processor-time.ts';
 import { root } from '../../dev/root.ts';
 import type { FileResult, ToChild } from '../../dev/testing/messages.ts';
 import { unseenAnswers } from './declared-answers.ts';
@@ -13,7 +14,7 @@ const compiled = join(import.meta.dirname, '../..');
 const { timeout } = JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8')) as { timeout: number };
 
 async function runFile(file: string, grep: string | undefined): Promise<FileResult> {
-  const [startedAt, cpuBefore] = [performance.now(), processorSeconds()];
+  const [startedAt, cpuBefore] = [performance.now(), processorSeconds(process.pid)];
   const output = captureOutput();
   const failures: string[] = [];
   const fail = (failure: string) => {
@@ -40,7 +41,7 @@ async function runFile(file: string, grep: string | undefined): Promise<FileResu
     mocha.dispose();
   }
   const seconds = (performance.now() - startedAt) / 1000;
-  const cpu = processorSeconds() - cpuBefore;
+  const cpu = processorSeconds(process.pid) - cpuBefore;
   return { file, passed, failed: failures.length, failures, seconds, cpu, output: output.text() };
 }
 
@@ -64,15 +65,6 @@ function captureOutput(): { text(): string; end(): void } {
       });
     },
   };
-}
-
-/** Of this process and of those that it started and that have exited; elsewhere than on Linux of this process alone. */
-function processorSeconds(): number {
-  const own = process.cpuUsage();
-  if (process.platform !== 'linux') return (own.user + own.system) / 1_000_000;
-  // The fields after the name of the program, which may contain spaces: the 14th to 17th are times in hundredths of a second.
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
 }
 
 /** CI may show the last lines only, so they say why a test failed: with where, and what differed. */
