@@ -3,6 +3,7 @@ import joi from 'joi';
 import type { Limits } from './limits.ts';
 import { type DomainRates, parseDomainRates } from './smtp/domain-rates.ts';
 import { parseRelays, type RelaySettings } from './smtp/relay-settings.ts';
+import { type Timings, timingsOf } from './timings.ts';
 
 // Every setting of the product, declared once. A test compares `.env.example`, the README table and the compose file with
 // this list.
@@ -273,6 +274,8 @@ export interface Settings {
   docsDir: string | undefined;
   home: string;
   logLevel: string;
+  /** Not a setting of operators: tests use shorter ones. */
+  timings: Timings;
 }
 
 export interface DatabaseTimeouts {
@@ -344,7 +347,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env, required: Set
       );
   if (given.NODE_ENV === 'production') violations.push(...productionViolations(value));
   if (violations.length > 0) throw new SettingsError(violations);
-  return toSettings(value);
+  return { ...toSettings(value), timings: timingsOf(env) };
 }
 
 function productionViolations(value: Values): string[] {
@@ -360,7 +363,7 @@ function productionViolations(value: Values): string[] {
   return violations;
 }
 
-function toSettings(value: Values): Settings {
+function toSettings(value: Values): Omit<Settings, 'timings'> {
   const production = value.NODE_ENV === 'production';
   const keys = splitList(value.SECRET_KEY);
   const baseUrl = stripSlash(value.BASE_URL ?? `http://localhost:${value.PORT}`);

@@ -1,3 +1,4 @@
+import './test-timings.ts';
 import { spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import fc from 'fast-check';
