@@ -4,6 +4,7 @@ import { type Db, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { plainArray, statement } from '../../db/statement.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { insertUsageDeltas } from '../billing/usage.ts';
 import type { AttemptResult } from './attempts.ts';
 import { insertResultEvents, insertUnpublishedResults, senderDomainArrays } from './publish-results.ts';
@@ -11,7 +12,6 @@ import { insertResultEvents, insertUnpublishedResults, senderDomainArrays } from
 /** The ledger has many indexes, so a set costs far less than its mails one by one. */
 const SET_SIZE = 500;
 const LINGER_MS = 200;
-const RETRY_MS = 1_000;
 /** After as many failures in a row results are left to recovery. */
 const MAX_FAILURES = 60;
 
@@ -104,15 +104,17 @@ export interface StoredResult {
 export class ResultPersister {
   private readonly db: Db;
   private readonly billing: boolean;
+  private readonly retryMs: number;
   private ids: string[] = [];
   private readonly senders = new Set<string>();
   private failures = 0;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
 
-  constructor(db: Db, { billing }: { billing: boolean }) {
+  constructor(db: Db, { billing }: { billing: boolean }, retryMs = processTimings.sender.persistRetry) {
     this.db = db;
     this.billing = billing;
+    this.retryMs = retryMs;
   }
 
   add(mails: StoredResult[]): void {
@@ -158,7 +160,7 @@ export class ResultPersister {
     } catch (error) {
       if (++this.failures > MAX_FAILURES) throw error;
       this.ids.unshift(...ids);
-      await sleep(RETRY_MS);
+      await sleep(this.retryMs);
       return;
     }
     faultPoint('after-persist');

@@ -1,10 +1,9 @@
 // Leases mail of campaigns: which campaigns have due mail, whose turn it is, and how many mails a throttle allows.
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { reserveMailsOfThrottle } from '../campaigns/rates.ts';
 
-/** A campaign is listed anew after this long. */
-const LIST_MS = 1_000;
 /** How much sending of a throttled campaign is reserved at a time. */
 const RESERVED_SECONDS = 0.25;
 /** Bodies may be megabytes: what is leased together is prepared together. */
@@ -60,13 +59,16 @@ export interface LeasedCampaignMails {
 export class CampaignLeases {
   private readonly db: Db;
   private readonly senderId: string;
+  /** Campaigns are listed anew after this long. */
+  private readonly listMs: number;
   /** In the order in which they are served next. */
   private campaigns: SendingCampaign[] = [];
   private listedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(db: Db, senderId: string) {
+  constructor(db: Db, senderId: string, listMs = processTimings.sender.listCampaigns) {
     this.db = db;
     this.senderId = senderId;
+    this.listMs = listMs;
   }
 
   /** Lists the campaigns anew at the next lease. */
@@ -80,7 +82,7 @@ export class CampaignLeases {
 
   /** Leases mails of the next campaign that has some. Returns undefined when none has any now. */
   async leaseNext(limit: number): Promise<LeasedCampaignMails | undefined> {
-    if (performance.now() - this.listedAt > LIST_MS) await this.listAnew();
+    if (performance.now() - this.listedAt > this.listMs) await this.listAnew();
     for (let left = this.campaigns.length; left > 0; left--) {
       const campaign = this.campaigns.shift();
       if (!campaign) return undefined;

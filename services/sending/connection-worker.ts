@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   cut?: AbortSignal | undefined;
   /** Reacts to a mail that may not begin. */
   onNotBegun: (mail: QueuedMail, verdict: BeginVerdict) => void;
+  /** Between two tries of a mail that could not begin because the database failed. */
+  databaseRetryMs: number;
 }
 
 interface MailInFlight {
@@ -36,8 +38,6 @@ interface BeginningMail {
   begun: Promise<MailInFlight | undefined>;
 }
 
-/** Between two tries of a mail that could not begin because the database failed. */
-const DATABASE_RETRY_MS = 500;
 const NOT_OFFERED = { kind: 'unreachable', reason: 'stopped before it was sent' } as const;
 
 /** Works for one connection until the queue stops. A relay has as many of them as it may have connections. */
@@ -119,7 +119,7 @@ export class ConnectionWorker {
       return { mail, attempt: verdict.attempt, begunAt: performance.now() };
     }
     if (verdict.verdict === 'failed') {
-      await sleep(DATABASE_RETRY_MS, undefined, { signal: stopping }).catch(() => {});
+      await sleep(this.options.databaseRetryMs, undefined, { signal: stopping }).catch(() => {});
       queue.giveBack(mail);
     } else queue.leave(mail);
     onNotBegun(mail, verdict);

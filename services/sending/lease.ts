@@ -2,11 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
-
-const LEASE_SECONDS = 15;
-const RENEW_MS = 3_000;
-/** Without a renewal for this long the lease counts as lost, well before the database lets others take its mail. */
-const TRUST_MS = 10_000;
+import { processTimings, type Timings } from '../../platform/timings.ts';
 
 const insert = statement(
   'sender-insert',
@@ -23,19 +19,21 @@ const end = statement('sender-end', 'update senders set lease_until = now() wher
 export class SenderLease {
   readonly id = newId();
   private readonly db: Db;
+  private readonly timings: Timings['senderLease'];
   private readonly ending = new AbortController();
   private readonly losing = new AbortController();
   private renewing: Promise<void> = Promise.resolve();
   private renewedAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(db: Db) {
+  private constructor(db: Db, timings: Timings['senderLease']) {
     this.db = db;
+    this.timings = timings;
   }
 
-  static async take(db: Db): Promise<SenderLease> {
-    const lease = new SenderLease(db);
+  static async take(db: Db, timings = processTimings.senderLease): Promise<SenderLease> {
+    const lease = new SenderLease(db, timings);
     const askedAt = performance.now();
-    await insert(db, [lease.id, LEASE_SECONDS]);
+    await insert(db, [lease.id, timings.lease / 1_000]);
     lease.renewedAt = askedAt;
     lease.renewing = lease.keepRenewing();
     return lease;
@@ -47,7 +45,7 @@ export class SenderLease {
 
   /** Compares with the clock as well, because a process that was stopped resumes before its timers fire. */
   isValid(): boolean {
-    if (performance.now() - this.renewedAt > TRUST_MS) this.lose('it could not be renewed');
+    if (performance.now() - this.renewedAt > this.timings.trust) this.lose('it could not be renewed');
     return !this.lost.aborted;
   }
 
@@ -59,14 +57,15 @@ export class SenderLease {
   }
 
   private async keepRenewing(): Promise<void> {
+    const { lease, renew: renewMs } = this.timings;
     for (;;) {
-      await sleep(RENEW_MS, undefined, { signal: this.ending.signal }).catch(() => {});
+      await sleep(renewMs, undefined, { signal: this.ending.signal }).catch(() => {});
       if (this.ending.signal.aborted) return;
       const askedAt = performance.now();
       // Bounded, because a database that hangs is no better than one that fails.
       const rows = await Promise.race([
-        renew(this.db, [this.id, LEASE_SECONDS]).catch(() => undefined),
-        sleep(RENEW_MS, undefined, { ref: false }),
+        renew(this.db, [this.id, lease / 1_000]).catch(() => undefined),
+        sleep(renewMs, undefined, { ref: false }),
       ]);
       if (rows?.length === 0) this.lose('it ran out');
       if (rows?.length) this.renewedAt = askedAt;

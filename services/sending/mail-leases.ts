@@ -5,6 +5,7 @@ import { statement } from '../../db/statement.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
 import { recipientDomain } from '../../platform/smtp/domain-rates.ts';
 import type { Relays } from '../../platform/smtp/relays.ts';
+import type { Timings } from '../../platform/timings.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { CampaignLeases } from './campaign-leases.ts';
 import { QUARANTINE_REASON } from './composer.ts';
@@ -42,10 +43,8 @@ const AHEAD = { urgent: 150, campaign: 300 } as const;
 const AHEAD_BYTES = 24 * 1024 * 1024;
 /** Large bodies are prepared one by one, within this, and keep their part of it until they are sent. */
 const LARGE_BUDGET = 16 * 1024 * 1024;
-const POLL_MS = 1_000;
 /** The shortest time between two leases without a backlog: many mails share a lease, and a single one waits for none. */
 const LEASE_GAP_MS = 4;
-const RETRY_MS = 1_000;
 
 export interface MailLeasesOptions {
   db: Db;
@@ -70,6 +69,7 @@ export interface MailLeasesOptions {
   /** Called when there is no due mail, and none on its way. */
   onIdle?: () => void;
   onError: (error: unknown) => void;
+  timings: Timings;
 }
 
 export class MailLeases {
@@ -89,7 +89,10 @@ export class MailLeases {
   /** Nothing is leased before, by `performance.now()`: preparation failed, and would fail again at once. */
   private readonly pausedUntil: Record<Line, number> = { urgent: 0, campaign: 0 };
   /** When slow mail was last postponed, by `performance.now()`. */
-  private readonly postponedAt: Record<Line, number> = { urgent: -POLL_MS, campaign: -POLL_MS };
+  private readonly postponedAt: Record<Line, number> = {
+    urgent: Number.NEGATIVE_INFINITY,
+    campaign: Number.NEGATIVE_INFINITY,
+  };
   private readonly done: Promise<unknown>;
   /** A lease failed. It may have been committed all the same, with its answer lost. */
   private leaseFailed = false;
@@ -148,6 +151,7 @@ export class MailLeases {
   /** Campaigns have a loop of their own, so that leasing transactional mail never waits for their preparation. */
   private async keepLeasing(line: Line): Promise<void> {
     const { stopping, onError } = this.options;
+    const { poll, retry } = this.options.timings.sender;
     while (!stopping.aborted) {
       this.isWoken[line] = false;
       let leased = 0;
@@ -158,13 +162,12 @@ export class MailLeases {
       } catch (error) {
         this.leaseFailed = true;
         onError(error);
-        await this.pause(line, RETRY_MS);
+        await this.pause(line, retry);
       }
       this.isDry[line] = leased === 0;
       if (leased === 0) this.reportIfIdle();
       if (leased > 0 && line === 'urgent' && !this.hasBacklog.urgent) await sleep(LEASE_GAP_MS);
-      else if (leased === 0)
-        await this.pause(line, line === 'urgent' ? POLL_MS : this.options.campaigns.waitMs(POLL_MS));
+      else if (leased === 0) await this.pause(line, line === 'urgent' ? poll : this.options.campaigns.waitMs(poll));
     }
   }
 
@@ -249,7 +252,7 @@ export class MailLeases {
    * being leased, and goes back to the ledger.
    */
   private postponeSlow(line: Line): void {
-    if (performance.now() < this.postponedAt[line] + POLL_MS) return;
+    if (performance.now() < this.postponedAt[line] + this.options.timings.sender.poll) return;
     this.postponedAt[line] = performance.now();
     this.queue.removeThose(line, ({ id, domain, campaignId }) => this.isPostponed(id, domain, campaignId));
   }
@@ -300,7 +303,7 @@ export class MailLeases {
       ready,
     )
       .catch((error) => {
-        this.pausedUntil[line] = performance.now() + RETRY_MS;
+        this.pausedUntil[line] = performance.now() + this.options.timings.sender.retry;
         this.options.onError(error);
       })
       .finally(() => {

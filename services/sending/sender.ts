@@ -4,6 +4,7 @@ import type { Db } from '../../db/connect.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Relays } from '../../platform/smtp/relays.ts';
+import { processTimings, type Timings } from '../../platform/timings.ts';
 import { type AutoPauseLimits, checkCampaign, pauseCampaignItself } from '../campaigns/auto-pause.ts';
 import { recordSlowedDomains } from '../campaigns/rates.ts';
 import { CampaignLeases } from './campaign-leases.ts';
@@ -18,8 +19,6 @@ import type { Preparation } from './prepare.ts';
 import { RateLimit } from './rate-limit.ts';
 import { recoverMails } from './recovery.ts';
 
-const HEARTBEAT_MS = 3_000;
-const CHECK_CAMPAIGNS_MS = 500;
 /** A campaign is checked for this long after its last lease or result: others may still come. */
 const WATCH_MS = 10_000;
 /** A campaign pauses itself after this many mails that could not be composed. */
@@ -38,6 +37,7 @@ export interface SenderDeps {
   billing: boolean;
   log: Logger;
   onResult?: (kind: ResultKind) => void;
+  timings?: Timings;
 }
 
 export interface SendingTime {
@@ -74,9 +74,9 @@ export class Sender {
   }
 
   async run(time: SendingTime): Promise<ResultCounts> {
-    const { db } = this.deps;
+    const { db, timings = processTimings } = this.deps;
     await recoverMails(db);
-    const lease = await SenderLease.take(db);
+    const lease = await SenderLease.take(db, timings.senderLease);
     faultPoint('sender-started');
     const run = new SenderRun(this.deps, lease, time);
     this.mailLeases = run.mailLeases;
@@ -108,6 +108,7 @@ class SenderRun {
   constructor(deps: SenderDeps, lease: SenderLease, time: SendingTime) {
     [this.deps, this.lease] = [deps, lease];
     const { db, relays, pace, preparation, billing, sendRatePerSecond } = deps;
+    const { timings = processTimings } = deps;
     setMaxListeners(0, this.stopping.signal);
     const connections = relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0);
     this.ledger = new SendingLedger({
@@ -118,10 +119,10 @@ class SenderRun {
       },
     });
     this.mailLeases = new MailLeases({
-      ...{ db, senderId: lease.id, relays, preparation, pace },
+      ...{ db, senderId: lease.id, relays, preparation, pace, timings },
       rate: sendRatePerSecond ? new RateLimit(db, 'all', sendRatePerSecond) : undefined,
       ledger: this.ledger,
-      campaigns: new CampaignLeases(db, lease.id),
+      campaigns: new CampaignLeases(db, lease.id, timings.sender.listCampaigns),
       stopping: this.stopping.signal,
       connections,
       onCampaignLeased: (id) => this.watch(id),
@@ -140,13 +141,13 @@ class SenderRun {
     }
     this.timers = [
       setTimeout(end, durationMs),
-      setInterval(() => lease.isValid() && heartbeat?.(this.counts), HEARTBEAT_MS),
-      setInterval(() => void this.checkCampaigns(), CHECK_CAMPAIGNS_MS),
+      setInterval(() => lease.isValid() && heartbeat?.(this.counts), timings.sender.heartbeat),
+      setInterval(() => void this.checkCampaigns(), timings.sender.checkCampaigns),
     ];
   }
 
   async finish(): Promise<ResultCounts> {
-    const { relays, pace } = this.deps;
+    const { relays, pace, timings = processTimings } = this.deps;
     const { mailLeases, ledger, lease } = this;
     const workers = relays.all.flatMap((relay) =>
       Array.from({ length: relay.maxConnections }, () => {
@@ -160,6 +161,7 @@ class SenderRun {
           stopping: this.stopping.signal,
           cut: this.cut,
           onNotBegun,
+          databaseRetryMs: timings.sender.databaseRetry,
         };
         return new ConnectionWorker(options).run();
       }),
