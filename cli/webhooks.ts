@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSettings } from '../platform/settings.ts';
+import { processTimings } from '../platform/timings.ts';
 import { environment } from './environment.ts';
 import { type CommandResult, messageOf } from './output.ts';
 
@@ -53,9 +54,6 @@ interface Listened {
   body: string;
 }
 
-const FIRST_PAUSE_MS = 1_000;
-const LAST_PAUSE_MS = 30_000;
-
 /** The API refuses the stream; another try would be refused too. */
 class Refused extends Error {}
 /** The API does not answer. */
@@ -69,10 +67,11 @@ export async function webhooksListen(
 ): Promise<void> {
   const api = apiOf(options);
   if (!URL.canParse(options.forward)) throw new Error(`"${options.forward}" is no URL.`);
-  for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(2 * pause, LAST_PAUSE_MS)) {
+  const { firstReconnect, lastReconnect } = processTimings.webhooks;
+  for (let pause = firstReconnect; !signal.aborted; pause = Math.min(2 * pause, lastReconnect)) {
     try {
       for await (const delivery of deliveriesOf(api, options, print, signal)) {
-        pause = FIRST_PAUSE_MS;
+        pause = firstReconnect;
         await forward(delivery, options, print, signal);
       }
     } catch (error) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { TemporalSettings } from '../platform/settings.ts';
+import { processTimings } from '../platform/timings.ts';
 import { type Deadlines, retryUntilDeadline } from './deadlines.ts';
 
 /**
@@ -19,7 +20,6 @@ export interface Temporal {
   close(): Promise<void>;
 }
 
-const RENEW_MS = 60_000;
 const CLOSE_MS = 30_000;
 
 interface Opened {
@@ -35,7 +35,7 @@ export interface TemporalOptions {
 
 export function createTemporal(
   settings: TemporalSettings,
-  { renewMs = RENEW_MS, deadlines = {} }: TemporalOptions = {},
+  { renewMs = processTimings.certificates.renew, deadlines = {} }: TemporalOptions = {},
 ): Temporal {
   const { namespace } = settings;
   let current = open(settings, deadlines);

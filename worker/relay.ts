@@ -3,16 +3,12 @@ import type { Listener } from '../db/listener.ts';
 import { type OutboxQueue, queues } from '../db/models/outbox-queue.ts';
 import { faultPoint } from '../platform/fault-points.ts';
 import type { Logger } from '../platform/logger.ts';
+import { processTimings, type Timings } from '../platform/timings.ts';
 import { inSpan } from '../platform/tracing.ts';
 import { releaseAllBlockedMail } from '../services/blocking/release.ts';
 import { applyNotices } from '../services/emails/apply-notices.ts';
 import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-results.ts';
-import {
-  CLAIM_RENEW_MS,
-  type ClaimedMessage,
-  claimOutboxMessages,
-  renewOutboxClaim,
-} from '../services/outbox/claim.ts';
+import { type ClaimedMessage, claimOutboxMessages, renewOutboxClaim } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
 import { type OutboxResults, resolveOutboxMessages } from '../services/outbox/resolve.ts';
 import { type Complete, completeWebhookEvents } from '../services/webhooks/complete.ts';
@@ -35,15 +31,13 @@ export interface RelayOptions {
   billing?: boolean;
   /** Completes webhooks about resources. Without it they wait for another relay. */
   webhookResources?: Complete;
+  timings?: Timings;
 }
 
 /** Postgres channel of `wake`. The payload is a comma-separated list of queues. */
 export const WAKE_CHANNEL = 'everpost_wake';
 const CLAIM_SIZE = 50;
 const CONCURRENCY = 10;
-const IDLE_MS = 1_000;
-const MAX_BACKOFF_MS = 5_000;
-const SWEEP_MS = 60_000;
 
 /** Work in Postgres alone, which does not need Temporal. */
 type PostgresLoop = 'results' | 'notices' | 'matches' | 'blocked' | 'webhooks';
@@ -51,12 +45,14 @@ type PostgresLoop = 'results' | 'notices' | 'matches' | 'blocked' | 'webhooks';
 /** Sends outbox messages to Temporal. Any number of workers may run one; they share the work. */
 export class Relay {
   private readonly options: RelayOptions;
+  private readonly timings: Timings;
   private readonly loops = new Map<OutboxQueue | PostgresLoop, Loop>();
   private sweptAt = Number.NEGATIVE_INFINITY;
   private reachable = true;
 
   constructor(options: RelayOptions) {
     this.options = options;
+    this.timings = options.timings ?? processTimings;
     options.listener.on(WAKE_CHANNEL, (payload) => {
       const woken = payload.split(',');
       for (const queue of woken) this.loops.get(queue as OutboxQueue)?.wake();
@@ -78,7 +74,8 @@ export class Relay {
 
   private loop(name: OutboxQueue | PostgresLoop, round: () => Promise<RoundResult>): void {
     const { log } = this.options;
-    this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs: IDLE_MS, troubleMs: MAX_BACKOFF_MS, log }));
+    const { poll: idleMs, trouble: troubleMs } = this.timings.relay;
+    this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs, troubleMs, log }));
   }
 
   /** Finishes the current rounds. */
@@ -102,7 +99,7 @@ export class Relay {
 
   /** Releases blocked mail whose release was missed. */
   private async blockedRound(): Promise<RoundResult> {
-    if (performance.now() - this.sweptAt < SWEEP_MS) return 'idle';
+    if (performance.now() - this.sweptAt < this.timings.relay.sweep) return 'idle';
     const released = await releaseAllBlockedMail(this.options.db);
     if (released > 0) this.options.log.info({ released }, 'released blocked mail');
     this.sweptAt = performance.now();
@@ -111,12 +108,13 @@ export class Relay {
 
   private async round(queue: OutboxQueue): Promise<RoundResult> {
     const { db, log } = this.options;
-    const messages = await claimOutboxMessages(db, queue, CLAIM_SIZE);
+    const { claim, unreachable } = this.timings.outboxClaim;
+    const messages = await claimOutboxMessages(db, queue, CLAIM_SIZE, claim);
     if (messages.length === 0) return 'idle';
     faultPoint('relay-claimed');
     const results = await this.sendAll(messages);
     faultPoint('relay-sent');
-    const parked = await resolveOutboxMessages(db, results);
+    const parked = await resolveOutboxMessages(db, results, unreachable);
     faultPoint('relay-resolved');
     for (const { id, error } of results.failed) {
       log.warn({ queue, outboxId: id, error, parked: parked.includes(id) }, 'outbox message failed');
@@ -129,7 +127,8 @@ export class Relay {
   private async sendAll(messages: ClaimedMessage[]): Promise<OutboxResults> {
     const results: OutboxResults = { done: [], failed: [], unreachable: [] };
     const ids = messages.map(({ id }) => id);
-    const renewal = setInterval(() => void renewOutboxClaim(this.options.db, ids).catch(() => {}), CLAIM_RENEW_MS);
+    const { claim, renew } = this.timings.outboxClaim;
+    const renewal = setInterval(() => void renewOutboxClaim(this.options.db, ids, claim).catch(() => {}), renew);
     try {
       await this.options.owner?.verify();
       await this.sendClaimed(messages, results);

@@ -2,6 +2,7 @@ import Stripe from 'stripe';
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { processTimings } from '../../platform/timings.ts';
 
 export interface UsageReport {
   id: string;
@@ -11,11 +12,10 @@ export interface UsageReport {
 }
 
 const BATCH = 50;
-const CLAIM_SECONDS = 120;
 
 const claim = statement<UsageReport>(
   'billing-claim',
-  `update billing_reports set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
+  `update billing_reports set claimed_until = now() + make_interval(secs => $2)
    where id in (
      select id from billing_reports where reported_at is null and claimed_until <= now()
      order by claimed_until limit $1 for update skip locked)
@@ -46,7 +46,7 @@ async function eventName(stripe: Stripe, priceId: string): Promise<string> {
  * once. Returns how many were reported.
  */
 export async function reportUsage(db: Db, stripe: Stripe, priceId: string, log: Logger): Promise<number> {
-  const reports = await claim(db, [BATCH]);
+  const reports = await claim(db, [BATCH, processTimings.billing.claim / 1_000]);
   if (reports.length === 0) return 0;
   let reported = 0;
   for (const report of reports) {

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
+import { processTimings, type Timings } from '../../platform/timings.ts';
 import { type AutoPauseLimits, checkProgress, resumeUnblockedCampaign } from './auto-pause.ts';
 import { closeCampaign, closeCancelled } from './close.ts';
 import { describeCampaign } from './details.ts';
@@ -18,15 +19,11 @@ type Decision =
   /** The campaign has changed: the decision is made anew. */
   | { kind: 'again' };
 
-const BLOCKED_RECHECK_MS = 15_000;
-const RECHECK_MS = 1_000;
-/** A sender signals the end of a campaign. This bounds the delay when it dies before. */
-const SENDING_RECHECK_MS = 60_000;
-
 export interface CampaignAdvanceDeps {
   db: Db;
   limits: AutoPauseLimits;
   now: () => Date | Promise<Date>;
+  timings?: Timings;
 }
 
 export interface CampaignRun {
@@ -58,7 +55,7 @@ async function decide(deps: CampaignAdvanceDeps, campaign: Campaign): Promise<De
     case 'SENT':
       return { kind: 'end' };
     case 'CANCELLED':
-      return (await closeCancelled(db, campaign.id)) ? { kind: 'end' } : waitFor(deps, RECHECK_MS);
+      return (await closeCancelled(db, campaign.id)) ? { kind: 'end' } : waitFor(deps, 'recheck');
     case 'SCHEDULED':
       return startWhenDue(deps, campaign);
     case 'SENDING':
@@ -78,7 +75,7 @@ async function startWhenDue({ db, now }: CampaignAdvanceDeps, { id, scheduledFor
 
 async function recheckPaused(deps: CampaignAdvanceDeps, { id, pausedBy }: Campaign): Promise<Decision> {
   if (pausedBy !== 'BLOCKED') return { kind: 'wait' };
-  return (await resumeUnblockedCampaign(deps.db, id)) ? { kind: 'again' } : waitFor(deps, BLOCKED_RECHECK_MS);
+  return (await resumeUnblockedCampaign(deps.db, id)) ? { kind: 'again' } : waitFor(deps, 'blockedRecheck');
 }
 
 async function continueSending(deps: CampaignAdvanceDeps, campaign: Campaign): Promise<Decision> {
@@ -90,12 +87,15 @@ async function continueSending(deps: CampaignAdvanceDeps, campaign: Campaign): P
   }
   const progress = await checkProgress(db, id, limits);
   if (progress === 'stopped') return { kind: 'again' };
-  // Senders send the mails, without this workflow.
-  if (progress === 'sending') return waitFor(deps, SENDING_RECHECK_MS);
-  return (await closeCampaign(db, id)) ? { kind: 'end' } : waitFor(deps, RECHECK_MS);
+  // Senders send the mails, without this workflow. They signal the end, unless they die before.
+  if (progress === 'sending') return waitFor(deps, 'sendingRecheck');
+  return (await closeCampaign(db, id)) ? { kind: 'end' } : waitFor(deps, 'recheck');
 }
 
-const waitFor = async ({ now }: CampaignAdvanceDeps, ms: number): Promise<Decision> => ({
+const waitFor = async (
+  { now, timings = processTimings }: CampaignAdvanceDeps,
+  time: keyof Timings['campaigns'],
+): Promise<Decision> => ({
   kind: 'wait',
-  until: new Date((await now()).getTime() + ms),
+  until: new Date((await now()).getTime() + timings.campaigns[time]),
 });

@@ -2,14 +2,8 @@ import type { Db } from '../../db/connect.ts';
 import type { OutboxQueue } from '../../db/models/outbox-queue.ts';
 import { roundRobinCtes } from '../../db/round-robin.ts';
 import { statement } from '../../db/statement.ts';
+import { processTimings } from '../../platform/timings.ts';
 import type { Action } from './write.ts';
-
-/**
- * A claimed row becomes due again after this time, in case its relay has died. A relay that works on it for longer renews
- * the claim. Two relays that send the same message do no harm: starts are unique, signals and cancels repeatable.
- */
-const CLAIM_SECONDS = 6;
-export const CLAIM_RENEW_MS = 2_000;
 
 export type ClaimedMessage = Action & { id: string; projectId: string; workflowId: string };
 
@@ -37,9 +31,18 @@ const claim = statement<Row>(
    returning id, project_id, workflow_id, action, payload`,
 );
 
-/** Claims up to `limit` rows of a queue, projects in round-robin. */
-export async function claimOutboxMessages(db: Db, queue: OutboxQueue, limit: number): Promise<ClaimedMessage[]> {
-  const rows = await claim(db, [queue, limit, CLAIM_SECONDS]);
+/**
+ * Claims up to `limit` rows of a queue, projects in round-robin. A claimed row becomes due again after `claimMs`, in case its
+ * relay has died. A relay that works on it for longer renews the claim. Two relays that send the same message do no harm:
+ * starts are unique, signals and cancels repeatable.
+ */
+export async function claimOutboxMessages(
+  db: Db,
+  queue: OutboxQueue,
+  limit: number,
+  claimMs = processTimings.outboxClaim.claim,
+): Promise<ClaimedMessage[]> {
+  const rows = await claim(db, [queue, limit, claimMs / 1_000]);
   return rows.map(
     ({ id, project_id, workflow_id, action, payload }) =>
       ({ ...payload, action, id, projectId: project_id, workflowId: workflow_id }) as ClaimedMessage,
@@ -52,4 +55,5 @@ const renew = statement(
 );
 
 /** Keeps claimed rows from other relays while their messages are being sent. */
-export const renewOutboxClaim = (db: Db, ids: string[]): Promise<unknown> => renew(db, [ids, CLAIM_SECONDS]);
+export const renewOutboxClaim = (db: Db, ids: string[], claimMs = processTimings.outboxClaim.claim) =>
+  renew(db, [ids, claimMs / 1_000]);

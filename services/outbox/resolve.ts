@@ -1,9 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { processTimings } from '../../platform/timings.ts';
 
 /** A row that has failed this often is parked for an operator. */
 export const MAX_ATTEMPTS = 10;
-const UNREACHABLE_SECONDS = 2;
 const ERROR_LENGTH = 1_000;
 
 export interface FailedMessage {
@@ -43,9 +43,13 @@ const postpone = statement(
 );
 
 /** Stores the results of a claim. Returns the ids of rows that are parked now. */
-export async function resolveOutboxMessages(db: Db, { done, failed, unreachable }: OutboxResults): Promise<string[]> {
+export async function resolveOutboxMessages(
+  db: Db,
+  { done, failed, unreachable }: OutboxResults,
+  unreachableMs = processTimings.outboxClaim.unreachable,
+): Promise<string[]> {
   if (done.length > 0) await remove(db, [done]);
-  if (unreachable.length > 0) await postpone(db, [...columnsOf(unreachable), UNREACHABLE_SECONDS]);
+  if (unreachable.length > 0) await postpone(db, [...columnsOf(unreachable), unreachableMs / 1_000]);
   if (failed.length === 0) return [];
   const rows = await recordFailures(db, [...columnsOf(failed), MAX_ATTEMPTS]);
   return rows.filter(({ parked }) => parked).map(({ id }) => id);

@@ -1,10 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { NO_PROJECT, workflowIds } from './ids.ts';
 import { writeOutboxMessage } from './write.ts';
 
 /** A process that was not seen for this long does not count. */
-const FORGOTTEN = "interval '1 minute'";
+const FORGOTTEN = `interval '${processTimings.mailProcess.forgotten} milliseconds'`;
 
 /**
  * SQL: how many sender workflows there should be: one more than processes that can send, so that a process that is

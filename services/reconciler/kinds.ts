@@ -5,6 +5,7 @@ import { Execution } from '../../db/models/execution.ts';
 import { Job } from '../../db/models/job.ts';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { Workflow } from '../../db/models/workflow.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { startLoop } from '../domains/loop.ts';
 import { startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { workflowIds } from '../outbox/ids.ts';
@@ -28,7 +29,8 @@ export interface Kind {
   revive(trx: Db, key: string): Promise<void>;
 }
 
-const isPastGrace = (since: string): string => `${since} < now() - interval '2 minutes'`;
+const isPastGrace = (since: string): string =>
+  `${since} < now() - interval '${processTimings.reconciler.grace} milliseconds'`;
 
 /** Every kind of Temporal workflow that belongs to a row must be listed here. */
 export const kinds: Kind[] = [

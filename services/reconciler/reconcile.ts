@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { type Kind, kinds } from './kinds.ts';
 
 export interface OpenRun {
@@ -26,7 +27,6 @@ export interface Reconciled {
 
 /** Per run of the reconciler, which is repeated every few minutes. */
 const MAX_PER_KIND = 5_000;
-const GRACE_MS = 2 * 60_000;
 
 const insertRuns = statement(
   'reconcile-insert-runs',
@@ -66,7 +66,7 @@ const recordRuns = (db: Db, scan: string, runs: OpenRun[]) =>
     scan,
     runs.map(({ workflowId }) => workflowId),
     runs.map(({ workflowType }) => workflowType),
-    runs.map(({ startedAt }) => Date.now() - startedAt.getTime() > GRACE_MS),
+    runs.map(({ startedAt }) => Date.now() - startedAt.getTime() > processTimings.reconciler.grace),
   ]);
 
 /** Also deletes scans whose process died. */

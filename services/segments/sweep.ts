@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { filtersOf } from '../conditions/evaluate.ts';
 import { joined, queryFragment, sql } from '../conditions/fragment.ts';
 import { requireCondition } from '../conditions/parse.ts';
@@ -12,7 +13,6 @@ import { applyToContacts, reconcileSegment } from './reconcile.ts';
 
 /** With this many candidates, comparing all contacts is cheaper. */
 const MAX_CANDIDATES = 20_000;
-const RETRY_MS = 60_000;
 
 /** Applies what the passing of time has changed since the last sweep, in every tracked segment that depends on time. */
 export async function sweepTimeDependentSegments(db: Db): Promise<ChangeCounts> {
@@ -66,7 +66,7 @@ async function findCandidates(db: Db, { projectId, condition }: Segment, window:
 }
 
 /** Reconciles the segments that were edited or have just become tracked. */
-export async function reconcileDue(db: Db): Promise<number> {
+export async function reconcileDue(db: Db, retryMs = processTimings.segments.retry): Promise<number> {
   const due = await Segment.query(db)
     .where('reconcileAt', '<=', db.fn.now())
     .orderBy('reconcileAt')
@@ -78,7 +78,7 @@ export async function reconcileDue(db: Db): Promise<number> {
       await reconcileSegment(db, segment);
       await unchanged.patch({ reconcileAt: null });
     } catch (error) {
-      await unchanged.patch({ reconcileAt: new Date(Date.now() + RETRY_MS) });
+      await unchanged.patch({ reconcileAt: new Date(Date.now() + retryMs) });
       throw error;
     }
   });

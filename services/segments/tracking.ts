@@ -1,16 +1,12 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { queryFragment, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
 import type { SegmentGraph } from './graph.ts';
 import { guarded } from './guard.ts';
 import { membersOf } from './matching.ts';
 
-/**
- * Transactions that were open when a segment became tracked did not record their changes for it. After this time they have
- * ended, and all contacts are evaluated once.
- */
-const RECONCILE_AFTER_SECONDS = 60;
 /** Longer than the limit for counting: storing a million members takes more time. */
 const STORE_TIMEOUT_MS = 30_000;
 
@@ -52,7 +48,7 @@ export async function storeCurrentMembers(trx: Db, segment: Segment): Promise<vo
           select ${id}, c.id ${contactsWhere(members)} returning 1
         )
         update segments set member_count = (select count(*) from stored), swept_at = now(),
-          reconcile_at = now() + make_interval(secs => ${RECONCILE_AFTER_SECONDS})
+          reconcile_at = now() + make_interval(secs => ${processTimings.segments.reconcileAfter / 1_000})
         where id = ${id}`,
       );
     },

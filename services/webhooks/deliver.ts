@@ -6,6 +6,7 @@ import { faultPoint } from '../../platform/fault-points.ts';
 import type { OutboundResponse } from '../../platform/http/outbound-http.ts';
 import { type PinnedTarget, pinTarget } from '../../platform/http/pinned-target.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
+import { processTimings, type Timings } from '../../platform/timings.ts';
 import {
   type DueDelivery,
   dueDeliveries,
@@ -31,6 +32,7 @@ export interface DeliverDeps extends FailingDeps {
   keys: SigningKeys;
   /** Whether the process is sending much mail, which goes first. */
   isBusy?: () => boolean;
+  timings?: Timings;
 }
 
 export interface EndpointRef {
@@ -61,10 +63,6 @@ const MAX_ANSWER_BYTES = 65_536;
 const MAX_FAILURES_IN_ROW = CALLS_AT_ONCE;
 /** Calls a second of an endpoint while the process sends much mail: those that were not made follow when it is done. */
 const RATE_WHEN_BUSY = 250;
-const LINGER_MS = 2_000;
-const POLL_MS = 500;
-/** Longer than a slice with its last calls. */
-const DELIVERING_SECONDS = 90;
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -74,13 +72,13 @@ const DAY_MS = 24 * HOUR_MS;
  * called and not yet written when the process dies are called again, under the same webhook-id.
  */
 export async function deliverSlice(deps: DeliverDeps, ref: EndpointRef, control: SliceControl): Promise<NextDelivery> {
-  const { db, now } = deps;
+  const { db, now, timings = processTimings } = deps;
   const endpoint = await currentEndpoint(deps, ref);
   if (!endpoint) return { kind: 'end' };
   let calls = 0;
   if (endpoint.enabled && !isPaused(endpoint, now())) {
     await endpoint.$query(db).patch({
-      deliveringUntil: WebhookEndpoint.raw(`now() + interval '${DELIVERING_SECONDS} seconds'`),
+      deliveringUntil: WebhookEndpoint.raw(`now() + interval '${timings.webhooks.delivering} milliseconds'`),
     });
     try {
       calls = await new Slice(deps, endpoint, control).run();
@@ -157,7 +155,8 @@ class Slice {
 
   /** Returns the number of calls. */
   async run(): Promise<number> {
-    const { resolver, allowedHosts } = this.deps;
+    const { resolver, allowedHosts, timings = processTimings } = this.deps;
+    const { poll, linger } = timings.webhooks;
     await this.fetch();
     if (this.waiting.length === 0) return 0;
     const rules = { resolver, allowedHosts, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES };
@@ -171,9 +170,9 @@ class Slice {
         await this.flush();
         for (const end of ends) if (end.status === 'rejected') throw end.reason;
         const onlyFailures = this.failed && !this.succeeded;
-        if (this.isStopping() || onlyFailures || performance.now() - foundAt >= (this.control.lingerMs ?? LINGER_MS))
+        if (this.isStopping() || onlyFailures || performance.now() - foundAt >= (this.control.lingerMs ?? linger))
           break;
-        await sleep(POLL_MS);
+        await sleep(poll);
         // From the start: earlier transactions may have committed later.
         this.last = undefined;
         this.exhausted = false;

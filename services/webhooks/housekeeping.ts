@@ -1,19 +1,17 @@
 import type { Db } from '../../db/connect.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { renewWantedTypes } from './endpoints.ts';
-
-/** A stream reports itself more often. */
-const LISTENER_SECONDS = 60;
 
 /**
  * Removes listeners whose process has died, their messages, and what endpoints want that were disabled 30 days ago.
  * Returns the number of projects whose wanted types were stored again.
  */
-export async function tidyWebhooks(db: Db): Promise<number> {
+export async function tidyWebhooks(db: Db, { listenerForgotten } = processTimings.webhooks): Promise<number> {
   const gone: { rows: { project_id: string }[] } = await db.raw(
-    `delete from webhook_listeners where seen_at < now() - interval '${LISTENER_SECONDS} seconds' returning project_id`,
+    `delete from webhook_listeners where seen_at < now() - interval '${listenerForgotten} milliseconds' returning project_id`,
   );
   await db.raw(
-    `delete from webhook_listener_messages where created_at < now() - interval '${2 * LISTENER_SECONDS} seconds'`,
+    `delete from webhook_listener_messages where created_at < now() - interval '${2 * listenerForgotten} milliseconds'`,
   );
   const expired: { rows: { project_id: string }[] } = await db.raw(
     `select distinct p.project_id from webhook_endpoints p join wanted_webhook_types w on w.project_id = p.project_id

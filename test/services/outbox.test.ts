@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { OutboxQueue } from '../../db/models/outbox-queue.ts';
 import { newId } from '../../platform/ids.ts';
-import { CLAIM_RENEW_MS, claimOutboxMessages, renewOutboxClaim } from '../../services/outbox/claim.ts';
+import { processTimings } from '../../platform/timings.ts';
+import { claimOutboxMessages, renewOutboxClaim } from '../../services/outbox/claim.ts';
 import { outboxDepth } from '../../services/outbox/depth.ts';
 import { MAX_ATTEMPTS, resolveOutboxMessages, unparkOutboxMessages } from '../../services/outbox/resolve.ts';
 import { type OutboxMessage, writeOutboxMessage } from '../../services/outbox/write.ts';
@@ -170,7 +171,7 @@ describe('the outbox', () => {
         return { id: message?.id ?? '', seconds: Number(row.seconds) };
       });
     const { id, seconds } = await wait();
-    expect(seconds).to.be.within(CLAIM_RENEW_MS / 1_000, 10);
+    expect(seconds).to.be.within(processTimings.outboxClaim.renew / 1_000, 10);
     expect(await claimed(), 'while it is claimed').to.deep.equal([]);
     await makeDue();
     // Its claim has run out: a relay that still works on it does not take it back.
@@ -185,7 +186,7 @@ describe('the outbox', () => {
     await inTransaction(db, async (trx) => {
       await renewOutboxClaim(trx, [message?.id ?? '']);
       const [row] = await trx('outbox').select(trx.raw('extract(epoch from due_at - now()) as seconds'));
-      expect(Number(row.seconds)).to.be.greaterThan(CLAIM_RENEW_MS / 1_000);
+      expect(Number(row.seconds)).to.be.greaterThan(1);
     });
   });
 
