@@ -1,23 +1,15 @@
-import { Context } from '@temporalio/activity';
 import {
   advanceCampaign,
   type CampaignAdvanceDeps,
   type CampaignRun,
   type NextStep,
 } from '../services/campaigns/advance.ts';
-
-const HEARTBEAT_MS = 3_000;
+import { withHeartbeats } from './heartbeats.ts';
 
 export const campaignActivities = (deps: CampaignAdvanceDeps) => ({
-  async advanceCampaign(run: CampaignRun): Promise<NextStep> {
-    // Freezing a million recipients takes longer than the heartbeat time-out.
-    const heartbeats = setInterval(Context.current().heartbeat, HEARTBEAT_MS);
-    try {
-      return await advanceCampaign(deps, run);
-    } finally {
-      clearInterval(heartbeats);
-    }
-  },
+  // Freezing a million recipients takes longer than the heartbeat time-out.
+  advanceCampaign: (run: CampaignRun): Promise<NextStep> =>
+    withHeartbeats(() => advanceCampaign(deps, run), deps.timings),
 });
 
 export type CampaignActivities = ReturnType<typeof campaignActivities>;

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
 import { type ErasureProgress, runErasure } from '../services/removal/project-run.ts';
+import { withHeartbeats } from './heartbeats.ts';
 
 export interface ProjectActivityDeps {
   db: Db;
@@ -9,22 +10,13 @@ export interface ProjectActivityDeps {
 }
 
 const SLICE_MS = 5_000;
-const HEARTBEAT_MS = 2_000;
 
 export const projectActivities = ({ db, stopping }: ProjectActivityDeps) => ({
   async eraseSlice(erasureId: string): Promise<ErasureProgress> {
-    const { cancellationSignal, heartbeat } = Context.current();
+    const { cancellationSignal } = Context.current();
     const startedAt = performance.now();
-    const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
-    try {
-      return await runErasure(
-        db,
-        erasureId,
-        () => performance.now() - startedAt > SLICE_MS || cancellationSignal.aborted || stopping.aborted,
-      );
-    } finally {
-      clearInterval(heartbeats);
-    }
+    const isOver = () => performance.now() - startedAt > SLICE_MS || cancellationSignal.aborted || stopping.aborted;
+    return withHeartbeats(() => runErasure(db, erasureId, isOver));
   },
 });
 

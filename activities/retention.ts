@@ -1,8 +1,6 @@
-import { Context } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
 import { type Removed, type RetentionSettings, runRetention } from '../services/retention/run.ts';
-
-const HEARTBEAT_MS = 2_000;
+import { withHeartbeats } from './heartbeats.ts';
 
 export interface RetentionDeps {
   db: Db;
@@ -10,14 +8,7 @@ export interface RetentionDeps {
 }
 
 export const retentionActivities = ({ db, retention }: RetentionDeps) => ({
-  async removeOld(): Promise<Removed> {
-    const heartbeats = setInterval(Context.current().heartbeat, HEARTBEAT_MS);
-    try {
-      return await runRetention(db, retention);
-    } finally {
-      clearInterval(heartbeats);
-    }
-  },
+  removeOld: (): Promise<Removed> => withHeartbeats(() => runRetention(db, retention)),
 });
 
 export type RetentionActivities = ReturnType<typeof retentionActivities>;

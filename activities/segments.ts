@@ -1,18 +1,9 @@
-import { Context } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
 import { sweepTimeDependentSegments } from '../services/segments/sweep.ts';
-
-const HEARTBEAT_MS = 2_000;
+import { withHeartbeats } from './heartbeats.ts';
 
 export const segmentActivities = ({ db }: { db: Db }) => ({
-  async sweepSegments(): Promise<{ entered: number; left: number }> {
-    const heartbeats = setInterval(Context.current().heartbeat, HEARTBEAT_MS);
-    try {
-      return await sweepTimeDependentSegments(db);
-    } finally {
-      clearInterval(heartbeats);
-    }
-  },
+  sweepSegments: (): Promise<{ entered: number; left: number }> => withHeartbeats(() => sweepTimeDependentSegments(db)),
 });
 
 export type SegmentActivities = ReturnType<typeof segmentActivities>;

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { sourceExtension } from '../platform/process-flags.ts';
-import { workflowBundle } from '../worker/bundle.ts';
+import { bundlePath } from '../worker/bundle.ts';
 import { BUNDLE, compile } from './compile.ts';
 import { lock } from './lock.ts';
 import { type ReportProgress, withProgress } from './report.ts';
@@ -72,7 +72,7 @@ async function compileCurrentSource(compilation: Compilation): Promise<string> {
     const target = dirForCurrentSource(compilation);
     // `npm run typecheck` checks the types.
     await compile(draft, { tsconfig: compilation.tsconfig, flags: ['--noCheck'] });
-    copyFileSync((await workflowBundle()).codePath, join(draft, BUNDLE));
+    copyFileSync(await bundlePath(), join(draft, BUNDLE));
     // node_modules has no package.json that declares ES modules.
     writeFileSync(join(draft, 'package.json'), '{ "type": "module" }');
     // The source was edited while it was compiled: the output would be stored under the wrong fingerprint.

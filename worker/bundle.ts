@@ -3,37 +3,51 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import { processTimings, type Timings } from '../platform/timings.ts';
 import { productVersion } from '../platform/version.ts';
 
 const root = dirname(import.meta.dirname);
 const compiled = import.meta.filename.endsWith('.js');
 
 export interface Bundle {
-  codePath: string;
+  code: string;
 }
 
 /**
- * Returns the workflow code for Temporal's sandbox. The compiled program ships it. From source it is bundled once per state
- * of the workflow code, which takes seconds, and cached for all processes and tests.
+ * Returns the path of the workflow code for Temporal's sandbox. The compiled program ships it. From source it is bundled
+ * once per state of the workflow code, which takes seconds, and cached for all processes and tests.
  */
-export async function workflowBundle(): Promise<Bundle> {
-  if (compiled) return { codePath: join(root, 'workflow-bundle.js') };
-  return cachedBundle(join(root, 'workflows', 'index.ts'));
+export async function bundlePath(): Promise<string> {
+  if (compiled) return join(root, 'workflow-bundle.js');
+  return cachedBundlePath(join(root, 'workflows', 'index.ts'));
 }
+
+/** Puts the timings in front of the code, in its first line: the others keep their numbers. */
+const withTimings = (path: string, { activity }: Timings): Bundle => ({
+  code: `var activityTimings = ${JSON.stringify(activity)};${readFileSync(path, 'utf8')}`,
+});
+
+export const workflowBundle = async (timings = processTimings): Promise<Bundle> =>
+  withTimings(await bundlePath(), timings);
 
 /** Returns the name of the workflow code that runs: the one that was set, or the product's version with a hash of the code. */
 export async function buildOf(given: string | undefined): Promise<string> {
   if (given) return given;
-  const { codePath } = await workflowBundle();
-  const hash = createHash('sha256').update(readFileSync(codePath)).digest('hex').slice(0, 8);
+  const hash = createHash('sha256')
+    .update(readFileSync(await bundlePath()))
+    .digest('hex')
+    .slice(0, 8);
   return `${productVersion}-${hash}`;
 }
 
 /** `entry` may define workflows besides those that it exports from `workflows/`. */
-export async function cachedBundle(entry: string): Promise<Bundle> {
+export const cachedBundle = async (entry: string): Promise<Bundle> =>
+  withTimings(await cachedBundlePath(entry), processTimings);
+
+async function cachedBundlePath(entry: string): Promise<string> {
   const codePath = join(root, 'node_modules', '.cache', 'everpost', `workflows-${fingerprint(entry)}.js`);
   if (!existsSync(codePath)) await writeBundle(entry, codePath);
-  return { codePath };
+  return codePath;
 }
 
 export async function writeBundle(entry: string, target: string): Promise<void> {

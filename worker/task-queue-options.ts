@@ -9,6 +9,7 @@ import { type RetentionDeps, retentionActivities } from '../activities/retention
 import { segmentActivities } from '../activities/segments.ts';
 import { tickActivities } from '../activities/ticks.ts';
 import { type EndpointActivityDeps, webhookEndpointActivities } from '../activities/webhook-endpoints.ts';
+import type { Timings } from '../platform/timings.ts';
 import type { CampaignAdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
 import type { ExecutionAdvanceDeps as AdvanceExecutionDeps } from '../services/workflows/advance.ts';
@@ -20,10 +21,10 @@ import type { QueueOptions } from './temporal-workers.ts';
 const pollers = { type: 'autoscaling', minimum: 1, initial: 2, maximum: 5 } as const;
 
 /** Executions take their steps here, as local activities. More of them would only wait for database connections. */
-export async function workflowsQueueOptions(deps: AdvanceExecutionDeps): Promise<QueueOptions> {
+export async function workflowsQueueOptions(deps: AdvanceExecutionDeps & { timings?: Timings }): Promise<QueueOptions> {
   return {
     taskQueue: taskQueues.workflows,
-    workflowBundle: await workflowBundle(),
+    workflowBundle: await workflowBundle(deps.timings),
     activities: executionActivities(deps),
     enableNonLocalActivities: false,
     maxConcurrentLocalActivityExecutions: 10,

@@ -9,6 +9,7 @@ import {
 import type { CampaignActivities } from '../activities/campaigns.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { refresh } from './signals.ts';
+import { timings } from './timings.ts';
 
 export interface CampaignInput {
   campaignId: string;
@@ -21,7 +22,7 @@ const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInter
 const { advanceCampaign } = proxyActivities<CampaignActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '1 hour',
-  heartbeatTimeout: '20 seconds',
+  heartbeatTimeout: timings.timeout,
   summary: 'reads the campaign; freezes or closes it',
   retry,
 });

@@ -8,6 +8,7 @@ import {
 import type { TickActivities } from '../activities/ticks.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { pinned } from './pinned.ts';
+import { timings } from './timings.ts';
 
 export interface CronTickInput {
   workflowId: string;
@@ -18,7 +19,7 @@ export interface CronTickInput {
 const { enterContacts } = proxyActivities<TickActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '20 seconds',
+  heartbeatTimeout: timings.timeout,
   summary: 'lets contacts enter',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });

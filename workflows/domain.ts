@@ -12,6 +12,7 @@ import {
 import type { DomainActivities } from '../activities/domains.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { checkDomainNow } from './signals.ts';
+import { timings } from './timings.ts';
 
 export interface DomainInput {
   domainId: string;
@@ -22,7 +23,7 @@ export interface DomainInput {
 
 const { checkDomain } = proxyActivities<DomainActivities>({
   taskQueue: 'everpost-domains' satisfies TaskQueues['domains'],
-  startToCloseTimeout: '1 minute',
+  startToCloseTimeout: timings.domainCheckTimeout,
   // Retries without limit: only an unavailable database fails here. A name server that does not answer is a result.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });

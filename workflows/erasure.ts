@@ -8,6 +8,7 @@ import {
 import type { ProjectActivities } from '../activities/projects.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { pinned } from './pinned.ts';
+import { timings } from './timings.ts';
 
 export interface ErasureInput {
   erasureId: string;
@@ -16,7 +17,7 @@ export interface ErasureInput {
 const { eraseSlice } = proxyActivities<ProjectActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '20 seconds',
+  heartbeatTimeout: timings.timeout,
   // Retries without limit: an erasure must be completed.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });

@@ -15,6 +15,7 @@ import type { Advanced, ExecutionActivities, WebhookActivities } from '../activi
 import type { ExecutionRef } from '../services/workflows/advance.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { refresh } from './signals.ts';
+import { timings } from './timings.ts';
 
 export type ExecutionInput = ExecutionRef;
 
@@ -27,7 +28,7 @@ const summary = 'takes steps until the execution waits or ends';
 const { advanceExecution } = proxyActivities<ExecutionActivities>({
   taskQueue: 'everpost-executions' satisfies TaskQueues['executions'],
   // Short, so that another worker soon continues after a crash. Completed steps are not repeated.
-  startToCloseTimeout: '20 seconds',
+  startToCloseTimeout: timings.advanceTimeout,
   summary,
   // Retries without limit: the activity decides which failures are final.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
@@ -44,7 +45,7 @@ const localActivities = proxyLocalActivities<ExecutionActivities>({
 const { callExecutionWebhook } = proxyActivities<WebhookActivities>({
   // A queue of their own, so that slow receivers delay only other webhooks.
   taskQueue: 'everpost-webhooks' satisfies TaskQueues['webhooks'],
-  startToCloseTimeout: '30 seconds',
+  startToCloseTimeout: timings.webhookTimeout,
   summary: 'calls a webhook',
   // The activity gives up after a day, and passes on the receiver's Retry-After as the next delay.
   retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },

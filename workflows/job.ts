@@ -8,6 +8,7 @@ import {
 import type { JobActivities } from '../activities/jobs.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { pinned } from './pinned.ts';
+import { timings } from './timings.ts';
 
 export interface JobInput {
   jobId: string;
@@ -16,7 +17,7 @@ export interface JobInput {
 const { runJobSlice } = proxyActivities<JobActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '20 seconds',
+  heartbeatTimeout: timings.timeout,
   // Retries without limit: the activity decides which failures are final.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });

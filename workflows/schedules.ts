@@ -4,11 +4,12 @@ import type { RetentionActivities } from '../activities/retention.ts';
 import type { SegmentActivities } from '../activities/segments.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { pinned } from './pinned.ts';
+import { timings } from './timings.ts';
 
 const { sweepSegments } = proxyActivities<SegmentActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '20 seconds',
+  heartbeatTimeout: timings.timeout,
   // The Schedule starts the next sweep after a minute.
   retry: { maximumAttempts: 3 },
 });
@@ -21,7 +22,7 @@ export async function segmentSweep(): Promise<void> {
 const { removeOld } = proxyActivities<RetentionActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '6 hours',
-  heartbeatTimeout: '20 seconds',
+  heartbeatTimeout: timings.timeout,
   retry: { maximumAttempts: 3 },
 });
 
@@ -33,7 +34,7 @@ export async function retention(): Promise<void> {
 const { reconcileAll } = proxyActivities<ReconcilerActivities>({
   taskQueue: 'everpost-executions' satisfies TaskQueues['executions'],
   startToCloseTimeout: '30 minutes',
-  heartbeatTimeout: '1 minute',
+  heartbeatTimeout: timings.reconcilerTimeout,
   summary: 'compares open workflows with Postgres',
   retry: { maximumAttempts: 3 },
 });

@@ -1,13 +1,14 @@
 import { continueAsNew, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { EmailActivities } from '../activities/emails.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { timings } from './timings.ts';
 
 const { sendMail } = proxyActivities<EmailActivities>({
   taskQueue: 'everpost-mail' satisfies TaskQueues['mail'],
   // Longer than a run and the mails that it finishes.
   startToCloseTimeout: '30 minutes',
   // The SDK reports every 24 s then. Others send meanwhile: a killed process leaves its mail to them after 15 s.
-  heartbeatTimeout: '30 seconds',
+  heartbeatTimeout: timings.sendMailTimeout,
   summary: 'sends due mail for some minutes',
   // Retries without limit and soon: mail waits.
   retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },

@@ -3,6 +3,7 @@ import type { WebhookEndpointActivities } from '../activities/webhook-endpoints.
 import type { EndpointRef } from '../services/webhooks/deliver.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { refresh } from './signals.ts';
+import { timings } from './timings.ts';
 
 export type WebhookEndpointInput = EndpointRef;
 
@@ -10,7 +11,7 @@ const { deliverWebhooks } = proxyActivities<WebhookEndpointActivities>({
   // A queue of their own, so that slow endpoints take no slots of WEBHOOK steps.
   taskQueue: 'everpost-webhook-endpoints' satisfies TaskQueues['webhookEndpoints'],
   startToCloseTimeout: '5 minutes',
-  heartbeatTimeout: '20 seconds',
+  heartbeatTimeout: timings.timeout,
   summary: 'calls the endpoint for what is due',
   // Retries without limit: only an unavailable database fails here. A failed call is a result.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
