@@ -46,8 +46,6 @@ export interface ApiOptions {
   ) => ReturnType<CheckByWorkflow>;
   /** Addresses of OAuth providers, for tests. */
   oauthAt?: AppParts['oauthAt'];
-  /** Shorter times of live streams, for tests. */
-  liveTimes?: { readMs: number; heartbeatMs: number };
   /** A lower limit of requests at once, for tests. */
   concurrency?: ConcurrencyLimit;
   /** Additional routes, for tests of stages that no route of ours uses. */
@@ -61,7 +59,6 @@ export async function startApi({
   checkTemporal,
   checkByWorkflow,
   oauthAt,
-  liveTimes,
   concurrency = new ConcurrencyLimit(),
   moreRoutes,
 }: ApiOptions): Promise<Api> {
@@ -72,6 +69,7 @@ export async function startApi({
     rateLimitPerMinute,
     metricsPort,
     host,
+    timings,
   } = settings;
   const opened: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
@@ -82,8 +80,8 @@ export async function startApi({
     opened.push(() => db.destroy());
     if (settings.tracing)
       opened.push(startTracing({ ...settings.tracing, service: 'everpost-api', version: productVersion }));
-    await waitForDatabase(db, log);
-    const listener = new Listener({ databaseUrl: settings.databaseDirectUrl ?? databaseUrl, log });
+    await waitForDatabase(db, log, timings);
+    const listener = new Listener({ databaseUrl: settings.databaseDirectUrl ?? databaseUrl, log, timings });
     opened.push(() => listener.stop());
     const keys = new KeyCache(db, listener);
     const limiter = rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener) : undefined;
@@ -91,7 +89,7 @@ export async function startApi({
     const addressLimiter = perIp > 0 ? new AddressLimiter(perIp) : undefined;
     await listener.start();
 
-    opened.push(startHeartbeat({ db, kind: 'api', log }));
+    opened.push(startHeartbeat({ db, kind: 'api', log, timings }));
 
     let closing = false;
     const metrics = createApiMetrics(db);
@@ -99,15 +97,15 @@ export async function startApi({
       const probes = await startProbes({ port: metricsPort, host, registry: metrics.registry });
       opened.push(() => probes.stop());
     }
-    const ready = createReadiness(db, checkTemporal);
+    const ready = createReadiness(db, checkTemporal, { timings });
     const resolver = createResolver({ servers: settings.dnsServers });
     opened.push(async () => resolver.close());
     // Starts its process with the first rendering.
     const renderer = createRenderer({ log, processes: 1 });
     opened.push(() => renderer.close());
-    const failedRequests = new FailedRequests(db, log);
+    const failedRequests = new FailedRequests(db, log, timings.requestLog.flush);
     opened.push(() => failedRequests.stop());
-    const liveHub = new LiveHub({ db, settings, log, ...liveTimes });
+    const liveHub = new LiveHub({ db, settings, log });
     const isClosing = () => closing;
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },

@@ -167,7 +167,8 @@ const FOREIGN_ADVICE =
 const polling: Check = async (settings) =>
   withBoth('workers', settings, async (db, client) => {
     const workers = (await listProcesses(db)).filter(
-      ({ kind, lastSeenAt }) => kind === 'worker' && Date.now() - lastSeenAt.getTime() < ALIVE_MS,
+      ({ kind, lastSeenAt }) =>
+        kind === 'worker' && Date.now() - lastSeenAt.getTime() < settings.timings.processes.alive,
     );
     const silent = await unpolledQueues(client);
     if (workers.length === 0)
@@ -183,9 +184,6 @@ const polling: Check = async (settings) =>
       "Check the workers' /ready and log, and their --roles.",
     );
   });
-
-/** A worker writes its heartbeat every half minute. */
-const ALIVE_MS = 90_000;
 
 const smtp: Check = async ({ relays, smtpAllowPlainAuth: allowPlainAuth }) => {
   if (relays.length === 0) return fault('smtp', 'SMTP_URL is not set.', 'Set it to smtp://user:password@host:587.');

@@ -2,7 +2,6 @@ import type { Db } from './db.ts';
 
 /** An answer that took longer says too little about the time. */
 const MAX_ROUND_TRIP_MS = 1_000;
-const SYNC_MS = 10_000;
 
 /**
  * The time of Postgres, so that all workers agree. Between two synchronisations it follows the monotonic clock, so a step
@@ -10,20 +9,22 @@ const SYNC_MS = 10_000;
  */
 export class DatabaseClock {
   readonly #db: Db;
+  readonly #synchroniseMs: number;
   /** Added to the monotonic clock. */
   #offsetMs = Date.now() - performance.now();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(db: Db) {
+  constructor(db: Db, synchroniseMs: number) {
     this.#db = db;
+    this.#synchroniseMs = synchroniseMs;
   }
 
   readonly now = (): Date => new Date(performance.now() + this.#offsetMs);
 
-  /** Synchronises now and every ten seconds. An unavailable database changes nothing. */
+  /** Synchronises now and periodically. An unavailable database changes nothing. */
   async start(): Promise<void> {
     await this.synchronise().catch(() => {});
-    this.#timer = setInterval(() => void this.synchronise().catch(() => {}), SYNC_MS);
+    this.#timer = setInterval(() => void this.synchronise().catch(() => {}), this.#synchroniseMs);
     this.#timer.unref();
   }
 

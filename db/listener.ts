@@ -1,16 +1,12 @@
 import pg from 'pg';
 import type { Logger } from '../platform/logger.ts';
+import { processTimings, type Timings } from '../platform/timings.ts';
 import { closeClient } from './bounds.ts';
-
-const HEARTBEAT_MS = 2_000;
-const HEARTBEAT_TIMEOUT_MS = 3_000;
-/** After this long without a heartbeat, notifications may have been missed. */
-const HEALTHY_MS = HEARTBEAT_MS + HEARTBEAT_TIMEOUT_MS;
-const RECONNECT_MS = 500;
 
 export interface ListenerOptions {
   databaseUrl: string;
   log: Logger;
+  timings?: Timings;
 }
 
 type Handler = (payload: string) => void;
@@ -27,9 +23,11 @@ export class Listener {
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
   private readonly options: ListenerOptions;
+  private readonly timings: Timings['listener'];
 
   constructor(options: ListenerOptions) {
     this.options = options;
+    this.timings = (options.timings ?? processTimings).listener;
   }
 
   /** Call before `start`. */
@@ -42,8 +40,10 @@ export class Listener {
     this.resets.push(reset);
   }
 
+  /** False after so long without a heartbeat that notifications may have been missed. */
   get healthy(): boolean {
-    return performance.now() - this.lastHeartbeat < HEALTHY_MS;
+    const { heartbeat, heartbeatTimeout } = this.timings;
+    return performance.now() - this.lastHeartbeat < heartbeat + heartbeatTimeout;
   }
 
   /** Never rejects: reconnects while the database is unavailable. */
@@ -68,7 +68,7 @@ export class Listener {
       connectionString: this.options.databaseUrl,
       application_name: 'everpost-listener',
       connectionTimeoutMillis: 5_000,
-      query_timeout: HEARTBEAT_TIMEOUT_MS,
+      query_timeout: this.timings.heartbeatTimeout,
       keepAlive: true,
     });
     client.on('error', () => this.drop(client));
@@ -98,7 +98,7 @@ export class Listener {
         },
         () => this.drop(client),
       );
-    }, HEARTBEAT_MS);
+    }, this.timings.heartbeat);
     this.timer.unref();
   }
 
@@ -113,7 +113,7 @@ export class Listener {
 
   private reconnectLater(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.start(), RECONNECT_MS);
+    this.timer = setTimeout(() => void this.start(), this.timings.reconnect);
     this.timer.unref();
   }
 }

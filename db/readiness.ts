@@ -2,16 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { doctorAdvice } from '../platform/doctor-advice.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type PartStatus, type Readiness, readinessOf } from '../platform/probes.ts';
+import { processTimings, type Timings } from '../platform/timings.ts';
 import type { Db } from './connect.ts';
 import { pendingMigrations } from './migrate.ts';
 
 const PROBE_TIMEOUT_MS = 1_500;
-const TEMPORAL_CACHE_MS = 3_000;
-/**
- * Cached because /ready is public: its cost must not grow with the number of calls. `down` is not cached, so that a process
- * gets requests again as soon as it can take them; checks never overlap.
- */
-const CACHE_MS = 1_000;
 
 /** Refuses to start a process on tables that it does not know. */
 export async function refusePendingMigrations(db: Db): Promise<void> {
@@ -20,7 +15,6 @@ export async function refusePendingMigrations(db: Db): Promise<void> {
     throw new Error(`The database lacks the migrations ${pending.join(', ')}: run npm run migrate, then start again.`);
 }
 
-const WAIT_MS = 1_000;
 const LOG_MS = 10_000;
 /** Of Postgres: too many connections, starting up, shutting down. Node's own codes begin with E. */
 const TEMPORARY = /^(53300|57P0[123]|08...|E[A-Z]+)$/;
@@ -29,7 +23,11 @@ const TEMPORARY = /^(53300|57P0[123]|08...|E[A-Z]+)$/;
  * Waits for the database, then refuses pending migrations. A database that is starting or has no connection left is waited
  * for, so that processes may start in any order; a wrong password or name is an error at once.
  */
-export async function waitForDatabase(db: Db, log: Pick<Logger, 'warn' | 'info'>): Promise<void> {
+export async function waitForDatabase(
+  db: Db,
+  log: Pick<Logger, 'warn' | 'info'>,
+  timings = processTimings,
+): Promise<void> {
   let toldAt = Number.NEGATIVE_INFINITY;
   for (;;) {
     try {
@@ -42,7 +40,7 @@ export async function waitForDatabase(db: Db, log: Pick<Logger, 'warn' | 'info'>
         log.warn({ err, advice: doctorAdvice }, 'cannot connect to the database; waiting for it');
         toldAt = performance.now();
       }
-      await sleep(WAIT_MS);
+      await sleep(timings.database.wait);
     }
   }
 }
@@ -61,17 +59,20 @@ function isTemporary(error: unknown): boolean {
 export function createReadiness(
   db: Db,
   checkTemporal: () => Promise<boolean>,
-  worker?: { isPolling: () => boolean },
+  { isPolling, timings = processTimings }: { isPolling?: () => boolean; timings?: Timings } = {},
 ): () => Promise<Readiness> {
-  const temporal = cached(async () => (await withTimeout(checkTemporal(), false)) || false, TEMPORAL_CACHE_MS);
+  const { cache, temporalCache } = timings.readiness;
+  const temporal = cached(async () => (await withTimeout(checkTemporal(), false)) || false, temporalCache);
   const check = async () => {
     const [database, temporalAnswers] = await Promise.all([databaseParts(db), temporal()]);
-    const polling: Record<string, PartStatus> = worker
-      ? { polling: temporalAnswers && worker.isPolling() ? 'ok' : 'down' }
+    const polling: Record<string, PartStatus> = isPolling
+      ? { polling: temporalAnswers && isPolling() ? 'ok' : 'down' }
       : {};
     return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded', ...polling });
   };
-  return cached(check, CACHE_MS, ({ status }) => status !== 'down');
+  // Cached because /ready is public: its cost must not grow with the number of calls. `down` is not cached, so that a process
+  // gets requests again as soon as it can take them; checks never overlap.
+  return cached(check, cache, ({ status }) => status !== 'down');
 }
 
 async function databaseParts(db: Db): Promise<{ database: PartStatus; migrations: PartStatus }> {

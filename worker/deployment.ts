@@ -2,6 +2,7 @@
 import type { WorkerDeploymentOptions } from '@temporalio/worker';
 import type { Db } from '../db/connect.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Timings } from '../platform/timings.ts';
 import { liveBuilds } from '../services/operators/processes.ts';
 import type { Temporal } from '../temporal/connection.ts';
 import {
@@ -15,15 +16,13 @@ import {
 } from '../temporal/deployment.ts';
 import { Loop } from './loop.ts';
 
-const ROUND_MS = 10_000;
-const SOON_MS = 1_000;
-
 export interface DeploymentOptions {
   db: Db;
   temporal: Temporal;
   build: string;
   /** Whether a new build becomes current by itself. */
   auto: boolean;
+  timings: Timings;
   log: Logger;
 }
 
@@ -44,16 +43,17 @@ export function becomesCurrent(own: Build, { current, chosenAt }: DeploymentStat
   return chosenAt === undefined || own.seenAt > chosenAt || !live.has(current);
 }
 
-export function startDeployment({ db, temporal, build, auto, log }: DeploymentOptions): Loop {
+export function startDeployment({ db, temporal, build, auto, timings, log }: DeploymentOptions): Loop {
+  const { deployment: idleMs, deploymentSoon: troubleMs } = timings.worker;
   let told: string | undefined;
   return new Loop({
-    ...{ name: 'deployment', idleMs: ROUND_MS, troubleMs: SOON_MS, log },
+    ...{ name: 'deployment', idleMs, troubleMs, log },
     round: async () => {
       const state = await describeDeployment(temporal);
       const own = state?.builds.find(({ id }) => id === build);
       // The first poll of this build has not reached Temporal yet.
       if (!state || !own) return 'trouble';
-      const live = await liveBuilds(db);
+      const live = await liveBuilds(db, timings.processes.alive);
       if (auto && becomesCurrent(own, state, live)) {
         await setCurrentBuild(temporal, build);
         log.info({ build, previous: state.current }, 'this build is current now');

@@ -40,23 +40,14 @@ interface HousekeepingDeps {
   log: Logger;
 }
 
-const AGGREGATE_MS = 2_000;
-const TIDY_MS = 10_000;
-const SEGMENTS_MS = 1_000;
-const ACCOUNT_MAIL_MS = 1_000;
-const SECURITY_MS = 60_000;
-const BILLING_MS = 5_000;
-const SWEEP_MS = 5 * 60_000;
-const HOURLY_MS = 60 * 60_000;
-const MAX_BACKOFF_MS = 60_000;
-
 /** Starts periodic work in Postgres that may run in any number of processes and may be late. Returns how to stop it. */
 export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () => Promise<void> {
+  const { housekeeping: every } = settings.timings;
   const chore = (name: string, idleMs: number, work: () => Promise<unknown>) =>
     new Loop({
       name,
       idleMs,
-      troubleMs: MAX_BACKOFF_MS,
+      troubleMs: every.trouble,
       log,
       round: async () => {
         await work();
@@ -66,39 +57,39 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
   const stripe = createStripe(settings.stripe);
   const storage = createUploadStorage(settings.uploads);
   const chores = [
-    chore('contact counts', AGGREGATE_MS, () => aggregateContactCounts(db)),
-    chore('campaign counts', AGGREGATE_MS, () => aggregateCampaignCounts(db)),
-    chore('workflow counts', AGGREGATE_MS, () => aggregateWorkflowCounts(db)),
-    chore('event counts', AGGREGATE_MS, () => aggregateEventCounts(db)),
-    chore('previews', SWEEP_MS, () => deleteOldPreviews(db)),
-    chore('failed requests', SWEEP_MS, () => deleteOldRequests(db)),
-    chore('bad rows of imports', HOURLY_MS, () => deleteOldErrors(db)),
-    chore('partitions', SWEEP_MS, async () => {
+    chore('contact counts', every.aggregate, () => aggregateContactCounts(db)),
+    chore('campaign counts', every.aggregate, () => aggregateCampaignCounts(db)),
+    chore('workflow counts', every.aggregate, () => aggregateWorkflowCounts(db)),
+    chore('event counts', every.aggregate, () => aggregateEventCounts(db)),
+    chore('previews', every.sweep, () => deleteOldPreviews(db)),
+    chore('failed requests', every.sweep, () => deleteOldRequests(db)),
+    chore('bad rows of imports', every.hourly, () => deleteOldErrors(db)),
+    chore('partitions', every.sweep, async () => {
       await addMonths(db);
       await addWeeks(db);
     }),
-    chore('contact indexes', TIDY_MS, () => cleanContactIndexes(db)),
-    chore('segment changes', SEGMENTS_MS, () => applyAllContactChanges(db)),
-    chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
-    chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
-    chore('account mail', ACCOUNT_MAIL_MS, () => sendRequestedMails(db, settings)),
-    chore('notifications', ACCOUNT_MAIL_MS, () => mailNotifications(db, settings)),
-    chore('old notifications', HOURLY_MS, () => deleteOldNotifications(db)),
-    chore('billing', stripe ? BILLING_MS : SWEEP_MS, () => maintainBilling({ db, stripe, settings, log })),
-    chore('system mail', SECURITY_MS, () => scrubSystemMail(db)),
-    chore('security', SECURITY_MS, () => disableCriticalProjects(db, settings)),
-    chore('removed uploads', TIDY_MS, () => removeUploads(db, storage)),
-    chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
-    chore('sealed secrets', SWEEP_MS, () => resealSecrets(db, settings.secretKeys)),
-    chore('waiting jobs', TIDY_MS, () => admitAllWaiting(db, settings.limits)),
-    chore('sealed webhook headers', HOURLY_MS, () => resealHeaders(db, settings.secretKeys)),
-    chore('webhook listeners', TIDY_MS, () => tidyWebhooks(db)),
-    chore('received notices', SWEEP_MS, () => deleteOldNoticeIds(db)),
-    chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
-    chore('moves of executions', TIDY_MS, () => continueMoves(db)),
-    chore('workflow versions', SWEEP_MS, () => deleteUnusedVersions(db)),
-    chore('deleted workflows', TIDY_MS, () => deleteLeftoverExecutions(db)),
-    chore('ticks of workflows', SWEEP_MS, () => deleteOldTicks(db)),
+    chore('contact indexes', every.tidy, () => cleanContactIndexes(db)),
+    chore('segment changes', every.segments, () => applyAllContactChanges(db)),
+    chore('edited segments', every.segments, () => reconcileDue(db)),
+    chore('idempotency keys', every.sweep, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
+    chore('account mail', every.accountMail, () => sendRequestedMails(db, settings)),
+    chore('notifications', every.accountMail, () => mailNotifications(db, settings)),
+    chore('old notifications', every.hourly, () => deleteOldNotifications(db)),
+    chore('billing', stripe ? every.billing : every.sweep, () => maintainBilling({ db, stripe, settings, log })),
+    chore('system mail', every.security, () => scrubSystemMail(db)),
+    chore('security', every.security, () => disableCriticalProjects(db, settings)),
+    chore('removed uploads', every.tidy, () => removeUploads(db, storage)),
+    chore('accounts', every.sweep, () => sweepAccounts(db)),
+    chore('sealed secrets', every.sweep, () => resealSecrets(db, settings.secretKeys)),
+    chore('waiting jobs', every.tidy, () => admitAllWaiting(db, settings.limits)),
+    chore('sealed webhook headers', every.hourly, () => resealHeaders(db, settings.secretKeys)),
+    chore('webhook listeners', every.tidy, () => tidyWebhooks(db)),
+    chore('received notices', every.sweep, () => deleteOldNoticeIds(db)),
+    chore('unverified domains', every.hourly, () => removeUnverifiedDomains(db, settings)),
+    chore('moves of executions', every.tidy, () => continueMoves(db)),
+    chore('workflow versions', every.sweep, () => deleteUnusedVersions(db)),
+    chore('deleted workflows', every.tidy, () => deleteLeftoverExecutions(db)),
+    chore('ticks of workflows', every.sweep, () => deleteOldTicks(db)),
   ];
   return async () => void (await Promise.all(chores.map((loop) => loop.stop())));
 }

@@ -81,8 +81,6 @@ interface WorkerDeps {
   log: Logger;
 }
 
-const UPKEEP_MS = 5 * 60_000;
-
 /** For bulk work: customers decide the size of its chunks, and no request waits for it. */
 const BULK_STATEMENT_MS = 120_000;
 
@@ -103,23 +101,23 @@ async function run(): Promise<void> {
       process.exit(1);
     });
   }
-  const { databaseUrl = '', databaseDirectUrl: directUrl = '' } = settings;
+  const { databaseUrl = '', databaseDirectUrl: directUrl = '', timings } = settings;
   const db = connectDb({
     databaseUrl,
     poolSize: settings.databasePoolSize,
     name: 'everpost-worker',
     timeouts: settings.databaseTimeouts.worker,
   });
-  await waitForDatabase(db, log);
+  await waitForDatabase(db, log, timings);
   const [sdkMetrics, stuck] = [new SdkMetrics(), new StuckWorkflows()];
   installRuntime(log, { onFailedTask: stuck.onFailedTask, metrics: sdkMetrics.buffer });
-  const temporal = createTemporal(settings.temporal);
+  const temporal = createTemporal(settings.temporal, { renewMs: timings.certificates.renew });
   const owner = new NamespaceOwner(temporal, await installationId(db));
   await refuseForeignNamespace(owner, log);
   const metrics = createWorkerMetrics(db);
   const build = settings.versioning.on && roles.has('workflows') ? await buildOf(settings.versioning.build) : undefined;
   const shutdown = shutdownTimes(settings.shutdownGraceSeconds);
-  const clock = new DatabaseClock(db);
+  const clock = new DatabaseClock(db, timings.database.synchroniseClock);
   await clock.start();
   const deps: WorkerDeps = {
     ...{ settings, roles, databaseUrl, directUrl, db, clock, temporal, owner, build, shutdown, stuck, metrics, log },
@@ -129,14 +127,14 @@ async function run(): Promise<void> {
   const stops: Stop[] = [() => db.destroy(), () => temporal.close(), () => clock.stop(), () => sdkMetrics.stop()];
   if (settings.tracing)
     stops.push(startTracing({ ...settings.tracing, service: 'everpost-worker', version: productVersion }));
-  stops.push(startHeartbeat({ db, kind: 'worker', build, log }));
+  stops.push(startHeartbeat({ db, kind: 'worker', build, log, timings }));
   const work = await startWork(deps);
   stops.push(work.stop);
   const probes = await startProbes({
     port: settings.workerPort,
     host: settings.host,
     registry: withSdkMetrics(metrics.registry, sdkMetrics),
-    ready: createReadiness(db, temporal.check, { isPolling: work.isPolling }),
+    ready: createReadiness(db, temporal.check, { isPolling: work.isPolling, timings }),
   });
   stops.push(() => probes.stop());
   log.info({ roles: [...roles], port: probes.port }, 'worker started');
@@ -175,13 +173,14 @@ async function refuseForeignNamespace(owner: NamespaceOwner, log: Logger): Promi
 
 async function startWork(deps: WorkerDeps): Promise<{ stop: Stop; isPolling: () => boolean }> {
   const { settings, roles, temporal, owner, build, shutdown, log } = deps;
+  const { timings } = settings;
   const resolver = createResolver({ servers: settings.dnsServers });
   const stopping = new AbortController();
   // Every running batch listens to it.
   setMaxListeners(0, stopping.signal);
   const cut = new AbortController();
   setMaxListeners(0, cut.signal);
-  const listener = new Listener({ databaseUrl: deps.directUrl, log });
+  const listener = new Listener({ databaseUrl: deps.directUrl, log, timings });
   const mail = roles.has('mail')
     ? startMail(deps, listener, { stopping: stopping.signal, cut: cut.signal })
     : undefined;
@@ -194,6 +193,7 @@ async function startWork(deps: WorkerDeps): Promise<{ stop: Stop; isPolling: () 
         projectLimits: settings.limits,
         retention: settings,
         now: deps.clock.now,
+        timings,
         stopping: stopping.signal,
       }),
     );
@@ -201,12 +201,17 @@ async function startWork(deps: WorkerDeps): Promise<{ stop: Stop; isPolling: () 
   const executions = roles.has('workflows') ? startExecutions(deps, resolver, stopping.signal) : undefined;
   if (executions) {
     const versioning = build ? { workerDeploymentOptions: deploymentOptions(build) } : {};
-    queues.push({ ...(await workflowsQueueOptions(executions.deps)), ...versioning }, ...executions.queues);
+    queues.push(
+      { ...(await workflowsQueueOptions({ ...executions.deps, timings })), ...versioning },
+      ...executions.queues,
+    );
   }
-  const workers = new TemporalWorkers({ settings: settings.temporal, temporal, owner, duties: queues, shutdown, log });
-  if (executions) deps.stuck.start({ db: deps.db, temporal, log });
+  const workers = new TemporalWorkers({
+    ...{ settings: settings.temporal, temporal, owner, duties: queues, shutdown, timings, log },
+  });
+  if (executions) deps.stuck.start({ db: deps.db, temporal, timings, log });
   const deployment = build
-    ? startDeployment({ db: deps.db, temporal, build, auto: settings.versioning.autoCurrent, log })
+    ? startDeployment({ db: deps.db, temporal, build, auto: settings.versioning.autoCurrent, timings, log })
     : undefined;
   const stopRelay = roles.has('relay') ? startRelay(deps, listener) : () => {};
   const stopReturnedMail = roles.has('relay') ? await startReturnedMail(deps) : () => {};
@@ -227,8 +232,6 @@ async function startWork(deps: WorkerDeps): Promise<{ stop: Stop; isPolling: () 
 
 /** Connections of a sender: leases, contents, the writes of mails, results. */
 const SENDER_POOL_SIZE = 6;
-const RECOVERY_MS = 5_000;
-const REGISTRATION_MS = 10_000;
 
 function startMail(
   { settings, directUrl, metrics, mailLoad, log }: WorkerDeps,
@@ -259,7 +262,7 @@ function startMail(
     onQuarantined: metrics.countQuarantined,
   });
   const sender = new Sender({
-    ...{ db, relays, pace, preparation, limits: settings, log },
+    ...{ db, relays, pace, preparation, limits: settings, timings: settings.timings, log },
     sendRatePerSecond: settings.sendRatePerSecond,
     billing: settings.stripe !== undefined,
     onResult: (kind) => {
@@ -273,7 +276,7 @@ function startMail(
     if (woken.includes('mail')) sender.wake('mail');
     if (woken.includes('campaigns')) sender.wake('campaigns');
   });
-  const loops = [recoveryLoop(db, log), registrationLoop(db, log)];
+  const loops = [recoveryLoop(db, settings, log), registrationLoop(db, settings, log)];
   return {
     queues: [mailQueueOptions({ sender, stopping, cut })],
     close: async () => {
@@ -287,9 +290,9 @@ function startMail(
 }
 
 /** Also while no sender runs: what senders left behind is recovered as long as there is a process that can send. */
-const recoveryLoop = (db: Db, log: Logger): Loop =>
+const recoveryLoop = (db: Db, { timings }: Settings, log: Logger): Loop =>
   new Loop({
-    ...{ name: 'mail recovery', idleMs: RECOVERY_MS, troubleMs: RECOVERY_MS, log },
+    ...{ name: 'mail recovery', idleMs: timings.sender.recovery, troubleMs: timings.sender.recovery, log },
     round: async () => {
       const recovered = await recoverMails(db);
       if (recovered > 0) log.info({ recovered }, 'recovered mail that a sender left behind');
@@ -298,11 +301,11 @@ const recoveryLoop = (db: Db, log: Logger): Loop =>
   });
 
 /** Registers this process, and starts the sender workflows that are missing for it. */
-function registrationLoop(db: Db, log: Logger): { stop(): Promise<void> } {
+function registrationLoop(db: Db, { timings }: Settings, log: Logger): { stop(): Promise<void> } {
   const processId = newId();
   let started = 0;
   const loop = new Loop({
-    ...{ name: 'mail process', idleMs: REGISTRATION_MS, troubleMs: REGISTRATION_MS, log },
+    ...{ name: 'mail process', idleMs: timings.mailProcess.register, troubleMs: timings.mailProcess.register, log },
     round: async () => {
       const wanted = await registerMailProcess(db, processId);
       for (; started < wanted; started++) await startSenderWorkflow(db, started + 1);
@@ -346,6 +349,7 @@ function startExecutions(
         now,
         systemFrom: settings.systemFrom,
         isBusy: mailLoad.isHigh,
+        timings: settings.timings,
         stopping,
       }),
     ],
@@ -366,8 +370,9 @@ async function startReturnedMail({ settings, db, log }: WorkerDeps): Promise<Sto
 }
 
 function startRelay({ db, temporal, owner, settings, log }: WorkerDeps, listener: Listener): Stop {
+  const { timings } = settings;
   const relay = new Relay({
-    ...{ db, temporal, owner, listener, log },
+    ...{ db, temporal, owner, listener, timings, log },
     billing: settings.stripe !== undefined,
     webhookResources: webhookResources(settings),
   });
@@ -376,8 +381,8 @@ function startRelay({ db, temporal, owner, settings, log }: WorkerDeps, listener
   // Workers create these when they connect. This restores them in a namespace that was lost since.
   const upkeep = new Loop({
     name: 'schedules and search attributes',
-    idleMs: UPKEEP_MS,
-    troubleMs: UPKEEP_MS,
+    idleMs: timings.worker.upkeep,
+    troubleMs: timings.worker.upkeep,
     log,
     round: async () => {
       await owner.verifyAgain();
@@ -386,7 +391,7 @@ function startRelay({ db, temporal, owner, settings, log }: WorkerDeps, listener
       return 'idle';
     },
   });
-  const sweeping = startSegmentSweep({ db, temporal, owner, log });
+  const sweeping = startSegmentSweep({ db, temporal, owner, timings, log });
   return () => Promise.all([relay.stop(), stopHousekeeping(), upkeep.stop(), sweeping.stop()]);
 }
 

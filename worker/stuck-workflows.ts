@@ -1,6 +1,7 @@
 // Finds workflows that do not continue because their task fails, mostly because the code does not match their history.
 import type { Db } from '../db/connect.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Timings } from '../platform/timings.ts';
 import {
   forgetStuckWorkflows,
   listStuckWorkflows,
@@ -11,8 +12,6 @@ import { findRun, taskAttempts } from '../temporal/workflow-tasks.ts';
 import { Loop } from './loop.ts';
 import type { FailedTask } from './temporal-log.ts';
 
-const ROUND_MS = 5_000;
-const TROUBLE_MS = 30_000;
 /** A task that failed once may succeed the next time. */
 const STUCK_ATTEMPTS = 2;
 /** Failures that are not looked into yet; more are reported by the next failure of the same workflows. */
@@ -29,9 +28,10 @@ export class StuckWorkflows {
     if (this.failed.size < MAX_WAITING) this.failed.set(runId, failure);
   };
 
-  start(options: { db: Db; temporal: Temporal; log: Logger }): void {
+  start(options: { db: Db; temporal: Temporal; timings: Timings; log: Logger }): void {
+    const { stuckWorkflows: idleMs, stuckWorkflowsTrouble: troubleMs } = options.timings.worker;
     this.loop = new Loop({
-      ...{ name: 'stuck workflows', idleMs: ROUND_MS, troubleMs: TROUBLE_MS, log: options.log },
+      ...{ name: 'stuck workflows', idleMs, troubleMs, log: options.log },
       round: async () => {
         await this.look(options);
         await this.lookAgain(options);

@@ -3,6 +3,7 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import type { Logger } from '../platform/logger.ts';
 import type { TemporalSettings } from '../platform/settings.ts';
 import { type ShutdownTimes, shutdownTimes } from '../platform/shutdown.ts';
+import { processTimings, type Timings } from '../platform/timings.ts';
 import { serverOptions, type Temporal } from '../temporal/connection.ts';
 import type { NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
@@ -18,11 +19,10 @@ export interface TemporalWorkersOptions {
   owner?: Pick<NamespaceOwner, 'verify'>;
   duties: QueueOptions[];
   shutdown?: ShutdownTimes;
+  timings?: Timings;
   log: Logger;
 }
 
-const FIRST_PAUSE_MS = 500;
-const LAST_PAUSE_MS = 10_000;
 const DEFAULT_GRACE_SECONDS = 60;
 
 /** Keeps a worker running for every task queue. Retries while Temporal is unavailable. */
@@ -54,13 +54,14 @@ export class TemporalWorkers {
   }
 
   private async keep(queue: QueueOptions): Promise<void> {
-    const { log } = this.options;
+    const { log, timings = processTimings } = this.options;
+    const { firstReconnect, lastReconnect } = timings.worker;
     const { signal } = this.ending;
-    for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
+    for (let pause = firstReconnect; !signal.aborted; pause = Math.min(pause * 2, lastReconnect)) {
       try {
         const worker = await this.make(queue);
         log.info({ taskQueue: queue.taskQueue }, 'polling Temporal');
-        pause = FIRST_PAUSE_MS;
+        pause = firstReconnect;
         await this.run(worker);
       } catch (err) {
         log.warn({ err, taskQueue: queue.taskQueue }, 'cannot poll Temporal; retrying');
@@ -71,11 +72,13 @@ export class TemporalWorkers {
 
   private async make(queue: QueueOptions): Promise<Worker> {
     const connection = await this.connect();
-    const { settings, shutdown = shutdownTimes(DEFAULT_GRACE_SECONDS) } = this.options;
+    const { settings, shutdown = shutdownTimes(DEFAULT_GRACE_SECONDS), timings = processTimings } = this.options;
     return Worker.create({
       shutdownGraceTime: shutdown.waitMs,
       // Ends the worker even if an activity hangs.
       shutdownForceTime: shutdown.forceMs,
+      maxHeartbeatThrottleInterval: timings.activity.heartbeatThrottle,
+      stickyQueueScheduleToStartTimeout: timings.activity.stickyTask,
       ...queue,
       connection,
       namespace: settings.namespace,

@@ -24,12 +24,8 @@ interface HubOptions {
   db: Db;
   settings: Settings;
   log: Logger;
-  readMs?: number;
-  heartbeatMs?: number;
 }
 
-const READ_MS = 1_000;
-const HEARTBEAT_MS = 15_000;
 /** A client that reads slower than this gets the newest state later. */
 const MAX_BUFFERED = 1024 * 1024;
 const HEARTBEAT = ': heartbeat\n\n';
@@ -78,10 +74,10 @@ export class LiveHub {
 
   private startTimers(): void {
     if (this.timers.length > 0) return;
-    const { readMs = READ_MS, heartbeatMs = HEARTBEAT_MS } = this.options;
+    const { read, heartbeat } = this.options.settings.timings.live;
     this.timers = [
-      setInterval(() => void this.readAll(), readMs).unref(),
-      setInterval(() => void this.beat(), heartbeatMs).unref(),
+      setInterval(() => void this.readAll(), read).unref(),
+      setInterval(() => void this.beat(), heartbeat).unref(),
     ];
   }
 

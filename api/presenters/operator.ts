@@ -1,6 +1,7 @@
 import joi from 'joi';
 import type { PartStatus } from '../../platform/probes.ts';
 import type { TemporalSettings } from '../../platform/settings.ts';
+import { processTimings } from '../../platform/timings.ts';
 import type { Overview } from '../../services/operators/overview.ts';
 import type { OperatorProject } from '../../services/operators/projects.ts';
 import { dateTime, flag, list, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
@@ -62,14 +63,11 @@ export const presentOverview = (overview: Overview, status: PartStatus, temporal
 const temporalUiUrl = ({ uiUrl, namespace }: TemporalSettings): string | null =>
   uiUrl ? `${uiUrl}/namespaces/${encodeURIComponent(namespace)}` : null;
 
-/** A process that has not been seen for this long has probably ended. */
-const ALIVE_MS = 2 * 60_000;
-
 /** Counts the living processes of each kind and version. */
 function versionsOf(processes: Overview['processes']) {
   const counts = new Map<string, { kind: string; version: string; processes: number }>();
   for (const { kind, version, lastSeenAt } of processes) {
-    if (Date.now() - lastSeenAt.getTime() > ALIVE_MS) continue;
+    if (Date.now() - lastSeenAt.getTime() > processTimings.processes.shownAlive) continue;
     const key = `${kind} ${version}`;
     counts.set(key, { kind, version, processes: (counts.get(key)?.processes ?? 0) + 1 });
   }

@@ -14,8 +14,6 @@ import { documented } from '../http/violations.ts';
 
 const MAX_TYPES = 50;
 const STREAMS_PER_PROJECT = 5;
-const POLL_MS = 500;
-const HEARTBEAT_MS = 15_000;
 
 const everything = ['*', 'event.*'];
 
@@ -30,7 +28,8 @@ function readTypes(types: string | undefined): string[] {
   return patterns;
 }
 
-export const webhookListen = ({ isClosing }: Pick<AppParts, 'isClosing'>): RouteGroup => {
+export const webhookListen = ({ isClosing, settings }: Pick<AppParts, 'isClosing' | 'settings'>): RouteGroup => {
+  const { listenPoll, listenHeartbeat } = settings.timings.webhooks;
   const streams = new Map<string, number>();
   const count = (projectId: string, change: number) => {
     const open = (streams.get(projectId) ?? 0) + change;
@@ -55,8 +54,8 @@ export const webhookListen = ({ isClosing }: Pick<AppParts, 'isClosing'>): Route
       for (let beatAt = performance.now(); !isClosing() && !left.aborted; ) {
         const { deliveries, hasMore } = await readListener(db, projectId, listenerId, secret);
         for (const delivery of deliveries) yield sseMessage(delivery.headers['webhook-id'] ?? '', delivery);
-        if (!hasMore) await sleep(POLL_MS, undefined, { signal: left }).catch(() => {});
-        if (performance.now() - beatAt < HEARTBEAT_MS) continue;
+        if (!hasMore) await sleep(listenPoll, undefined, { signal: left }).catch(() => {});
+        if (performance.now() - beatAt < listenHeartbeat) continue;
         if (!(await isOpenProject(db, project))) return;
         await touchListener(db, projectId, listenerId);
         beatAt = performance.now();

@@ -1,10 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { processTimings } from '../../platform/timings.ts';
 
 const MAX_STREAMS = 20;
-/** Longer than two renewals. */
-const EXPIRES = "interval '45 seconds'";
+const EXPIRES = `interval '${processTimings.live.expires} milliseconds'`;
 
 /** Registers a stream of the project, over all processes. Answers 429 when it has too many. */
 export async function registerStream(db: Db, projectId: string): Promise<string> {

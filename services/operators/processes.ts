@@ -3,6 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { processTimings, type Timings } from '../../platform/timings.ts';
 import { productVersion } from '../../platform/version.ts';
 
 export type ProcessKind = 'api' | 'worker';
@@ -17,8 +18,6 @@ export interface SeenProcess {
   startedAt: Date;
   lastSeenAt: Date;
 }
-
-const BEAT_MS = 30_000;
 
 // Also removes processes that ended without removing themselves.
 const beat = statement(
@@ -40,10 +39,11 @@ export interface HeartbeatOptions {
   /** Of the workflow code that a worker runs. */
   build?: string | undefined;
   log: Logger;
+  timings: Timings;
 }
 
 /** Lets operators see this process and its version. Returns how to stop. */
-export function startHeartbeat({ db, kind, build, log }: HeartbeatOptions): () => Promise<void> {
+export function startHeartbeat({ db, kind, build, log, timings }: HeartbeatOptions): () => Promise<void> {
   const id = newId();
   const write = () =>
     beat(db, [id, kind, productVersion, hostname(), process.pid, build ?? null]).catch((err: unknown) => {
@@ -52,7 +52,7 @@ export function startHeartbeat({ db, kind, build, log }: HeartbeatOptions): () =
   let last: Promise<unknown> = write();
   const timer = setInterval(() => {
     last = write();
-  }, BEAT_MS);
+  }, timings.processes.heartbeat);
   timer.unref();
   return async () => {
     clearInterval(timer);
@@ -64,13 +64,12 @@ export function startHeartbeat({ db, kind, build, log }: HeartbeatOptions): () =
 /** Lists the processes of the last day, the oldest of each kind first. */
 export const listProcesses = (db: Db): Promise<SeenProcess[]> => list(db, []);
 
-// A process beats every half minute; three missed beats mean that it has died.
 const builds = statement<{ build: string | null }>(
   'builds-live',
-  "select distinct build from processes where kind = 'worker' and seen_at > now() - interval '90 seconds'",
+  "select distinct build from processes where kind = 'worker' and seen_at > now() - make_interval(secs => $1)",
 );
 
 /** Returns the builds of the workers that run now; `unversioned` for those without one. */
-export async function liveBuilds(db: Db): Promise<Set<string>> {
-  return new Set((await builds(db, [])).map(({ build }) => build ?? 'unversioned'));
+export async function liveBuilds(db: Db, aliveMs = processTimings.processes.alive): Promise<Set<string>> {
+  return new Set((await builds(db, [aliveMs / 1_000])).map(({ build }) => build ?? 'unversioned'));
 }

@@ -4,6 +4,7 @@ import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 
 /** A request that was answered with 400 or above. */
@@ -33,7 +34,6 @@ export interface ListedRequest extends Omit<FailedRequest, 'userId' | 'keyId' | 
 
 const KEPT = 1_000;
 const KEPT_DAYS = 7;
-const FLUSH_MS = 1_000;
 /** Waiting in this process, of one project and of all; older ones are dropped. */
 const MAX_WAITING_OF_PROJECT = KEPT;
 const MAX_WAITING = 20_000;
@@ -65,10 +65,12 @@ export class FailedRequests {
   private flushing: Promise<void> = Promise.resolve();
   private readonly db: Db;
   private readonly log: Logger;
+  private readonly flushMs: number;
 
-  constructor(db: Db, log: Logger) {
+  constructor(db: Db, log: Logger, flushMs = processTimings.requestLog.flush) {
     this.db = db;
     this.log = log;
+    this.flushMs = flushMs;
   }
 
   add(request: FailedRequest): void {
@@ -82,7 +84,7 @@ export class FailedRequests {
       known.shift();
       this.count--;
     }
-    this.timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
+    this.timer ??= setTimeout(() => this.flush(), this.flushMs).unref();
   }
 
   /** Writes what is left. */

@@ -28,7 +28,7 @@ describe('GET /live', () => {
   const streams: OpenStream[] = [];
 
   before(async () => {
-    api = await startTestApi({ liveTimes: { readMs: 50, heartbeatMs: 100 }, env: { RATE_LIMIT_PER_MINUTE: '0' } });
+    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
   });
   after(() => api.stop());
   beforeEach(async () => {

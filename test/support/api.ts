@@ -86,14 +86,13 @@ export interface TestApiOptions {
   checkTemporal?: () => Promise<boolean>;
   moreRoutes?: RouteGroup[];
   oauthAt?: ApiOptions['oauthAt'];
-  liveTimes?: ApiOptions['liveTimes'];
   concurrency?: ApiOptions['concurrency'];
 }
 
 /** Starts the real API in this process, on a free port. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
-  const { liveTimes, concurrency } = options;
+  const { concurrency } = options;
   const own = database ? undefined : await connectTestDatabase(5);
   const { db, url: databaseUrl } = own ?? (database as ConnectedDatabase);
   await watchStatements(async () => {
@@ -106,14 +105,13 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     { write: (line: string) => void logs.push(JSON.parse(line)) },
   );
   const given = { NODE_ENV: 'test', PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://app.test', ...env };
-  const settings = readSettings({ ...given, DATABASE_URL: databaseUrl });
+  const settings = readSettings({ EVERPOST_TIMINGS: 'test', ...given, DATABASE_URL: databaseUrl });
   const api: Api = await startApi({
     settings,
     log,
     checkTemporal,
     moreRoutes,
     oauthAt,
-    ...(liveTimes && { liveTimes }),
     ...(concurrency && { concurrency }),
   });
   const stopChecking = checkAnswersOf(api.port, settings, getCurrentTest);
