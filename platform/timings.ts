@@ -26,7 +26,7 @@ const intervals = {
   /** Processes that can send, `mail_processes`. */
   mailProcess: {
     register: [10_000, 1_000],
-    forgotten: [60_000, 8_000],
+    forgotten: [60_000, 20_000],
   },
   /** A claimed outbox message becomes due again after this time, in case its relay has died. */
   outboxClaim: {
@@ -92,7 +92,7 @@ const intervals = {
     listenPoll: [500, 100],
     listenHeartbeat: [15_000, 1_500],
     /** A listener that was not seen for this long is removed. */
-    listenerForgotten: [60_000, 8_000],
+    listenerForgotten: [60_000, 20_000],
     firstReconnect: [1_000, 200],
     lastReconnect: [30_000, 3_000],
   },
@@ -106,7 +106,7 @@ const intervals = {
   },
   /** How long a Temporal workflow may be missing, or not needed, before the reconciler acts. */
   reconciler: {
-    grace: [120_000, 12_000],
+    grace: [120_000, 20_000],
   },
   billing: {
     /** A usage report in work. Longer than a call of Stripe. */
@@ -131,14 +131,14 @@ const intervals = {
   /** Processes as operators see them. */
   processes: {
     heartbeat: [30_000, 2_000],
-    alive: [90_000, 9_000],
-    shownAlive: [120_000, 12_000],
+    alive: [90_000, 15_000],
+    shownAlive: [120_000, 30_000],
   },
   live: {
-    read: [1_000, 200],
-    heartbeat: [15_000, 1_500],
+    read: [1_000, 100],
+    heartbeat: [15_000, 500],
     /** Longer than two heartbeats. */
-    expires: [45_000, 6_000],
+    expires: [45_000, 8_000],
   },
   requestLog: {
     flush: [1_000, 200],

@@ -34,6 +34,8 @@ describe('API and worker of the version before the newest migration, on the new 
       TEMPORAL_ADDRESS: temporal.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
       SMTP_URL: smtp.url,
+      // As the previous version has them.
+      EVERPOST_TIMINGS: 'production',
     };
     [api, worker] = await Promise.all([startApi(env, program), startWorker(env, [], program)]);
   });

@@ -20,7 +20,9 @@ describe('a rolling release, forward and back', function () {
   before(async () => {
     program = compilePrevious(previousCommit());
     temporal = await ownNamespace();
-    stack = await startStack(temporal, { WORKER_VERSIONING: 'true', RATE_LIMIT_PER_MINUTE: '1000000' });
+    const settings = { WORKER_VERSIONING: 'true', RATE_LIMIT_PER_MINUTE: '1000000' };
+    // As the previous version has them.
+    stack = await startStack(temporal, { ...settings, EVERPOST_TIMINGS: 'production' });
   });
   after(async () => {
     await stack?.end();

@@ -17,7 +17,8 @@ describe('killing processes while they send', () => {
 
   beforeEach(async () => {
     temporal = await ownNamespace();
-    stack = await startStack(temporal);
+    // The one file with the timings of production: a killed worker's mail is recovered after 15 s.
+    stack = await startStack(temporal, { EVERPOST_TIMINGS: 'production' });
   });
   afterEach(async () => {
     for (const lock of locks.splice(0)) if (!lock.isCompleted()) await lock.rollback();

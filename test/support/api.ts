@@ -105,7 +105,11 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     { write: (line: string) => void logs.push(JSON.parse(line)) },
   );
   const given = { NODE_ENV: 'test', PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://app.test', ...env };
-  const settings = readSettings({ EVERPOST_TIMINGS: 'test', ...given, DATABASE_URL: databaseUrl });
+  const settings = readSettings({
+    EVERPOST_TIMINGS: process.env.EVERPOST_TIMINGS,
+    ...given,
+    DATABASE_URL: databaseUrl,
+  });
   const api: Api = await startApi({
     settings,
     log,

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { decodeWords, type Email as ParsedMail } from 'postal-mime';
 import type { Db } from '../../../db/connect.ts';
 import { createRenderer } from '../../../platform/templates/index.ts';
+import { PRODUCTION_TIMINGS } from '../../../platform/timings.ts';
 import { listEmails } from '../../../services/emails/list.ts';
 import { type SendInput, sendEmails } from '../../../services/emails/send.ts';
 import {
@@ -296,7 +297,7 @@ describe('content of a sent mail', () => {
     await closed.close();
     const warnings: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
-    const own = testSender(database.url, { url: smtp.url, renderer: closed, log });
+    const own = testSender(database.url, { url: smtp.url, renderer: closed, log, timings: PRODUCTION_TIMINGS });
     const stop = new AbortController();
     const run = own.send({ stop: stop.signal, untilIdle: false });
     const failures = () => warnings.filter((line) => line.includes('sending failed')).length;
