@@ -1,4 +1,5 @@
 // A child of the test runner: runs test files one after the other, each as a mocha of its own in this process.
+import './test-timings.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Mocha from 'mocha';
