@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { root } from '../../../dev/root.ts';
 import { readSettings } from '../../../platform/settings.ts';
 import { PRODUCTION_TIMINGS, TEST_TIMINGS, type Timings, timingsOf } from '../../../platform/timings.ts';
-
-const root = resolve(import.meta.dirname, '../../..');
 
 /** Each pair: the first is shorter than the second. */
 const inOrder = (timings: Timings): Record<string, [number, number]> => {
@@ -65,6 +64,7 @@ describe('timings', () => {
     const found = sources().flatMap((file) =>
       [...readFileSync(join(root, file), 'utf8').matchAll(LITERAL)].map(([text]) => `${file}: ${text}`),
     );
+    expect(sources()).to.include('worker/relay.ts');
     expect(found).to.deep.equal([]);
   });
 });
