@@ -1,7 +1,8 @@
 import Koa from 'koa';
 import type { AppParts, RequestState } from './http/context.ts';
 import { DocsSite } from './http/docs-site.ts';
-import { openApiOf } from './http/openapi.ts';
+import { servedOpenApi } from './http/openapi-file.ts';
+import type { OpenApiDocument } from './http/openapi-shared.ts';
 import { register } from './http/register.ts';
 import type { RouteGroup } from './http/route.ts';
 import { readWebApp } from './http/web-app-files.ts';
@@ -21,8 +22,12 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   const { settings, log } = parts;
   // Trusts only the last address of X-Forwarded-For, which the proxy added; the client may have sent the others.
   const app = new Koa<RequestState>({ proxy: settings.trustProxy, maxIpsCount: 1 });
-  const groups = [...routeGroups(parts, () => document), ...moreRoutes];
-  const document = openApiOf(groups);
+  let served: OpenApiDocument | undefined;
+  const document = () => {
+    served ??= servedOpenApi(parts.document(), groups);
+    return served;
+  };
+  const groups = [...routeGroups(parts, document), ...moreRoutes];
   const { router, shortcut } = register(groups, parts);
 
   app.use(secure(settings));

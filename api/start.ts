@@ -37,6 +37,7 @@ export interface Api {
 export interface ApiOptions {
   settings: Settings;
   log: Logger;
+  document: AppParts['document'];
   /** Whether Temporal is reachable; the API does not require it. */
   checkTemporal(): Promise<boolean>;
   /** Asks a domain's check loop; without it this process checks. */
@@ -56,6 +57,7 @@ export interface ApiOptions {
 export async function startApi({
   settings,
   log,
+  document,
   checkTemporal,
   checkByWorkflow,
   oauthAt,
@@ -109,7 +111,7 @@ export async function startApi({
     const isClosing = () => closing;
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
-      ...{ failedRequests, liveHub, concurrency },
+      ...{ failedRequests, liveHub, concurrency, document },
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
       checkDomain: domainChecker(
         { db, resolver, settings },

@@ -3,10 +3,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AppParts } from '../api/http/context.ts';
 import { openApiOf, undescribedOpenApiOf } from '../api/http/openapi.ts';
-import { routeGroups } from '../api/routes/index.ts';
-import { readSettings } from '../platform/settings.ts';
+import { declaredRoutes } from '../api/routes/index.ts';
 import { root } from './root.ts';
 import { runCommand } from './run.ts';
 
@@ -67,13 +65,12 @@ interface Operation {
 }
 
 /**
- * Builds the document from the declarations; no handler runs. Leaves out what a target treats alike for all routes
+ * Leaves out what a target treats alike for all routes
  * (errors, headers) and routes that it cannot call, which makes the file a fifth of its size.
  */
 function documentFor({ includes, described, keysOnly }: Target): object {
-  const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
   const build = described ? openApiOf : undescribedOpenApiOf;
-  const whole = build(routeGroups(parts, () => ({ openapi: '', paths: {} })));
+  const whole = build(declaredRoutes());
   const paths = Object.entries(whole.paths as Record<string, Record<string, Operation>>)
     .filter(([path, operations]) => includes(path, Object.values(operations)))
     .map(([path, operations]) => {

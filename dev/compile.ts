@@ -1,5 +1,6 @@
-// Compiles the program to JavaScript. The caller adds the workflow code, bundled for Temporal's sandbox.
-import { cpSync, rmSync } from 'node:fs';
+// Compiles the program to JavaScript and writes its OpenAPI document. The caller adds the workflow code, bundled for
+// Temporal's sandbox.
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './root.ts';
 import { runCommand } from './run.ts';
@@ -21,4 +22,7 @@ export async function compile(
   // Templates and SQL files are read at run time.
   for (const folder of ['web', 'db'])
     cpSync(join(root, folder), join(target, folder), { recursive: true, filter: isReadAtRunTime });
+  // Inside node_modules no package.json declares ES modules.
+  writeFileSync(join(target, 'package.json'), '{ "type": "module" }');
+  await runCommand(process.execPath, [join(target, 'api/write-openapi.js')], { cwd: root });
 }

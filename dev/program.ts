@@ -1,16 +1,7 @@
 // Compiles the program as `npm run build` does, for `npm start` and tests: started from TypeScript, every process would take
 // seconds. The tests are compiled with the program that they test. Compiled once for every state of the source.
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { sourceExtension } from '../platform/process-flags.ts';
 import { bundlePath } from '../worker/bundle.ts';
@@ -73,8 +64,6 @@ async function compileCurrentSource(compilation: Compilation): Promise<string> {
     // `npm run typecheck` checks the types.
     await compile(draft, { tsconfig: compilation.tsconfig, flags: ['--noCheck'] });
     copyFileSync(await bundlePath(), join(draft, BUNDLE));
-    // node_modules has no package.json that declares ES modules.
-    writeFileSync(join(draft, 'package.json'), '{ "type": "module" }');
     // The source was edited while it was compiled: the output would be stored under the wrong fingerprint.
     if (dirForCurrentSource(compilation) !== target) continue;
     renameSync(draft, target);

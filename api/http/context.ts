@@ -17,6 +17,7 @@ import type { CurrentSession } from '../../services/sessions/sessions.ts';
 import type { LiveHub } from '../live/hub.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ConcurrencyLimit } from './concurrency.ts';
+import type { OpenApiDocument } from './openapi-shared.ts';
 
 /** The app's dependencies, built by `start.ts`. */
 export interface AppParts {
@@ -33,6 +34,8 @@ export interface AppParts {
   metrics: Metrics;
   concurrency: ConcurrencyLimit;
   ready(): Promise<Readiness>;
+  /** The OpenAPI document of all routes. */
+  document(): OpenApiDocument;
   /** Checks a domain now. Resolves when the check ends or takes too long. */
   checkDomain(domain: DomainRef): Promise<void>;
   resolver: Resolver;

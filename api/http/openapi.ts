@@ -18,8 +18,6 @@ import { openApiWebhooks } from './openapi-webhooks.ts';
 import { neededRole, type Route, type RouteGroup } from './route.ts';
 import type { Shape } from './typed.ts';
 
-export type { OpenApiDocument } from './openapi-shared.ts';
-
 const security = {
   publicKey: [{ publicKey: [] }],
   secretKey: [{ secretKey: [] }],

@@ -5,7 +5,7 @@ import { DEMO_DOMAIN, type Settings } from '../../platform/settings.ts';
 import { referenceHeaders, referencePage } from '../../web/pages.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import { type DocsSite, policyOf } from '../http/docs-site.ts';
-import type { OpenApiDocument } from '../http/openapi.ts';
+import type { OpenApiDocument } from '../http/openapi-shared.ts';
 import { type Reference, referenceOf } from '../http/reference.ts';
 import { etagOf, INDEX, type StaticFile, type StaticFiles, sendEncoded, sendStaticFile } from '../http/static-files.ts';
 
@@ -14,7 +14,7 @@ const REFERENCE = '/docs/api';
 
 export interface DocumentationParts {
   site: DocsSite;
-  document: OpenApiDocument;
+  document(): OpenApiDocument;
   settings: Pick<Settings, 'baseUrl' | 'production'>;
 }
 
@@ -92,12 +92,12 @@ const notFound = (): ApiError =>
 
 /** Renders each page of the reference at its first request. */
 class ReferencePages {
-  #document: OpenApiDocument;
+  #document: () => OpenApiDocument;
   #settings: DocumentationParts['settings'];
   #reference: Reference | undefined;
   #pages = new Map<string, Promise<StaticFile>>();
 
-  constructor(document: OpenApiDocument, settings: DocumentationParts['settings']) {
+  constructor(document: () => OpenApiDocument, settings: DocumentationParts['settings']) {
     this.#document = document;
     this.#settings = settings;
   }
@@ -105,7 +105,7 @@ class ReferencePages {
   /** `slug` names a group of operations; empty for all. */
   async send(ctx: Context, slug: string): Promise<void> {
     const { baseUrl, production } = this.#settings;
-    this.#reference ??= referenceOf(this.#document, {
+    this.#reference ??= referenceOf(this.#document(), {
       baseUrl,
       from: `hello@${production ? 'example.com' : DEMO_DOMAIN}`,
     });

@@ -1,5 +1,6 @@
+import { readSettings } from '../../platform/settings.ts';
 import type { AppParts } from '../http/context.ts';
-import type { OpenApiDocument } from '../http/openapi.ts';
+import type { OpenApiDocument } from '../http/openapi-shared.ts';
 import type { RouteGroup } from '../http/route.ts';
 import { accountPages } from './account-pages.ts';
 import { activity } from './activity.ts';
@@ -55,7 +56,7 @@ import { workflowStats } from './workflow-stats.ts';
 import { workflowSteps } from './workflow-steps.ts';
 import { workflows } from './workflows.ts';
 
-/** All routes. `document` returns the OpenAPI document, which is built from this list. */
+/** All routes. `document` returns the OpenAPI document. */
 export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): RouteGroup[] => [
   send,
   emails(parts),
@@ -111,3 +112,9 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   accountPages,
   operations(parts, document),
 ];
+
+/** The declarations of all routes, whatever the settings, for the OpenAPI document. Their handlers cannot be called. */
+export function declaredRoutes(): RouteGroup[] {
+  const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
+  return routeGroups(parts, () => ({ openapi: '', paths: {} }));
+}

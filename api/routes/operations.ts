@@ -3,7 +3,7 @@ import { statusOf } from '../../platform/probes.ts';
 import { noticePage, pageHeaders } from '../../web/pages.ts';
 import { type Answer, answer, failure, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
-import type { OpenApiDocument } from '../http/openapi.ts';
+import type { OpenApiDocument } from '../http/openapi-shared.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { object, oneOf, record } from '../http/schemas.ts';
 

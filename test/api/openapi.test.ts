@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import type joi from 'joi';
-import type { AppParts } from '../../api/http/context.ts';
+import { openApiOf } from '../../api/http/openapi.ts';
 import { webhookData } from '../../api/http/openapi-webhooks.ts';
-import { routeGroups } from '../../api/routes/index.ts';
-import { readSettings } from '../../platform/settings.ts';
+import { declaredRoutes } from '../../api/routes/index.ts';
+import { compiledProgram } from '../../dev/program.ts';
+import { root } from '../../dev/root.ts';
+import { execute } from '../../dev/run.ts';
 import { webhookTypes } from '../../services/webhooks/types.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
+import { withoutSettings } from '../support/processes.ts';
 
 describe('GET /openapi.json', () => {
   let api: TestApi;
@@ -46,8 +51,7 @@ describe('GET /openapi.json', () => {
     const listed = Object.entries<object>(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
-    const registered = routeGroups(parts, () => document).flatMap(({ routes }) =>
+    const registered = declaredRoutes().flatMap(({ routes }) =>
       routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
     );
     expect(listed).to.have.members(registered).and.include('POST /v1/track').and.include('GET /users/@me');
@@ -125,5 +129,24 @@ describe('GET /openapi.json', () => {
     );
     expect(new Set(ids).size).to.equal(ids.length);
     for (const id of ids) expect(id).to.match(/^[a-z][A-Za-z0-9]+$/);
+  });
+});
+
+describe('the OpenAPI document of the build', () => {
+  it('is in the compiled program, as its routes declare it', async () => {
+    const written = readFileSync(join(await compiledProgram(), 'openapi.json'), 'utf8');
+    expect(JSON.parse(written)).to.deep.equal(JSON.parse(JSON.stringify(openApiOf(declaredRoutes()))));
+  });
+
+  it('is needed by the API, which otherwise names the command that builds it and exits', async () => {
+    const env = { ...withoutSettings(process.env), DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+    // The source has no document beside it.
+    const started = execute(process.execPath, ['--import', 'tsx', 'api/server.ts'], { cwd: root, env });
+    const { code, stdout } = await started.then(
+      () => expect.fail('The API has started.'),
+      (error: { code: number; stdout: string }) => error,
+    );
+    expect(code).to.equal(1);
+    expect(stdout).to.contain('openapi.json cannot be read: run \\"npm run build\\"');
   });
 });

@@ -6,6 +6,7 @@ import type { Db } from '../../db/connect.ts';
 import { logSerializers } from '../../platform/logger.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
+import { apiDocument } from './api-document.ts';
 import type { ApiAnswer } from './chai-answers.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject, type TestProject } from './connected-database.ts';
 import { checkAnswersOf } from './declared-answers.ts';
@@ -113,6 +114,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const api: Api = await startApi({
     settings,
     log,
+    document: apiDocument,
     checkTemporal,
     moreRoutes,
     oauthAt,

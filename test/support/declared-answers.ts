@@ -4,9 +4,8 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
-import { openApiOf } from '../../api/http/openapi.ts';
-import { routeGroups } from '../../api/routes/index.ts';
-import { readSettings, type Settings } from '../../platform/settings.ts';
+import type { Settings } from '../../platform/settings.ts';
+import { apiDocument } from './api-document.ts';
 import { schemaValidator, withFullReferences } from './json-schema.ts';
 
 type Schema = Record<string, unknown>;
@@ -192,12 +191,7 @@ export function checkAnswersOf(
   const stop = () => void servesMetrics.delete(port);
   if (checker) return stop;
   testTitle = currentTest;
-  const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as Parameters<
-    typeof routeGroups
-  >[0];
-  checker = new AnswerChecker(
-    openApiOf(routeGroups(parts, () => ({ openapi: '', paths: {} }))) as unknown as DeclaredDocument,
-  );
+  checker = new AnswerChecker(apiDocument() as unknown as DeclaredDocument);
   subscribe('http.server.request.start', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     const hasMetrics = servesMetrics.get(request.socket.localPort ?? 0);

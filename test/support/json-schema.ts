@@ -1,7 +1,7 @@
 // Validates values against the schemas of the OpenAPI document.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formatsPlugin from 'ajv-formats';
-import type { OpenApiDocument } from '../../api/http/openapi.ts';
+import type { OpenApiDocument } from '../../api/http/openapi-shared.ts';
 
 /** Creates a validator that knows the components of a document. */
 export function schemaValidator(document: OpenApiDocument): Ajv2020 {

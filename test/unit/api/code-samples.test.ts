@@ -2,22 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { AppParts } from '../../../api/http/context.ts';
-import { openApiOf } from '../../../api/http/openapi.ts';
 import { type ReferenceOperation, referenceOf } from '../../../api/http/reference.ts';
-import { routeGroups } from '../../../api/routes/index.ts';
 import { root } from '../../../dev/root.ts';
 import { execute, runCommand } from '../../../dev/run.ts';
-import { readSettings } from '../../../platform/settings.ts';
+import { apiDocument } from '../../support/api-document.ts';
 
 describe('the examples of the API reference', () => {
   let operations: ReferenceOperation[];
 
   before(() => {
-    const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
-    const document = openApiOf(routeGroups(parts, () => document));
     const options = { baseUrl: 'https://mail.example.com', from: 'hello@example.com' };
-    operations = referenceOf(document, options).groups.flatMap((group) => group.operations);
+    operations = referenceOf(apiDocument(), options).groups.flatMap((group) => group.operations);
   });
 
   const sample = (id: string, language: string): string | undefined =>

@@ -1,12 +1,10 @@
 // What the OpenAPI document allows, the schemas of the routes must mostly accept: the document states the constraints.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { AppParts } from '../../../api/http/context.ts';
 import { undescribedOpenApiOf } from '../../../api/http/openapi.ts';
 import { bodyCheck, queryCheck } from '../../../api/http/validate.ts';
-import { routeGroups } from '../../../api/routes/index.ts';
+import { declaredRoutes } from '../../../api/routes/index.ts';
 import { ApiError } from '../../../platform/errors.ts';
-import { readSettings } from '../../../platform/settings.ts';
 import { type DocumentOperation, documentOperations } from '../../support/document-operations.ts';
 import { samplesOf } from '../../support/schema-samples.ts';
 
@@ -23,8 +21,7 @@ function bytesOfCharacter({ pattern }: Record<string, unknown>): number {
 }
 
 describe('requests made from the OpenAPI document', () => {
-  const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
-  const groups = routeGroups(parts, () => ({ openapi: '', paths: {} }));
+  const groups = declaredRoutes();
   const routes = groups.flatMap((group) => group.routes);
   const routeOf = ({ name }: DocumentOperation) =>
     routes.find(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}` === name);

@@ -1,9 +1,6 @@
 // Every field, parameter, header and answer of the OpenAPI document has a description and an example that fits.
 import { expect } from 'chai';
-import type { AppParts } from '../../../api/http/context.ts';
-import { openApiOf } from '../../../api/http/openapi.ts';
-import { routeGroups } from '../../../api/routes/index.ts';
-import { readSettings } from '../../../platform/settings.ts';
+import { apiDocument } from '../../support/api-document.ts';
 import { schemaValidator, withFullReferences } from '../../support/json-schema.ts';
 
 type Schema = Record<string, unknown>;
@@ -33,8 +30,7 @@ interface Field {
 }
 
 describe('the texts and examples of the OpenAPI document', () => {
-  const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
-  const document = openApiOf(routeGroups(parts, () => ({ openapi: '', paths: {} })));
+  const document = apiDocument();
   const paths = document.paths as unknown as Record<string, Record<string, Operation>>;
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const webhooks = Object.entries(document.webhooks as Record<string, { post: Operation }>);
