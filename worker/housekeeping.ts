@@ -54,7 +54,11 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
         return 'idle';
       },
     });
-  const stripe = createStripe(settings.stripe);
+  let stripe: ReturnType<typeof createStripe> | undefined;
+  const maintain = async () => {
+    stripe ??= createStripe(settings.stripe);
+    await maintainBilling({ db, stripe: await stripe, settings, log });
+  };
   const storage = createUploadStorage(settings.uploads);
   const chores = [
     chore('contact counts', every.aggregate, () => aggregateContactCounts(db)),
@@ -75,7 +79,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('account mail', every.accountMail, () => sendRequestedMails(db, settings)),
     chore('notifications', every.accountMail, () => mailNotifications(db, settings)),
     chore('old notifications', every.hourly, () => deleteOldNotifications(db)),
-    chore('billing', stripe ? every.billing : every.sweep, () => maintainBilling({ db, stripe, settings, log })),
+    chore('billing', settings.stripe ? every.billing : every.sweep, maintain),
     chore('system mail', every.security, () => scrubSystemMail(db)),
     chore('security', every.security, () => disableCriticalProjects(db, settings)),
     chore('removed uploads', every.tidy, () => removeUploads(db, storage)),

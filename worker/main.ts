@@ -42,7 +42,6 @@ import { Loop } from './loop.ts';
 import { MailLoad } from './mail-load.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay, WAKE_CHANNEL } from './relay.ts';
-import { listenForReturnedMail } from './returned-mail.ts';
 import { parseRoles, RolesError, type WorkerRole } from './roles.ts';
 import { SdkMetrics, withSdkMetrics } from './sdk-metrics.ts';
 import { startSegmentSweep } from './segment-sweep.ts';
@@ -361,6 +360,8 @@ function startExecutions(
 async function startReturnedMail({ settings, db, log }: WorkerDeps): Promise<Stop> {
   const { bouncePort: port } = settings.mailFrom;
   if (port === undefined) return () => {};
+  // Loaded here because few installations receive mail.
+  const { listenForReturnedMail } = await import('./returned-mail.ts');
   try {
     return (await listenForReturnedMail({ port, host: settings.host, db, keys: settings.secretKeys, log })).stop;
   } catch (err) {

@@ -16,7 +16,7 @@ export function register(
   const router = new Router<RequestState>({ exclusive: 'specificity', sensitive: true });
   const staticRoutes = new Map<string, Handler>();
   for (const route of groups.flatMap(({ routes }) => routes)) {
-    const handler = handlerOf(route, parts);
+    const handler = lazyHandler(route, parts);
     router[route.method.toLowerCase() as Lowercase<Route['method']>](route.path, (ctx) => handler(ctx, ctx.params));
     if (!route.path.includes(':')) staticRoutes.set(`${route.method} ${route.path}`, handler);
   }
@@ -25,4 +25,13 @@ export function register(
     return handler ? handler(ctx, none) : next();
   };
   return { router, shortcut };
+}
+
+/** Builds the handler with the first request: compiling the schemas of all routes would double the time of a start. */
+function lazyHandler(route: Route, parts: AppParts): Handler {
+  let handler: Handler | undefined;
+  return (ctx, params) => {
+    handler ??= handlerOf(route, parts);
+    return handler(ctx, params);
+  };
 }

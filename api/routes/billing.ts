@@ -30,9 +30,11 @@ const base = '/users/@me/projects/:id';
 const shared = { access: 'member', role: 'ADMIN', whileDisabled: true, params } as const;
 
 export function billing({ settings }: AppParts): RouteGroup {
-  const client = createStripe(settings.stripe);
-  const on = (): { stripe: Stripe; settings: AppParts['settings'] } => {
-    if (client) return { stripe: client, settings };
+  let client: ReturnType<typeof createStripe> | undefined;
+  const on = async (): Promise<{ stripe: Stripe; settings: AppParts['settings'] }> => {
+    client ??= createStripe(settings.stripe);
+    const stripe = await client;
+    if (stripe) return { stripe, settings };
     throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'Billing is turned off here: everything is free.', {
       suggestion: 'The operator turns it on with STRIPE_SECRET_KEY.',
     });
@@ -44,7 +46,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       path: `${base}/checkout`,
       summary: "Get the URL of the billing provider's checkout page",
       answers: { 200: page, 404: off, 409: conflict, 502: providerDown },
-      handle: async ({ db, user, params }) => ok({ url: await startCheckout(db, on(), params.id, user) }),
+      handle: async ({ db, user, params }) => ok({ url: await startCheckout(db, await on(), params.id, user) }),
     }),
     route({
       ...shared,
@@ -52,7 +54,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       path: `${base}/billing-portal`,
       summary: "Get the URL of the billing provider's portal, to change subscription or payment",
       answers: { 200: page, 404: off, 409: conflict, 502: providerDown },
-      handle: async ({ db, params }) => ok({ url: await openPortal(db, on(), params.id) }),
+      handle: async ({ db, params }) => ok({ url: await openPortal(db, await on(), params.id) }),
     }),
     route({
       ...shared,
@@ -60,7 +62,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       path: `${base}/billing-limits`,
       summary: 'Get the caps of mails per category and period; null is unlimited',
       answers: { 200: answer('The caps.', capsSchema), 404: off },
-      handle: async ({ db, params }) => on() && ok(await readCaps(db, params.id)),
+      handle: async ({ db, params }) => (await on()) && ok(await readCaps(db, params.id)),
     }),
     route({
       ...shared,
@@ -70,7 +72,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       body: { transactional: cap(), campaigns: cap(), workflows: cap() },
       answers: { 200: answer('The caps.', capsSchema), 404: off },
       handle: async ({ db, params, actor, body }) => {
-        on();
+        await on();
         const { transactional = null, campaigns = null, workflows = null } = body;
         return ok(await setCaps(db, params.id, { transactional, campaigns, workflows }, actor));
       },
@@ -81,7 +83,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       path: `${base}/billing-consumption`,
       summary: 'Get the usage of the current period',
       answers: { 200: answer('The usage per category.', consumptionSchema), 404: off },
-      handle: async ({ db, params }) => on() && ok(presentConsumption(await readConsumption(db, params.id))),
+      handle: async ({ db, params }) => (await on()) && ok(presentConsumption(await readConsumption(db, params.id))),
     }),
     route({
       ...shared,
@@ -89,7 +91,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       path: `${base}/billing-invoices`,
       summary: 'List invoices, newest first',
       answers: { 200: answer('The invoices.', list(invoiceSchema)), 404: off, 502: providerDown },
-      handle: async ({ db, params }) => ok((await listInvoices(db, on(), params.id)).map(presentInvoice)),
+      handle: async ({ db, params }) => ok((await listInvoices(db, await on(), params.id)).map(presentInvoice)),
     }),
     route({
       method: 'POST',
@@ -104,7 +106,7 @@ export function billing({ settings }: AppParts): RouteGroup {
         404: failure('Billing is off.', 'RESOURCE_NOT_FOUND'),
       },
       handle: async ({ db, body, request }) => {
-        const { stripe } = on();
+        const { stripe } = await on();
         await applyStripeEvent(db, verified(stripe, body, request.headers['stripe-signature']));
         return ok({ received: 'yes' });
       },

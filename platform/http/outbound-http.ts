@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { Agent, request as dispatch } from 'undici';
 import { literalAddress, refusalOf } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -161,6 +160,8 @@ export type Answered = Extract<OutboundResponse, { kind: 'answered' }>;
 
 async function requestHop(rules: Rules, hop: Hop, signal: AbortSignal): Promise<Answered> {
   const { url, method, headers, body } = hop;
+  // Loaded with the first call: few processes make one.
+  const { Agent, request: dispatch } = await import('undici');
   const addresses = await checkedAddresses(rules, url, signal);
   const dispatcher = new Agent({ connect: { lookup: pinnedTo(addresses) }, pipelining: 0 });
   try {

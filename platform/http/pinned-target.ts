@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import {
   checkedAddresses,
   decompressorOf,
@@ -41,6 +41,8 @@ export async function pinTarget(
     // What is the same for all requests is computed once.
     const { url, headers: common } = firstHop({ url: address, method: 'POST', headers: commonHeaders });
     const addresses = await checkedAddresses(rules, url, timeout);
+    // Loaded with the first call: few processes make one.
+    const { Pool } = await import('undici');
     const { connections } = options;
     const pool = new Pool(url.origin, { connect: { lookup: pinnedTo(addresses) }, pipelining: 1, connections });
     const path = url.pathname + url.search;

@@ -1,5 +1,5 @@
 import { createVerify, type X509Certificate } from 'node:crypto';
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import { ApiError } from '../errors.ts';
 import { Slots } from '../slots.ts';
 import { CertificateStore } from './sns-certificates.ts';
@@ -75,9 +75,7 @@ export class SnsVerifier {
   private readonly fetches = new Slots(MAX_FETCHES);
   /** Separate slots, so that unverified senders cannot occupy all of them. */
   private readonly unprovenFetches = new Slots(MAX_FETCHES);
-  private readonly agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
-  /** Skips TLS verification on loopback, where no attacker can intercept the connection. */
-  private readonly localAgent = new Agent({ connect: { timeout: TIMEOUT_MS, rejectUnauthorized: false } });
+  private readonly agents = new Map<boolean, Agent>();
 
   constructor(options: SnsOptions) {
     this.options = { topicArns: options.topicArns, certHosts: options.certHosts.map((host) => host.toLowerCase()) };
@@ -126,12 +124,23 @@ export class SnsVerifier {
     return known && safe ? url : undefined;
   }
 
+  /** Skips TLS verification on loopback, where no attacker can intercept the connection. */
+  private async agentFor(loopback: boolean): Promise<Agent> {
+    // Loaded with the first message: few installations get any.
+    const { Agent } = await import('undici');
+    const agent =
+      this.agents.get(loopback) ?? new Agent({ connect: { timeout: TIMEOUT_MS, rejectUnauthorized: !loopback } });
+    this.agents.set(loopback, agent);
+    return agent;
+  }
+
   /** Follows no redirects, which could lead to any host. Throws when there is no response. */
   private async fetchText(url: URL, slots = this.fetches): Promise<string | undefined> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     if (!(await slots.take(0, signal))) throw providerUnavailable();
     try {
-      const dispatcher = isLoopback(url) ? this.localAgent : this.agent;
+      const { request } = await import('undici');
+      const dispatcher = await this.agentFor(isLoopback(url));
       const { statusCode, body } = await request(url, { dispatcher, signal, reset: true });
       let text = '';
       for await (const chunk of body) {

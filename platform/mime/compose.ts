@@ -1,5 +1,4 @@
 import { domainToASCII } from 'node:url';
-import MailComposer from 'nodemailer/lib/mail-composer';
 import { type DkimKey, signWithDkim } from './dkim.ts';
 import { EncodedLineCache, MimeBuffer } from './encoding.ts';
 import { addressHeader, isPrintable, simpleAddress, structuredHeader, textHeader, toSingleLine } from './headers.ts';
@@ -196,6 +195,8 @@ function dateNow(): string {
 async function composeWithNodemailer(mail: OutgoingMail): Promise<SmtpMessage> {
   const { headers = {}, attachments = [] } = mail;
   const hasReplyTo = Object.keys(headers).some((name) => name.toLowerCase() === 'reply-to');
+  // Loaded with the first such mail: most are composed without it.
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const composed = new MailComposer({
     messageId: messageId(mail),
     from: { name: mail.from.name ?? '', address: mail.from.email },

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type MailSources, oneLine } from './mail.ts';
+import type { MailSources } from './mail.ts';
+import { oneLine } from './one-line.ts';
 import type { Rendered } from './protocol.ts';
 import type { SkeletonMail } from './skeleton.ts';
 

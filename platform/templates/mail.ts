@@ -5,6 +5,7 @@ import { Placeholders, placeholdersIn, splitAtPlaceholders } from './language/pl
 import { replacementTemplate } from './language/replace-variables.ts';
 import { RenderRun } from './language/run.ts';
 import { compileTemplate, type Template } from './language/template.ts';
+import { oneLine } from './one-line.ts';
 import { plainText } from './plain-text.ts';
 import { type SkeletonMail, type TemplateSkeleton, textOf } from './skeleton.ts';
 
@@ -23,8 +24,6 @@ export interface Mail {
   skeletonMail?: SkeletonMail;
 }
 
-/** RFC 5322, 2.1.1: the longest line. The contract sets the same limit for subjects. */
-const MAX_SUBJECT = 998;
 /** A mail with more values is returned whole, because it shares next to nothing with others. */
 const MAX_PLACEHOLDERS = 1000;
 const CACHE_CHARACTERS = 16 * 1024 * 1024;
@@ -96,12 +95,6 @@ function renderPlain(source: string, variables: Record<string, unknown>): string
   const run = new RenderRun({ variables, budget: new Budget(source.length) });
   templateOf(source).write(run);
   return run.out;
-}
-
-/** Makes a text fit for a subject: one line of limited length. */
-export function oneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
-  return (line.length > MAX_SUBJECT ? line.slice(0, MAX_SUBJECT) : line).replace(/\p{Surrogate}/gu, '');
 }
 
 /** Falls back to plain variable replacement for an invalid template, so that it never fails a mail. */

@@ -2,7 +2,8 @@ import { Budget, LimitError } from './language/budget.ts';
 import { Placeholders } from './language/placeholders.ts';
 import { replacementTemplate } from './language/replace-variables.ts';
 import { RenderRun } from './language/run.ts';
-import { type MailSources, oneLine } from './mail.ts';
+import type { MailSources } from './mail.ts';
+import { oneLine } from './one-line.ts';
 import type { Variables } from './protocol.ts';
 
 /**

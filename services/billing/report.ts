@@ -1,6 +1,7 @@
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { isRepeated } from '../../platform/integrations/stripe.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { processTimings } from '../../platform/timings.ts';
 
@@ -21,10 +22,6 @@ const claim = statement<UsageReport>(
      order by claimed_until limit $1 for update skip locked)
    returning id, customer_id, count, at`,
 );
-
-/** Stripe has an event with this identifier: an earlier attempt succeeded. */
-const isRepeated = (error: unknown): boolean =>
-  error instanceof Stripe.errors.StripeInvalidRequestError && /already exists/i.test(error.message);
 
 const eventNames = new WeakMap<Stripe, Map<string, string>>();
 
@@ -78,6 +75,6 @@ async function sendReport(
       payload: { stripe_customer_id: customer, value: count },
     });
   } catch (error) {
-    if (!isRepeated(error)) throw error;
+    if (!(await isRepeated(error))) throw error;
   }
 }

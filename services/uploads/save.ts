@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from 'file-type';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
@@ -35,6 +34,8 @@ export async function saveUpload(
   bytes: Buffer,
   { uploadBytes } = UNLIMITED,
 ): Promise<Upload> {
+  // Loaded with the first upload: few processes get one.
+  const { fileTypeFromBuffer } = await import('file-type');
   const image = images[(await fileTypeFromBuffer(bytes))?.mime ?? ''];
   if (!image || (image.extension === 'gif' && !isGif(bytes)))
     throw badRequest('This is no image that mail programs show.', {

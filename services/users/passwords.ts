@@ -12,12 +12,15 @@ import { removeTwoFactor } from './two-factor.ts';
 export const wrongCredentials = () => new ApiError(401, 'INVALID_CREDENTIALS', 'The address or the password is wrong.');
 
 /** Compared when the account has no password, so that the refusal takes as long as any other. */
-const dummyPasswordHash = hashPassword('not a password of any account');
+let dummyPasswordHash: Promise<string> | undefined;
 
 /** Returns the user with this password. The caller counts the attempt. */
 export async function comparePassword(db: Db, email: string, password: string, actor: Actor): Promise<User> {
   const user = await User.query(db).findOne({ email });
-  const matches = await verifyPassword(user?.passwordHash ?? (await dummyPasswordHash), password);
+  dummyPasswordHash ??= hashPassword('not a password of any account');
+  // Awaited for every account: the first call of a process waits for it.
+  const dummy = await dummyPasswordHash;
+  const matches = await verifyPassword(user?.passwordHash ?? dummy, password);
   if (!user?.passwordHash || !matches) {
     // Recorded for unknown addresses too: the answer takes as long.
     await recordAudit(db, { userId: user?.id, actor }, { action: 'user.login_failed', target: userTarget(user?.id) });

@@ -53,9 +53,9 @@ describe('billing', () => {
     stripe.meterEvents.length = 0;
   });
 
-  const tend = () => {
+  const tend = async () => {
     const settings = readSettings(env);
-    return maintainBilling({ db: api.db, stripe: createStripe(settings.stripe), settings, log });
+    return maintainBilling({ db: api.db, stripe: await createStripe(settings.stripe), settings, log });
   };
   const send = (count = 1, server = project.server) =>
     server.post('/v1/send', {
