@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { createUser } from '../../services/users/create.ts';
 import { cookieOf } from '../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../support/api.ts';
 import { expireTokens } from '../support/rows/accounts.ts';
+import { insertUser } from '../support/users.ts';
 
 const BASE_URL = 'http://app.test';
 const EMAIL = 'owner@demo.localhost';
@@ -12,8 +12,8 @@ describe('the login link', () => {
 
   before(async () => {
     api = await startTestApi({ env: { BASE_URL } });
-    await createUser(api.db, { email: EMAIL, password: 'correct horse', emailVerified: true });
-    await createUser(api.db, { email: 'real@example.com', password: 'correct horse', emailVerified: true });
+    await insertUser(api.db, { email: EMAIL, emailVerified: true });
+    await insertUser(api.db, { email: 'real@example.com', emailVerified: true });
   });
   after(() => api.stop());
 

@@ -9,9 +9,9 @@ import { cursorPage, email, offsetPage, optional, text, uuid } from '../../api/h
 import { ApiError, validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
-import { createUser } from '../../services/users/create.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { blockProject } from '../support/rows/projects.ts';
+import { insertUser } from '../support/users.ts';
 
 // The smallest routes that use each feature of a route declaration.
 const seen: string[] = [];
@@ -307,7 +307,7 @@ describe('stages of a route', () => {
     });
 
     it('is rejected with 403 for an unknown project and one that its user is not a member of', async () => {
-      const stranger = await createUser(api.db, { email: `x-${project.id}@example.com`, password: 'correct horse' });
+      const stranger = await insertUser(api.db, { email: `x-${project.id}@example.com` });
       const cookie = `everpost_session=${await createSession(api.db, stranger.id)}`;
       for (const id of [project.id, newId(), 'nonsense'])
         expect(await api.get('/things', { cookie, 'x-project-id': id })).to.be.envelope(403, 'FORBIDDEN');

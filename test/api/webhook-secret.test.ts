@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { Membership } from '../../db/models/membership.ts';
 import { newId } from '../../platform/ids.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
-import { createUser } from '../../services/users/create.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { storedWebhookSecrets } from '../support/rows/webhooks.ts';
+import { insertUser } from '../support/users.ts';
 
 describe('the webhook secret of a project', () => {
   let api: TestApi;
@@ -55,7 +55,7 @@ describe('the webhook secret of a project', () => {
   });
 
   it('is readable by admins and owners, with 403 for a member and 401 for the public key', async () => {
-    const user = await createUser(api.db, { email: 'member@example.com', password: 'correct horse' });
+    const user = await insertUser(api.db, { email: 'member@example.com' });
     await Membership.query(api.db).insert({ projectId: project.id, userId: user.id, role: 'MEMBER' });
     const member = client(api.url, { cookie: `everpost_session=${await createSession(api.db, user.id)}` });
     expect(await member.get(path())).to.be.envelope(403, 'FORBIDDEN');

@@ -9,7 +9,6 @@ import { verifyPassword } from '../../platform/crypto/secrets.ts';
 import { newId } from '../../platform/ids.ts';
 import { findByKey } from '../../services/access/keys.ts';
 import { createProject } from '../../services/projects/create.ts';
-import { createUser } from '../../services/users/create.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { startDns } from '../support/dns.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
@@ -32,6 +31,7 @@ import {
 import { storedProject } from '../support/rows/projects.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace } from '../support/temporal-work.ts';
+import { insertUser } from '../support/users.ts';
 
 const emptyHome = mkdtempSync(join(tmpdir(), 'everpost-cli-'));
 
@@ -171,7 +171,7 @@ describe('npx everpost', () => {
     const operator = async (email: string) => (await userByEmail(database.db, email)).operator;
 
     it('makes an operator, once, with an entry in the audit log', async () => {
-      const { id } = await createUser(database.db, { email: 'chief@example.com', password: 'correct horse' });
+      const { id } = await insertUser(database.db, { email: 'chief@example.com' });
       const made = await everpost(['user', 'make-operator', 'Chief@Example.com', '--json'], env);
       expect(made.json, made.out).to.deep.equal({ ok: true, user: { id, email: 'chief@example.com' }, changed: true });
       expect(await operator('chief@example.com')).to.equal(true);
@@ -184,7 +184,7 @@ describe('npx everpost', () => {
     });
 
     it('turns two-factor authentication off for who lost it', async () => {
-      const { id } = await createUser(database.db, { email: 'lost@example.com', password: 'correct horse' });
+      const { id } = await insertUser(database.db, { email: 'lost@example.com' });
       const idle = await everpost(['user', 'reset-2fa', 'lost@example.com'], env);
       expect(idle.out).to.equal('lost@example.com had no two-factor authentication');
       await setUser(database.db, id, { totpSecret: 'sealed', totpEnabledAt: new Date() });
@@ -205,7 +205,7 @@ describe('npx everpost', () => {
   });
 
   it('lists projects with volume and state, all or those that match', async () => {
-    const owner = await createUser(database.db, { email: 'owner@example.com', password: 'correct horse' });
+    const owner = await insertUser(database.db, { email: 'owner@example.com' });
     const { project } = await createProject(database.db, { name: 'Green Shop', ownerId: owner.id });
     await createProject(database.db, { name: 'Other', ownerId: owner.id });
     await everpost(['project', 'disable', project.id, '--reason', 'spam'], env);

@@ -3,8 +3,8 @@ import type { Db } from '../../db/connect.ts';
 import { Membership, type Role } from '../../db/models/membership.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { SYSTEM_PROJECT_ID } from '../../services/system/project.ts';
-import { createUser } from '../../services/users/create.ts';
 import { type ApiAnswer, type Client, client, type TestApi } from './api.ts';
+import { insertUser, PASSWORD } from './users.ts';
 
 export interface Person extends Client {
   id: string;
@@ -22,11 +22,10 @@ export async function person(
   { emailVerified = true } = {},
 ): Promise<Person> {
   const email = `person${++people}@people.example`;
-  const password = 'correct horse';
-  const { id } = await createUser(api.db, { email, password, emailVerified });
+  const { id } = await insertUser(api.db, { email, emailVerified });
   if (member) await Membership.query(api.db).insert({ projectId: member.project, userId: id, role: member.role });
   const cookie = `everpost_session=${await createSession(api.db, id)}`;
-  return { id, email, password, cookie, ...client(api.url, { cookie }) };
+  return { id, email, password: PASSWORD, cookie, ...client(api.url, { cookie }) };
 }
 
 interface SystemMail {

@@ -2,8 +2,8 @@ import { connectDb, type Db } from '../../db/connect.ts';
 import type { ProjectAccess } from '../../services/access/keys.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { createProject } from '../../services/projects/create.ts';
-import { createUser } from '../../services/users/create.ts';
 import { createDatabase } from './postgres.ts';
+import { insertUser } from './users.ts';
 
 export interface TestProject {
   access: ProjectAccess;
@@ -42,7 +42,7 @@ let projects = 0;
 export async function makeProject(db: Db): Promise<TestProject> {
   const n = ++projects;
   const senderDomain = `sender${n}.example`;
-  const user = await createUser(db, { email: `owner${n}@example.com`, password: 'correct horse' });
+  const user = await insertUser(db, { email: `owner${n}@example.com` });
   const { project, publicKey, secretKey } = await createProject(db, { name: `Project ${n}`, ownerId: user.id });
   await addManagedDomain(db, project.id, senderDomain);
   const access = { projectId: project.id, keyGeneration: 1, disabled: false, disabledReason: null };

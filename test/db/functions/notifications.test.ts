@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { createUser } from '../../../services/users/create.ts';
 import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
+import { insertUser } from '../../support/users.ts';
 
 describe('database functions of notifications', () => {
   let database: FunctionTestDatabase;
@@ -22,7 +22,7 @@ describe('database functions of notifications', () => {
       .orderBy('id')
       .select('type', 'data', 'inApp', 'mailDue');
   const addMember = async (role: string, status = 'ACTIVE'): Promise<string> => {
-    const user = await createUser(database.db, { email: `member${++people}@example.com`, password: 'correct horse' });
+    const user = await insertUser(database.db, { email: `member${++people}@example.com` });
     await database.db('memberships').insert({ projectId: database.projectId, userId: user.id, role, status });
     return user.id;
   };
