@@ -5,8 +5,6 @@ import { migrate } from '../db/migrate.ts';
 import { readSettings } from '../platform/settings.ts';
 import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } from './accounts.ts';
 import { backup, restore } from './backup.ts';
-import { deploySetCurrent, deployStatus, namespaceTake, workflowsHeal, workflowsStuck } from './deploy.ts';
-import { doctor } from './doctor.ts';
 import { environment } from './environment.ts';
 import { mailBlocked } from './mail.ts';
 import { projectList, showQueues, userMakeOperator, userResetTwoFactor } from './operators.ts';
@@ -17,6 +15,9 @@ import { apiOf, type ListenOptions, type WebhookCliOptions, webhooksListen, webh
 interface Json {
   json?: boolean;
 }
+
+/** Loaded on demand: Temporal's client takes half the time of a start, and most commands do not need it. */
+const deployment = () => import('./deploy.ts');
 
 /** Builds the command tree. Every command takes `--json`. */
 export function buildProgram(): Command {
@@ -81,23 +82,25 @@ export function buildProgram(): Command {
 
   const deploy = everpost.command('deploy').description('builds of the workflow code');
   command(deploy, 'status', 'list builds: which is current, which have workers').action((options: Json) =>
-    printOutcome(options.json, deployStatus),
+    printOutcome(options.json, async () => (await deployment()).deployStatus()),
   );
   command(deploy, 'set-current', 'send workflow tasks to a build, forward or back')
     .argument('<build>', 'as "deploy status" lists it; "unversioned" for workers without builds')
-    .action((build: string, options: Json) => printOutcome(options.json, () => deploySetCurrent(build)));
+    .action((build: string, options: Json) =>
+      printOutcome(options.json, async () => (await deployment()).deploySetCurrent(build)),
+    );
 
   const workflows = everpost.command('workflows').description('Temporal workflows');
   command(workflows, 'stuck', 'list workflows whose task fails again and again').action((options: Json) =>
-    printOutcome(options.json, workflowsStuck),
+    printOutcome(options.json, async () => (await deployment()).workflowsStuck()),
   );
   command(workflows, 'heal', 'start stuck workflows anew, from the state in the database').action((options: Json) =>
-    printOutcome(options.json, workflowsHeal),
+    printOutcome(options.json, async () => (await deployment()).workflowsHeal()),
   );
 
   const namespace = everpost.command('namespace').description("Temporal's namespace");
   command(namespace, 'take', 'take it from an installation that no longer exists').action((options: Json) =>
-    printOutcome(options.json, namespaceTake),
+    printOutcome(options.json, async () => (await deployment()).namespaceTake()),
   );
 
   const mail = everpost.command('mail').description('mail that is to be sent');
@@ -145,7 +148,7 @@ export function buildProgram(): Command {
       printOutcome(options.json, () => restore(file, options)),
     );
   command(everpost, 'doctor', 'check settings, database, Temporal, SMTP and DNS').action((options: Json) =>
-    printOutcome(options.json, doctor),
+    printOutcome(options.json, async () => (await import('./doctor.ts')).doctor()),
   );
   return everpost;
 }
