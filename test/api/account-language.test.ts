@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import { type Person, person } from '../support/accounts.ts';
-import { startTestApi, type TestApi } from '../support/api.ts';
+import { describeApi } from '../support/api.ts';
 
-describe('the language of an account', () => {
-  let api: TestApi;
+describeApi('the language of an account', (api) => {
   let user: Person;
 
   before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
     user = await person(api);
   });
-  after(() => api.stop());
 
   const language = async () => (await user.get('/users/@me')).body.language;
 

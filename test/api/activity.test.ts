@@ -2,20 +2,15 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { recordEvents } from '../../services/events/record.ts';
 import { deleteLeftoverExecutions } from '../../services/workflows/executions/remove.ts';
-import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, describeApi } from '../support/api.ts';
 import { setCampaigns } from '../support/rows/campaigns.ts';
 import { addEvents } from '../support/rows/events.ts';
 import { addExecutions, setExecutions } from '../support/rows/workflows.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('activity', () => {
-  let api: TestApi;
+describeApi('activity', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

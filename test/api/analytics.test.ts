@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { addPendingDelta, setCampaigns } from '../support/rows/campaigns.ts';
 import { addEvents } from '../support/rows/events.ts';
 import { addMailRows, setMails } from '../support/rows/mails.ts';
@@ -13,14 +13,9 @@ const NONE = {
   ...{ bounced: 0, complained: 0 },
 };
 
-describe('analytics', () => {
-  let api: TestApi;
+describeApi('analytics', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, describeApi } from '../support/api.ts';
 import { setCampaigns, storedCampaigns } from '../support/rows/campaigns.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -15,14 +15,9 @@ const FIELDS = [
 const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
 const isPro = tree({ field: 'data.plan', operator: 'equals', value: 'pro' });
 
-describe('campaigns', () => {
-  let api: TestApi;
+describeApi('campaigns', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

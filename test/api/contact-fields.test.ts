@@ -1,17 +1,12 @@
 import { expect } from 'chai';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { readContacts } from '../support/reading.ts';
 import { addContactSeries } from '../support/rows/contacts.ts';
 import { blockProject } from '../support/rows/projects.ts';
 
-describe('contact fields over HTTP', () => {
-  let api: TestApi;
+describeApi('contact fields over HTTP', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

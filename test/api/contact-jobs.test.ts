@@ -1,18 +1,15 @@
 import { expect } from 'chai';
 import { runSlice } from '../../services/jobs/run.ts';
-import { type ApiAnswer, type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, type Client, client, describeApi } from '../support/api.ts';
 
-describe('jobs on contacts', () => {
-  let api: TestApi;
+describeApi('jobs on contacts', (api) => {
   let project: ApiProject;
   let stranger: ApiProject;
 
   before(async () => {
-    api = await startTestApi();
     project = await api.project();
     stranger = await api.project();
   });
-  after(() => api.stop());
 
   function upload(content: string | Buffer, field = 'file', path = '/contacts/import'): Promise<ApiAnswer> {
     const form = new FormData();

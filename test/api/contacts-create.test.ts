@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { badAddresses } from '../support/bad-addresses.ts';
 import { readContacts, readEventNames } from '../support/reading.ts';
 import { blockProject } from '../support/rows/projects.ts';
@@ -7,14 +7,9 @@ import { blockProject } from '../support/rows/projects.ts';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const email = 'ann@example.com';
 
-describe('creating contacts', () => {
-  let api: TestApi;
+describeApi('creating contacts', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

@@ -1,12 +1,10 @@
 import { expect } from 'chai';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 
-describe('GET /contacts', () => {
-  let api: TestApi;
+describeApi('GET /contacts', (api) => {
   let project: ApiProject;
 
   before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
     project = await api.project();
     for (let n = 0; n < 25; n++)
       await project.server.post('/contacts', {
@@ -15,7 +13,6 @@ describe('GET /contacts', () => {
         data: { n, text: String(n % 10), even: n % 2 === 0, 'first name': `Name ${n % 3}`, 'a.b': n % 2 },
       });
   });
-  after(() => api.stop());
 
   const list = (query = '') => project.server.get(`/contacts${query}`);
   const emails = async (query: string): Promise<string[]> =>

@@ -1,19 +1,14 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { badAddresses } from '../support/bad-addresses.ts';
 import { readEventNames, readMail } from '../support/reading.ts';
 
 const email = 'ann@example.com';
 
-describe('contacts', () => {
-  let api: TestApi;
+describeApi('contacts', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

@@ -1,18 +1,15 @@
 import { expect } from 'chai';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 
 const anywhere = 'https://shop.example';
 const dashboard = 'https://app.everpost.example';
 
-describe('CORS', () => {
-  let api: TestApi;
+describeApi('CORS', { env: { CORS_ORIGINS: `${dashboard}, http://localhost:5173` } }, (api) => {
   let project: ApiProject;
 
   before(async () => {
-    api = await startTestApi({ env: { CORS_ORIGINS: `${dashboard}, http://localhost:5173` } });
     project = await api.project();
   });
-  after(() => api.stop());
 
   const preflight = (path: string, origin: string, method = 'POST') =>
     api.request('OPTIONS', path, undefined, {

@@ -1,21 +1,16 @@
 import { expect } from 'chai';
 import type { Email } from '../../db/models/email.ts';
 import { newId } from '../../platform/ids.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { mailById } from '../support/ledger.ts';
 import { readMail, readMails } from '../support/reading.ts';
 import { setCampaigns } from '../support/rows/campaigns.ts';
 import { endInFlight, makeDue, removeContents, setAttemptLog, setMails } from '../support/rows/mails.ts';
 import { putInFlight } from '../support/sending.ts';
 
-describe('e-mail records', () => {
-  let api: TestApi;
+describeApi('e-mail records', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

@@ -1,19 +1,16 @@
 import { expect } from 'chai';
 import { connectDb } from '../../db/connect.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi, startTestApi } from '../support/api.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { RawHttp } from '../support/raw-http.ts';
 import { hideTable } from '../support/rows/tables.ts';
 
-describe('errors', () => {
-  let api: TestApi;
+describeApi('errors', {}, (api) => {
   let project: ApiProject;
 
   before(async () => {
-    api = await startTestApi();
     project = await api.project();
   });
-  after(() => api.stop());
 
   describe('X-Request-Id', () => {
     it('is generated per request when the caller sends none', async () => {

@@ -1,17 +1,12 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
-import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, describeApi } from '../support/api.ts';
 import { addEvents } from '../support/rows/events.ts';
 
-describe('events', () => {
-  let api: TestApi;
+describeApi('events', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

@@ -3,7 +3,7 @@ import { Execution } from '../../db/models/execution.ts';
 import { newId } from '../../platform/ids.ts';
 import { runSlice } from '../../services/jobs/run.ts';
 import { person } from '../support/accounts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { advanceUntilItWaits } from '../support/executions.ts';
 import { readAudit, readJobs } from '../support/reading.ts';
 import { outboxMessages } from '../support/rows/outbox.ts';
@@ -14,15 +14,10 @@ const untilDate = { type: 'DELAY', config: { until: 'data.trialEnd' } };
 const out = { type: 'EXIT', config: { reason: 'done' } };
 const NO_DATE = 'the contact has no date in data.trialEnd';
 
-describe('failed executions in bulk', () => {
-  let api: TestApi;
+describeApi('failed executions in bulk', (api) => {
   let project: ApiProject;
   let people = 0;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

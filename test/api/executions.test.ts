@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { advanceUntilItWaits } from '../support/executions.ts';
 import { readExecutions } from '../support/reading.ts';
 import { type Built, build, enable } from '../support/workflow-building.ts';
@@ -12,16 +12,13 @@ const FIELDS = [
 const day = { type: 'DELAY', config: { amount: 1, unit: 'days' } };
 const out = { type: 'EXIT', config: { reason: 'done' } };
 
-describe('executions', () => {
-  let api: TestApi;
+describeApi('executions', (api) => {
   let project: ApiProject;
   let people = 0;
 
   before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
     project = await api.project();
   });
-  after(() => api.stop());
 
   const enabled = async (drawing: Parameters<typeof build>[1], workflow: object = {}): Promise<Built> => {
     const built = await build(project, drawing, workflow);

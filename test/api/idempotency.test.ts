@@ -1,16 +1,13 @@
 import { expect } from 'chai';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { readMails } from '../support/reading.ts';
 
-describe('the header Idempotency-Key', () => {
-  let api: TestApi;
+describeApi('the header Idempotency-Key', (api) => {
   let project: ApiProject;
 
   before(async () => {
-    api = await startTestApi();
     project = await api.project();
   });
-  after(() => api.stop());
 
   const track = (key: string) =>
     project.browser.post('/v1/track', { email: 'ann@example.com', event: 'e' }, { 'idempotency-key': key });

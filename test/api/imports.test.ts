@@ -2,22 +2,17 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { deleteOldErrors } from '../../services/jobs/errors.ts';
 import { runSlice } from '../../services/jobs/run.ts';
-import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, client, describeApi } from '../support/api.ts';
 import { readContacts, readJobs } from '../support/reading.ts';
 import { addContactSeries, storedContacts } from '../support/rows/contacts.ts';
 import { replaceFirstChunk, setJobs, storedChunks, storedJobErrors } from '../support/rows/jobs.ts';
 
 type Fields = Record<string, string>;
 
-describe('imports and bulk jobs', () => {
-  let api: TestApi;
+describeApi('imports and bulk jobs', { env: { IMPORT_MAX_BYTES: String(12 * 1024 * 1024) } }, (api) => {
   let project: ApiProject;
   let stranger: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { IMPORT_MAX_BYTES: String(12 * 1024 * 1024) } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
     stranger = await api.project();

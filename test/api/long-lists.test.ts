@@ -1,17 +1,14 @@
 // Lists that are too long to be counted. See docs/decisions/192-long-lists.md.
 import { expect } from 'chai';
 import { countList, MAX_COUNTED } from '../../services/paging.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 
-describe('long lists', () => {
-  let api: TestApi;
+describeApi('long lists', (api) => {
   let project: ApiProject;
 
   before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
     project = await api.project();
   });
-  after(() => api.stop());
 
   const suppress = (from: number, to: number) =>
     api.db.raw(

@@ -6,7 +6,7 @@ import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { MailLinks } from '../../services/emails/links.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { readEventsOfMail } from '../support/reading.ts';
 import { addPendingDelta, setCampaigns } from '../support/rows/campaigns.ts';
 import { addMailRows, addUnpublishedResult, markSent, waitingNotices } from '../support/rows/mails.ts';
@@ -20,17 +20,12 @@ const LINK = 'https://shop.example/offer?a=1';
 const HOUR = 3_600_000;
 const SECRET_KEY = 'a key of sixteen or more';
 
-describe('opens and clicks by machines', () => {
-  let api: TestApi;
+describeApi('opens and clicks by machines', { env: { RATE_LIMIT_PER_MINUTE: '100000', SECRET_KEY } }, (api) => {
   let project: ApiProject;
   let stranger: ApiProject;
   let campaignId: string;
   let people = 0;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000', SECRET_KEY } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
     stranger = await api.project();

@@ -4,7 +4,7 @@ import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { addCampaignDomains, setCampaigns, storedCampaignDomains } from '../support/rows/campaigns.ts';
 import { addMailRows, addUnpublishedResult, waitingNotices } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
@@ -15,16 +15,11 @@ const none = {
   ...{ bounced: 0, complained: 0, failed: 0 },
 };
 
-describe('counts by template, recipient domain and link', () => {
-  let api: TestApi;
+describeApi('counts by template, recipient domain and link', (api) => {
   let project: ApiProject;
   let stranger: ApiProject;
   let campaignId: string;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
     stranger = await api.project();

@@ -4,7 +4,7 @@ import { mailMembersAboutDomain } from '../../services/domains/mail-members.ts';
 import { mailNotifications } from '../../services/notifications/mail.ts';
 import { membersToMail } from '../../services/notifications/recipients.ts';
 import { type Person, person, systemMails } from '../support/accounts.ts';
-import { type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, type Client, client, describeApi } from '../support/api.ts';
 import { completeCampaign, setCampaigns } from '../support/rows/campaigns.ts';
 import { countRows, emptyTables } from '../support/rows/tables.ts';
 
@@ -20,16 +20,11 @@ const DEFAULTS = {
   'project.near_limit': on,
 };
 
-describe('notifications', () => {
-  let api: TestApi;
+describeApi('notifications', (api) => {
   let project: ApiProject;
   let reader: Person;
   let own: Client;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     await emptyTables(api.db, 'notifications');
     project = await api.project();

@@ -10,19 +10,16 @@ import { compiledProgram } from '../../dev/program.ts';
 import { root } from '../../dev/root.ts';
 import { execute } from '../../dev/run.ts';
 import { webhookTypes } from '../../services/webhooks/types.ts';
-import { startTestApi, type TestApi } from '../support/api.ts';
+import { describeApi } from '../support/api.ts';
 import { withoutSettings } from '../support/processes.ts';
 
-describe('GET /openapi.json', () => {
-  let api: TestApi;
+describeApi('GET /openapi.json', (api) => {
   // biome-ignore lint/suspicious/noExplicitAny: the validator checks the shape of the document
   let document: any;
 
   before(async () => {
-    api = await startTestApi();
     document = (await api.get('/openapi.json')).body;
   });
-  after(() => api.stop());
 
   it('is a valid OpenAPI 3.1 document', async () => {
     expect(document.openapi).to.match(/^3\.1\./);

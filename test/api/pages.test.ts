@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import { languages } from '../../platform/languages.ts';
 import { MailLinks } from '../../services/emails/links.ts';
 import { subscriptionTexts } from '../../web/subscription-texts.ts';
-import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, describeApi } from '../support/api.ts';
 import { changeProject, readContact, readEventsOfContact } from '../support/reading.ts';
 import { addMailRows, storedMails } from '../support/rows/mails.ts';
 import { blockProject, setProject, unblockProject } from '../support/rows/projects.ts';
@@ -12,16 +12,13 @@ import { blockProject, setProject, unblockProject } from '../support/rows/projec
 const KEY = 'a key of sixteen or more';
 const OLD_KEY = 'the key that was before it';
 
-describe('subscription pages of a contact', () => {
-  let api: TestApi;
+describeApi('subscription pages of a contact', { env: { SECRET_KEY: `${KEY},${OLD_KEY}` } }, (api) => {
   let project: ApiProject;
   let people = 0;
 
   before(async () => {
-    api = await startTestApi({ env: { SECRET_KEY: `${KEY},${OLD_KEY}` } });
     project = await api.project();
   });
-  after(() => api.stop());
 
   const pages = ['unsubscribe', 'subscribe', 'manage'] as const;
 

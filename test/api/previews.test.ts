@@ -8,7 +8,7 @@ import {
   withoutActiveContent,
   withoutTracking,
 } from '../../services/emails/previews.ts';
-import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, client, describeApi } from '../support/api.ts';
 import { addContacts, startCampaign } from '../support/campaigns.ts';
 import { readContacts, readMails } from '../support/reading.ts';
 import { addMailRows, agePreviews, removeBodies, setAttemptLog } from '../support/rows/mails.ts';
@@ -18,19 +18,16 @@ const BASE_URL = 'http://app.test';
 const POLICY = "sandbox; default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; frame-ancestors 'self'";
 const settings = { baseUrl: BASE_URL, secretKeys: ['everpost-development-secret-key'] as const };
 
-describe('previews', () => {
-  let api: TestApi;
+describeApi('previews', (api) => {
   let db: Db;
   let project: ApiProject;
   let stranger: ApiProject;
 
   before(async () => {
-    api = await startTestApi({ env: { BASE_URL } });
     db = api.db;
     project = await api.project();
     stranger = await api.project();
   });
-  after(() => api.stop());
 
   const render = (body: object) => project.server.post('/render', body);
   const pathOf = (url: string) => url.slice(BASE_URL.length);

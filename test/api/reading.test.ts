@@ -1,22 +1,17 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { person } from '../support/accounts.ts';
-import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, client, describeApi } from '../support/api.ts';
 import { insertWorkflow } from '../support/executions.ts';
 import { expireScopedKey } from '../support/rows/accounts.ts';
 import { analyzeTables } from '../support/rows/tables.ts';
 import { addCompletedExecutions, addExecutions, addVisits } from '../support/rows/workflows.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('lists over a project and a person', () => {
-  let api: TestApi;
+describeApi('lists over a project and a person', (api) => {
   let project: ApiProject;
   let stranger: ApiProject;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
     stranger = await api.project();

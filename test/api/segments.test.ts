@@ -1,20 +1,15 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, describeApi } from '../support/api.ts';
 import { readContacts, readEvents } from '../support/reading.ts';
 import { storedMembers } from '../support/rows/contacts.ts';
 
 const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
 const isPro = tree({ field: 'data.plan', operator: 'equals', value: 'pro' });
 
-describe('segments', () => {
-  let api: TestApi;
+describeApi('segments', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { readMail } from '../support/reading.ts';
 import { storedAttachments, storedContent, storedContents } from '../support/rows/mails.ts';
 import { setDomainStatus } from '../support/rows/projects.ts';
@@ -13,15 +13,14 @@ const file = (more: object = {}) => ({
   ...more,
 });
 
-describe('POST /v1/send with headers, attachments or a template', () => {
-  let api: TestApi;
+const options = { env: { ATTACHMENT_MAX_BYTES: '1000', MESSAGE_MAX_BYTES: '20000' } };
+
+describeApi('POST /v1/send with headers, attachments or a template', options, (api) => {
   let project: ApiProject;
 
   before(async () => {
-    api = await startTestApi({ env: { ATTACHMENT_MAX_BYTES: '1000', MESSAGE_MAX_BYTES: '20000' } });
     project = await api.project();
   });
-  after(() => api.stop());
 
   const send = (more: object = {}, headers: Record<string, string> = {}) =>
     project.server.post(

@@ -1,20 +1,17 @@
 import { expect } from 'chai';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { readMail } from '../support/reading.ts';
 import { storedContent } from '../support/rows/mails.ts';
 import { countRows } from '../support/rows/tables.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-describe('POST /v1/send', () => {
-  let api: TestApi;
+describeApi('POST /v1/send', (api) => {
   let project: ApiProject;
 
   before(async () => {
-    api = await startTestApi();
     project = await api.project();
   });
-  after(() => api.stop());
 
   const mail = (more: object = {}) => ({
     to: 'ann@example.com',

@@ -4,23 +4,18 @@ import { writeContacts } from '../../services/contacts/write.ts';
 import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { recordNotices } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { readEventsOfContact, readEventsOfMail } from '../support/reading.ts';
 import { markSent, waitingNotices } from '../support/rows/mails.ts';
 import { eraseSuppressedAddress, storedSuppressions } from '../support/rows/projects.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('the suppression list', () => {
-  let api: TestApi;
+describeApi('the suppression list', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi();
-  });
   beforeEach(async () => {
     project = await api.project();
   });
-  after(() => api.stop());
 
   const send = async (to: string, by = project): Promise<string> => {
     const mail = { to, from: `shop@${by.senderDomain}`, subject: 'Hi', body: 'Hi', subscribed: true };

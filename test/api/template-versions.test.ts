@@ -1,21 +1,18 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { storedContents } from '../support/rows/mails.ts';
 import { countRows } from '../support/rows/tables.ts';
 
-describe('versions of templates', () => {
-  let api: TestApi;
+describeApi('versions of templates', (api) => {
   let project: ApiProject;
   let stranger: ApiProject;
   let id: string;
 
   before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
     project = await api.project();
     stranger = await api.project();
   });
-  after(() => api.stop());
   beforeEach(async () => {
     const template = { name: 'Welcome', subject: 'First', body: 'one', type: 'TRANSACTIONAL' };
     id = (await project.owner.post('/templates', template)).body.id;
@@ -99,7 +96,7 @@ describe('versions of templates', () => {
     it('sends a marked mail that is not tracked', async () => {
       await project.server.patch(`/templates/${id}`, { from: `a@${project.senderDomain}` });
       expect(await test({ email: 'me@x.co' })).to.have.status(200);
-      const [mail] = await storedContents(api.db, { toEmail: 'me@x.co' });
+      const [mail] = await storedContents(api.db, { projectId: project.id, toEmail: 'me@x.co' });
       expect(mail).to.include({
         subject: '[TEST] First',
         untracked: true,
@@ -109,7 +106,7 @@ describe('versions of templates', () => {
 
     it('sends from a verified domain when the template has no sender', async () => {
       expect((await test({ email: 'you@x.co' })).body).to.deep.equal({ success: true });
-      const [mail] = await storedContents(api.db, { toEmail: 'you@x.co' });
+      const [mail] = await storedContents(api.db, { projectId: project.id, toEmail: 'you@x.co' });
       expect(mail.fromEmail).to.equal(`no-reply@${project.senderDomain}`);
     });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 
 const FIELDS = [
   ...['id', 'name', 'description', 'subject', 'body', 'from', 'fromName', 'replyTo', 'type', 'projectId'],
@@ -7,14 +7,9 @@ const FIELDS = [
 ];
 const minimal = { name: 'Welcome', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', type: 'TRANSACTIONAL' };
 
-describe('list of templates', () => {
-  let api: TestApi;
+describeApi('list of templates', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

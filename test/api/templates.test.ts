@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { blockProject, setDomainStatus } from '../support/rows/projects.ts';
 import { setVersions } from '../support/rows/workflows.ts';
 
@@ -11,14 +11,9 @@ const FIELDS = [
 ];
 const minimal = { name: 'Welcome', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', type: 'TRANSACTIONAL' };
 
-describe('templates', () => {
-  let api: TestApi;
+describeApi('templates', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

@@ -1,19 +1,16 @@
 import { expect } from 'chai';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { readContact, readEventsOfContact } from '../support/reading.ts';
 import { countRows } from '../support/rows/tables.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-describe('POST /v1/track', () => {
-  let api: TestApi;
+describeApi('POST /v1/track', (api) => {
   let project: ApiProject;
 
   before(async () => {
-    api = await startTestApi();
     project = await api.project();
   });
-  after(() => api.stop());
 
   it('answers 200 with the ids of contact and event, and the time', async () => {
     const answer = await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'signed-up' });

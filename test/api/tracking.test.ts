@@ -5,7 +5,7 @@ import { signToken } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
 import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { MailLinks } from '../../services/emails/links.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi, startTestApi } from '../support/api.ts';
 import { mailById } from '../support/ledger.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { readEventsOfMail } from '../support/reading.ts';
@@ -27,17 +27,14 @@ const linksBy = (key: string, projectId: string) => {
   };
 };
 
-describe('tracking', () => {
-  let api: TestApi;
+describeApi('tracking', { env: { SECRET_KEY: `${KEY},${OLD_KEY}` } }, (api) => {
   let project: ApiProject;
   let links: ReturnType<typeof linksBy>;
 
   before(async () => {
-    api = await startTestApi({ env: { SECRET_KEY: `${KEY},${OLD_KEY}` } });
     project = await api.project();
     links = linksBy(KEY, project.id);
   });
-  after(() => api.stop());
   beforeEach(() => emptyTables(api.db, 'email_notices', 'events'));
 
   /** A mail that the relay accepted. */

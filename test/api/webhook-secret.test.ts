@@ -1,19 +1,13 @@
 import { expect } from 'chai';
 import { Membership } from '../../db/models/membership.ts';
 import { newId } from '../../platform/ids.ts';
-import { createSession } from '../../services/sessions/sessions.ts';
-import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { person } from '../support/accounts.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { storedWebhookSecrets } from '../support/rows/webhooks.ts';
-import { insertUser } from '../support/users.ts';
 
-describe('the webhook secret of a project', () => {
-  let api: TestApi;
+describeApi('the webhook secret of a project', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });
@@ -55,11 +49,9 @@ describe('the webhook secret of a project', () => {
   });
 
   it('is readable by admins and owners, with 403 for a member and 401 for the public key', async () => {
-    const user = await insertUser(api.db, { email: 'member@example.com' });
-    await Membership.query(api.db).insert({ projectId: project.id, userId: user.id, role: 'MEMBER' });
-    const member = client(api.url, { cookie: `everpost_session=${await createSession(api.db, user.id)}` });
+    const member = await person(api, { project: project.id, role: 'MEMBER' });
     expect(await member.get(path())).to.be.envelope(403, 'FORBIDDEN');
-    await Membership.query(api.db).where({ userId: user.id }).patch({ role: 'ADMIN' });
+    await Membership.query(api.db).where({ userId: member.id }).patch({ role: 'ADMIN' });
     expect(await member.get(path())).to.have.status(200);
     expect(await project.browser.get(path())).to.be.envelope(401, 'INVALID_API_KEY');
   });

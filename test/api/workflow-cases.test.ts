@@ -1,20 +1,17 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { type Built, build } from '../support/workflow-building.ts';
 
 const contact = { email: 'ann@example.com', subscribed: true, data: { plan: 'pro' } };
 
-describe('cases of a workflow', () => {
-  let api: TestApi;
+describeApi('cases of a workflow', (api) => {
   let project: ApiProject;
   let built: Built;
 
   before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
     project = await api.project();
   });
-  after(() => api.stop());
   beforeEach(async () => {
     built = await build(project, {
       steps: {

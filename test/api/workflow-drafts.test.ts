@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { continueMoves } from '../../services/workflows/drafts/moves.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import {
   addMove,
   addPublishedVersions,
@@ -27,16 +27,13 @@ interface DraftStep {
   position?: object;
 }
 
-describe('drafts of a workflow', () => {
-  let api: TestApi;
+describeApi('drafts of a workflow', (api) => {
   let project: ApiProject;
   let built: Built;
 
   before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
     project = await api.project();
   });
-  after(() => api.stop());
   beforeEach(async () => {
     built = await build(project, { steps: { wait: day, out: exit }, transitions: [['wait', 'out']] });
   });

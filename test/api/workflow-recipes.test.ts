@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 
-describe('recipes, step types and numbers of workflows', () => {
-  let api: TestApi;
+describeApi('recipes, step types and numbers of workflows', (api) => {
   let project: ApiProject;
 
   before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
     project = await api.project();
   });
-  after(() => api.stop());
 
   const install = (body: object) => project.server.post('/workflows/recipes', body);
 

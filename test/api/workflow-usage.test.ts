@@ -1,16 +1,11 @@
 import { expect } from 'chai';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { advanceUntilItWaits } from '../support/executions.ts';
 import { type Built, build, enable, makeTemplate } from '../support/workflow-building.ts';
 
-describe('resources that workflows use', () => {
-  let api: TestApi;
+describeApi('resources that workflows use', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { deleteUnusedVersions } from '../../services/workflows/versions.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { addExecutions, setExecutions, storedVersions, storedWorkflows } from '../support/rows/workflows.ts';
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
 
@@ -15,14 +15,9 @@ const leave = { steps: { Leave: { type: 'EXIT' } } };
 const sampleOf = (type: string) =>
   ({ boolean: true, number: 1, date: '2027-01-01' })[type as 'boolean' | 'number' | 'date'] ?? 'x';
 
-describe('workflows', () => {
-  let api: TestApi;
+describeApi('workflows', (api) => {
   let project: ApiProject;
 
-  before(async () => {
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     project = await api.project();
   });

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { routeTools } from '../../cli/mcp/tools.ts';
 import { compiledProgram } from '../../dev/program.ts';
 import { root } from '../../dev/root.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 
 interface Answered {
   isError: boolean;
@@ -14,17 +14,12 @@ interface Answered {
   json: any;
 }
 
-describe('npx everpost mcp', () => {
-  let api: TestApi;
+describeApi('npx everpost mcp', (api) => {
   let project: ApiProject;
   const clients: Client[] = [];
 
   before(async () => {
-    api = await startTestApi();
     project = await api.project();
-  });
-  after(async () => {
-    await api?.stop();
   });
   afterEach(async () => {
     for (const client of clients.splice(0)) await client.close();

@@ -9,23 +9,18 @@ import {
   items,
   pages,
 } from '../../client/src/index.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { startUnreliableHttp, type UnreliableHttp } from '../support/unreliable-http.ts';
 
-describe('the TypeScript client', () => {
-  let api: TestApi;
+describeApi('the TypeScript client', (api) => {
   let network: UnreliableHttp;
   let project: ApiProject;
   let everpost: EverpostClient;
 
   before(async () => {
-    api = await startTestApi();
     network = await startUnreliableHttp(api.url);
   });
-  after(async () => {
-    await network?.stop();
-    await api?.stop();
-  });
+  after(() => network?.stop());
   beforeEach(async () => {
     project = await api.project();
     const { secretKey, publicKey } = project;

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { buildClientPackage } from '../../dev/client-package.ts';
 import { root } from '../../dev/root.ts';
 import { execute } from '../../dev/run.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiProject, describeApi } from '../support/api.ts';
 import { runDirectory } from '../support/cleanup.ts';
 
 const MAX_TRACK_BYTES = 2_000;
@@ -50,15 +50,13 @@ export async function typesOnly(body: string) {
 }
 `;
 
-describe('the package @everpost/client', () => {
-  let api: TestApi;
+describeApi('the package @everpost/client', (api) => {
   let project: ApiProject;
   let folder: string;
   const npm = (args: string[], cwd: string) =>
     execute('npm', [...args, '--offline', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd });
 
   before(async () => {
-    api = await startTestApi();
     project = await api.project();
     const source = join(runDirectory(), 'client-package');
     folder = join(runDirectory(), 'client-user');
@@ -70,7 +68,6 @@ describe('the package @everpost/client', () => {
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
     await npm(['install', join(folder, filename)], folder);
   });
-  after(() => api?.stop());
 
   it('is installed from its tarball, type-checked, and used against an API', async () => {
     writeFileSync(join(folder, 'program.ts'), PROGRAM);

@@ -8,6 +8,7 @@ import { readSettings } from '../../platform/settings.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { apiDocument } from './api-document.ts';
 import type { ApiAnswer } from './chai-answers.ts';
+import { atEnd, once } from './cleanup.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject, type TestProject } from './connected-database.ts';
 import { checkAnswersOf } from './declared-answers.ts';
 import { readCatalogue } from './statement-catalogue.ts';
@@ -134,6 +135,34 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
       await own?.close();
     },
   };
+}
+
+/** An API that is stopped by whoever started it. */
+export type RunningApi = Omit<TestApi, 'stop'>;
+
+/** The one API with default settings of this process. Its database has the projects of all files that use it. */
+export const sharedApi = once(async (): Promise<RunningApi> => {
+  const { stop, ...api } = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
+  atEnd(stop);
+  return api;
+});
+
+type ApiTests = (api: RunningApi) => void;
+
+/** Runs tests against the shared API, or, with options, against an own API on a database of its own. */
+export function describeApi(title: string, ...given: [ApiTests] | [TestApiOptions, ApiTests]): void {
+  const [options, tests] = given.length === 1 ? [undefined, given[0]] : given;
+  describe(title, () => {
+    // Complete once the tests run.
+    const api = {} as RunningApi;
+    let own: TestApi | undefined;
+    before(async () => {
+      own = options && (await startTestApi(options));
+      Object.assign(api, own ?? (await sharedApi()));
+    });
+    after(() => own?.stop());
+    tests(api);
+  });
 }
 
 /** Creates a project with clients for an API that runs in another process. */

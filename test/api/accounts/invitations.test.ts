@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Role } from '../../../db/models/membership.ts';
 import { cookieOf, type Person, person, systemMails, tokenTo } from '../../support/accounts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { type ApiProject, describeApi } from '../../support/api.ts';
 import { changeProject, readMembers } from '../../support/reading.ts';
 import {
   ageAttempts,
@@ -16,15 +16,10 @@ import { setProject } from '../../support/rows/projects.ts';
 let addresses = 0;
 const newAddress = () => `guest${++addresses}@invitations.example`;
 
-describe('invitations', () => {
-  let api: TestApi;
+describeApi('invitations', (api) => {
   let project: ApiProject;
   let path: string;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
   beforeEach(async () => {
     await clearAttempts(api.db);
     project = await api.project();

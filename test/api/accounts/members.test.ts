@@ -2,23 +2,25 @@ import { expect } from 'chai';
 import type { Role } from '../../../db/models/membership.ts';
 import { newId } from '../../../platform/ids.ts';
 import { cookieOf, type Person, person, systemMails, tokenTo } from '../../support/accounts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { type ApiProject, describeApi } from '../../support/api.ts';
 import { readMembers } from '../../support/reading.ts';
-import { ageAttempts, expireTokens, storedMemberships, userByEmail } from '../../support/rows/accounts.ts';
+import {
+  ageAttempts,
+  clearAttempts,
+  expireTokens,
+  storedMemberships,
+  userByEmail,
+} from '../../support/rows/accounts.ts';
 
 let addresses = 0;
 const newAddress = () => `guest${++addresses}@members.example`;
 
-describe('members', () => {
-  let api: TestApi;
+describeApi('members', (api) => {
   let project: ApiProject;
   let path: string;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
   beforeEach(async () => {
+    await clearAttempts(api.db);
     project = await api.project();
     path = `/projects/${project.id}/members`;
   });

@@ -2,19 +2,14 @@ import { expect } from 'chai';
 import { readSettings } from '../../../platform/settings.ts';
 import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { cookieOf, person, tokenTo } from '../../support/accounts.ts';
-import { type ApiAnswer, startTestApi, type TestApi } from '../../support/api.ts';
+import { type ApiAnswer, describeApi } from '../../support/api.ts';
 import { changeProject } from '../../support/reading.ts';
 import { clearAttempts, userByEmail } from '../../support/rows/accounts.ts';
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
-describe('pages of links in system mail', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
+describeApi('pages of links in system mail', (api) => {
+  beforeEach(() => clearAttempts(api.db));
 
   const expectPage = (answer: ApiAnswer, status: number, text: RegExp) => {
     expect(answer).to.have.status(status);

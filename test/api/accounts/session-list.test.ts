@@ -1,17 +1,11 @@
 import { expect } from 'chai';
 import { cookieOf, type Person, person, tokenTo } from '../../support/accounts.ts';
-import { client, startTestApi, type TestApi } from '../../support/api.ts';
+import { client, describeApi } from '../../support/api.ts';
 import { readAudit, readMembers, readOwnerEmail } from '../../support/reading.ts';
 import { clearAttempts, expireSessionsWithIp, setSessions, storedSessions } from '../../support/rows/accounts.ts';
 import { enableTwoFactor } from '../../support/two-factor.ts';
 
-describe('sessions of a user', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
+describeApi('sessions of a user', (api) => {
   beforeEach(() => clearAttempts(api.db));
 
   const logIn = ({ email, password }: Person, headers = {}) => api.post('/auth/login', { email, password }, headers);

@@ -8,19 +8,13 @@ import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { startSession } from '../../../services/users/sign-in.ts';
 import { CodeRequired, totpContext } from '../../../services/users/two-factor.ts';
 import { cookieOf, type Person, person, tokenTo } from '../../support/accounts.ts';
-import { client, startTestApi, type TestApi } from '../../support/api.ts';
+import { client, describeApi } from '../../support/api.ts';
 import { clearAttempts, storedRecoveryCodes, storedSessions, userById } from '../../support/rows/accounts.ts';
 import { type Authenticator, enableTwoFactor } from '../../support/two-factor.ts';
 
 const { secretKeys } = readSettings({});
 
-describe('two-factor authentication', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
+describeApi('two-factor authentication', (api) => {
   beforeEach(() => clearAttempts(api.db));
 
   const logIn = ({ email, password }: Person, code?: string) => api.post('/auth/login', { email, password, code });

@@ -5,7 +5,7 @@ import { SYSTEM } from '../../../services/audit/record.ts';
 import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { startSession } from '../../../services/users/sign-in.ts';
 import { cookieOf, person, systemMails, tokenTo } from '../../support/accounts.ts';
-import { startTestApi, type TestApi } from '../../support/api.ts';
+import { describeApi } from '../../support/api.ts';
 import {
   clearAttempts,
   linkIdentity,
@@ -17,13 +17,7 @@ import {
 const settings = readSettings({ BASE_URL: 'http://app.test' });
 let addresses = 0;
 
-describe('POST /auth/verify-email', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
+describeApi('POST /auth/verify-email', (api) => {
   beforeEach(() => clearAttempts(api.db));
 
   const password = 'correct horse';
@@ -170,13 +164,7 @@ describe('POST /auth/verify-email', () => {
   });
 });
 
-describe('outstanding links of an account', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.stop());
+describeApi('outstanding links of an account', (api) => {
   beforeEach(() => clearAttempts(api.db));
 
   /** Issues a link of each kind to one unverified account. */
