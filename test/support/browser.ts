@@ -16,10 +16,9 @@ import { CHROMIUM_ARGS, findChromium } from '../../dev/chromium.ts';
 import { toStderr } from '../../dev/report.ts';
 import { webAppDir } from '../../dev/web-app.ts';
 import { atEnd } from './cleanup.ts';
-import type { Env } from './processes.ts';
 
 /** The settings that let an API serve the built application. */
-export const webAppEnv = async (): Promise<Env> => ({ WEB_APP_DIR: await webAppDir(toStderr) });
+export const webAppEnv = async (): Promise<Record<string, string>> => ({ WEB_APP_DIR: await webAppDir(toStderr) });
 
 let browser: Promise<Browser> | undefined;
 
@@ -112,7 +111,7 @@ export const axeColorFindings = (page: Page): Promise<string[]> => findings(page
 
 async function findings(page: Page, script: string): Promise<string[]> {
   axeSource ??= readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-  await page.evaluate(axeSource);
+  if (!(await page.evaluate<boolean>(`'axe' in self`))) await page.evaluate(axeSource);
   const { violations } = await page.evaluate<AxeResults>(script);
   return violations.map(({ id, help, nodes }) => {
     const places = nodes
