@@ -1,53 +1,29 @@
 // Single actions that people take on the pages, in an API without a worker.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../dev/ports.ts';
 import { type Person, person } from '../support/accounts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-import { axeFindings, type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
+import type { ApiProject } from '../support/api.ts';
+import { describeApp } from '../support/app.ts';
+import { axeFindings, type VisitOptions } from '../support/browser.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('single actions in the web application', () => {
-  let [api, project]: [TestApi?, ApiProject?] = [];
-  let visits: Visit[] = [];
-
-  const running = (): { api: TestApi; project: ApiProject } => {
-    if (!api || !project) throw new Error('not started');
-    return { api, project };
-  };
-  const open = async (path: string, options: Partial<VisitOptions> = {}): Promise<Page> => {
-    const { api, project } = running();
-    const opened = await visit({ url: api.url, cookie: project.cookie, ...options });
-    visits.push(opened);
-    await opened.page.goto(`${api.url}/app${path}`);
-    return opened.page;
-  };
+describeApp('single actions in the web application', {}, (app) => {
+  let project: ApiProject;
 
   before(async () => {
-    // A browser names the origin of a change, which must be that of the API.
-    const PORT = String(await freePort());
-    const BASE_URL = `http://127.0.0.1:${PORT}`;
-    api = await startTestApi({ env: { ...(await webAppEnv()), RATE_LIMIT_PER_MINUTE: '0', PORT, BASE_URL } });
-    project = await api.project();
-  });
-  after(() => api?.stop());
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      for (const each of visits) console.log(`      ${await each.picture()}`, each.complaints);
-    const complaints = visits.flatMap((each) => each.complaints);
-    await Promise.all(visits.map((each) => each.close()));
-    visits = [];
-    expect(complaints).to.deep.equal([]);
+    project = await app.project();
   });
 
+  const open = (path: string, as: Partial<VisitOptions> = {}): Promise<Page> =>
+    app.open(`/app${path}`, { cookie: project.cookie, ...as });
+
   it('marks one notification and then all of them as read, and turns types off', async () => {
-    const { api, project } = running();
     const from = `news@${project.senderDomain}`;
     for (const name of ['Spring', 'Summer', 'Autumn']) {
       const draft = { name, subject: 's', body: 'b', from, audienceType: 'ALL' };
       const { id } = (await project.server.post('/campaigns', draft)).body.data;
-      await api.db('campaigns').where({ id }).update({ status: 'SENDING' });
-      await api.db('campaigns').where({ id }).update({ status: 'SENT' });
+      await app.db('campaigns').where({ id }).update({ status: 'SENDING' });
+      await app.db('campaigns').where({ id }).update({ status: 'SENT' });
     }
     const unread = async () => (await project.owner.get('/notifications')).body.unread;
     const page = await open(`/p/${project.id}/notifications`);
@@ -73,7 +49,6 @@ describe('single actions in the web application', () => {
   });
 
   it('warns with the names of what uses a field, and deletes it', async () => {
-    const { project } = running();
     const { server } = project;
     await server.post('/contacts', { email: 'ann@guest.example', data: { plan: 'pro' } });
     const condition = {
@@ -101,7 +76,6 @@ describe('single actions in the web application', () => {
   });
 
   it('cancels a job', async () => {
-    const { project } = running();
     const { id } = (await project.server.post('/contacts', { email: 'bob@guest.example' })).body;
     const { jobId } = (await project.server.post('/contacts/bulk-unsubscribe', { contactIds: [id] })).body;
     const page = await open(`/p/${project.id}/jobs`);
@@ -112,7 +86,6 @@ describe('single actions in the web application', () => {
   });
 
   it('changes a webhook endpoint', async () => {
-    const { project } = running();
     const endpoint = { url: 'https://shop.example/hook', types: ['email.*'], headers: { 'X-Token': 'secret' } };
     const { id } = (await project.server.post('/webhook-endpoints', endpoint)).body;
     const page = await open(`/p/${project.id}/webhooks/${id}`, { expected: /status of 4\d\d/ });
@@ -138,8 +111,7 @@ describe('single actions in the web application', () => {
   });
 
   it('returns to the page of the address after a sign-in, and after the end of the session', async () => {
-    const { api, project } = running();
-    const reader = await person(api, { project: project.id, role: 'VIEWER' });
+    const reader = await person(app, { project: project.id, role: 'VIEWER' });
     const path = `/p/${project.id}/contacts?search=nobody`;
     const page = await open(path, { cookie: '', expected: /status of 40[13]/ });
     const signIn = async () => {
@@ -161,13 +133,12 @@ describe('single actions in the web application', () => {
     await page.waitForURL(`**/app/p/${project.id}/segments`);
 
     await page.context().clearCookies();
-    await page.goto(`${api.url}/app/sign-in?next=//other.example/p`);
+    await page.goto(`${app.url}/app/sign-in?next=//other.example/p`);
     await signIn();
     await page.waitForURL(`**/app/p/${project.id}`);
   });
 
   it('says that the server cannot be reached while the browser is offline', async () => {
-    const { project } = running();
     const page = await open(`/p/${project.id}/project`, { expected: /ERR_INTERNET_DISCONNECTED/ });
     await page.waitForRequest(/notices-impl/);
     await page.waitForLoadState('networkidle');
@@ -181,7 +152,6 @@ describe('single actions in the web application', () => {
   });
 
   it('sends one request for two clicks without a pause', async () => {
-    const { project } = running();
     const page = await open(`/p/${project.id}/project`);
     const sent: string[] = [];
     page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.url()));
@@ -192,16 +162,14 @@ describe('single actions in the web application', () => {
   });
 
   it('shows a MEMBER who may see webhooks and the audit log', async () => {
-    const { api, project } = running();
-    const { cookie } = await person(api, { project: project.id, role: 'MEMBER' });
+    const { cookie } = await person(app, { project: project.id, role: 'MEMBER' });
     const page = await open(`/p/${project.id}/webhooks`, { cookie });
     await page.getByText('Only admins and owners of this project can see its webhooks.').waitFor();
-    await page.goto(`${api.url}/app/p/${project.id}/audit`);
+    await page.goto(`${app.url}/app/p/${project.id}/audit`);
     await page.getByText('Only admins and owners of this project can read the audit log.').waitFor();
   });
 
   it('names the entry of a list that the API refuses', async () => {
-    const { project } = running();
     const { id } = (await project.server.post('/segments', { name: 'Guests', type: 'STATIC' })).body;
     const page = await open(`/p/${project.id}/segments/${id}?tab=members`, { expected: /status of 422/ });
     await page.getByRole('button', { name: 'Add people' }).click();
@@ -212,9 +180,8 @@ describe('single actions in the web application', () => {
   });
 
   it('shows an operator without a project the console', async () => {
-    const { api, project } = running();
-    const operator: Person = await person(api);
-    await api.db('users').where({ id: operator.id }).update({ operator: true });
+    const operator: Person = await person(app);
+    await app.db('users').where({ id: operator.id }).update({ operator: true });
     const page = await open('/', { cookie: operator.cookie });
     await page.getByRole('heading', { level: 1, name: 'Operator console' }).waitFor();
     expect(new URL(page.url()).pathname).to.equal('/app/operator');
@@ -227,8 +194,7 @@ describe('single actions in the web application', () => {
   });
 
   it('keeps the language with the account, also in another browser', async () => {
-    const { api, project } = running();
-    const reader = await person(api, { project: project.id, role: 'VIEWER' });
+    const reader = await person(app, { project: project.id, role: 'VIEWER' });
     const page = await open(`/p/${project.id}/security`, { cookie: reader.cookie });
     await page.getByLabel('Language', { exact: true }).selectOption('Deutsch');
     await page.getByRole('heading', { name: 'Sitzungen' }).waitFor();
@@ -243,7 +209,6 @@ describe('single actions in the web application', () => {
   });
 
   it('adds a contact again without subscribing it, and says that its address is suppressed', async () => {
-    const { project } = running();
     const email = 'cat@guest.example';
     const { id } = (await project.server.post('/contacts', { email, subscribed: false })).body;
     const page = await open(`/p/${project.id}/contacts`);
@@ -268,7 +233,7 @@ describe('single actions in the web application', () => {
   });
 
   it('names the steps that keep a template from being deleted', async () => {
-    const { server, id: projectId, senderDomain } = running().project;
+    const { server, id: projectId, senderDomain } = project;
     const mail = { subject: 's', body: 'b', type: 'TRANSACTIONAL', from: `a@${senderDomain}` };
     const { id: templateId } = (await server.post('/templates', { name: 'Hello', ...mail })).body;
     const workflow = (await server.post('/workflows', { name: 'Welcome', eventName: 'signed up' })).body;
@@ -284,14 +249,14 @@ describe('single actions in the web application', () => {
   });
 
   it('has no complaint about a new template, and explains its type once', async () => {
-    const page = await open(`/p/${running().project.id}/templates/new`);
+    const page = await open(`/p/${project.id}/templates/new`);
     await page.frameLocator('iframe').getByText('Write your mail here.').waitFor();
     expect(await page.getByText('Goes to everybody, without unsubscribe link').count()).to.equal(1);
     expect(await page.getByText('Worth a look').count()).to.equal(0);
   });
 
   it('says that a filter needs a whole address, and days in their order', async () => {
-    const { id } = running().project;
+    const { id } = project;
     const page = await open(`/p/${id}/emails`);
     await page.getByLabel('Recipient').fill('ann');
     await page.getByLabel('Recipient').press('Tab');
@@ -300,16 +265,16 @@ describe('single actions in the web application', () => {
     await page.getByLabel('Recipient').press('Tab');
     await page.waitForURL(/email=ann/);
     const days = 'from=2026-02-02&to=2026-02-01';
-    await page.goto(`${running().api.url}/app/p/${id}/emails?${days}`);
+    await page.goto(`${app.url}/app/p/${id}/emails?${days}`);
     await page.getByText('“From day” is after “To day”').waitFor();
-    await page.goto(`${running().api.url}/app/p/${id}/analytics?${days}`);
+    await page.goto(`${app.url}/app/p/${id}/analytics?${days}`);
     await page.getByText('“From” is after “To”').waitFor();
     expect(await page.getByLabel('From').inputValue()).to.equal('2026-02-02');
     expect(await page.getByText('No mail in this period.').count()).to.equal(0);
   });
 
   it('keeps a number that is out of bounds, and says what is allowed', async () => {
-    const { server, id } = running().project;
+    const { server, id } = project;
     const workflow = (await server.post('/workflows', { name: 'Later', eventName: 'signed up' })).body;
     const step = { name: 'a while', type: 'DELAY', config: { amount: 2, unit: 'days' } };
     expect(await server.post(`/workflows/${workflow.id}/steps`, step)).to.have.status(201);
@@ -323,7 +288,7 @@ describe('single actions in the web application', () => {
   });
 
   it('asks before unsaved changes of a segment or of the data of a contact are left', async () => {
-    const { server, id } = running().project;
+    const { server, id } = project;
     const contact = (await server.post('/contacts', { email: 'dan@guest.example', data: { plan: 'pro' } })).body;
     const page = await open(`/p/${id}/segments/new`);
     const leave = async () => {
@@ -339,13 +304,13 @@ describe('single actions in the web application', () => {
     // Saved work is left without a question.
     const condition = { logic: 'AND', groups: [{ filters: [{ field: 'email', operator: 'contains', value: 'dan' }] }] };
     const segment = (await server.post('/segments', { name: 'Dans', type: 'DYNAMIC', condition })).body;
-    await page.goto(`${running().api.url}/app/p/${id}/segments/${segment.id}`);
+    await page.goto(`${app.url}/app/p/${id}/segments/${segment.id}`);
     await page.getByLabel('Value', { exact: true }).fill('dan@');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The segment is saved.').waitFor();
     await leave();
     await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor();
-    await page.goto(`${running().api.url}/app/p/${id}/contacts/${contact.id}`);
+    await page.goto(`${app.url}/app/p/${id}/contacts/${contact.id}`);
     await page.getByLabel('Value of plan').fill('free');
     await (await leave()).click();
     await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor();

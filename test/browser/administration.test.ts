@@ -5,12 +5,12 @@ import { totpCode } from '../../platform/crypto/totp.ts';
 import { newId } from '../../platform/ids.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { type Person, person } from '../support/accounts.ts';
-import { type ApiProject, createProjectWithClients } from '../support/api.ts';
-import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
+import type { ApiProject } from '../support/api.ts';
+import { describeStackApp } from '../support/app.ts';
+import type { VisitOptions } from '../support/browser.ts';
 import { promoteToOperator, setSessions, storedAudit } from '../support/rows/accounts.ts';
 import { parkOutboxMessage } from '../support/rows/outbox.ts';
 import { setProject, storedProject } from '../support/rows/projects.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { type StripeStandIn, startStripe } from '../support/stripe.ts';
 import { eventually } from '../support/waiting.ts';
 import { type Built, build, enable } from '../support/workflow-building.ts';
@@ -29,60 +29,34 @@ const CHANGES = [
   'Erase all data',
 ];
 
-describe('administration in the web application', () => {
-  let [temporal, stripe, stack, project]: [OwnNamespace?, StripeStandIn?, Stack?, ApiProject?] = [];
-  let visits: Visit[] = [];
+let stripe: StripeStandIn | undefined;
+const settings = async () => {
+  stripe = await startStripe();
+  return {
+    TEMPORAL_UI_URL: 'http://temporal.example',
+    STRIPE_SECRET_KEY: 'sk_test_1',
+    STRIPE_API_BASE: stripe.url,
+  };
+};
 
-  const running = (): Stack & { project: ApiProject } => {
-    if (!stack || !project) throw new Error('not started');
-    return { ...stack, project };
-  };
-  const open = async (path: string, options: Omit<VisitOptions, 'url'>): Promise<Page> => {
-    const { api, project } = running();
-    const opened = await visit({ url: api.url, ...options });
-    visits.push(opened);
-    await opened.page.goto(`${api.url}/app/p/${project.id}${path}`);
-    return opened.page;
-  };
-  const member = (role: 'OWNER' | 'VIEWER'): Promise<Person> => {
-    const { database, api, project } = running();
-    return person({ db: database.db, url: api.url }, { project: project.id, role });
-  };
+describeStackApp('administration in the web application', settings, (app) => {
+  let project: ApiProject;
+
+  before(async () => {
+    await app.startWorker();
+    project = await app.project();
+  });
+  after(() => stripe?.close());
+
+  const open = (path: string, as: Omit<VisitOptions, 'url'>): Promise<Page> =>
+    app.open(`/app/p/${project.id}${path}`, as);
+  const member = (role: 'OWNER' | 'VIEWER'): Promise<Person> => person(app, { project: project.id, role });
   const goTo = async (page: Page, name: string): Promise<void> => {
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
   };
 
-  before(async () => {
-    [temporal, stripe] = await Promise.all([ownNamespace(), startStripe()]);
-    stack = await startStack(temporal, {
-      ...(await webAppEnv()),
-      RATE_LIMIT_PER_MINUTE: '0',
-      TEMPORAL_UI_URL: 'http://temporal.example',
-      STRIPE_SECRET_KEY: 'sk_test_1',
-      STRIPE_API_BASE: stripe.url,
-    });
-    await stack.startWorker();
-    project = await createProjectWithClients(stack.database.db, stack.api.url);
-  });
-
-  after(async () => {
-    await stack?.end();
-    await temporal?.close();
-    await stripe?.close();
-  });
-
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      for (const each of visits) console.log(`      ${await each.picture()}`, each.complaints);
-    const complaints = visits.flatMap((each) => each.complaints);
-    await Promise.all(visits.map((each) => each.close()));
-    visits = [];
-    expect(complaints).to.deep.equal([]);
-  });
-
   it('retries all failed executions of one cause, and shows why a branch was taken', async () => {
-    const { project } = running();
     const { server, cookie } = project;
     const built = await trialWorkflow(project);
     const emails = ['ann@guest.example', 'bob@guest.example'];
@@ -116,7 +90,6 @@ describe('administration in the web application', () => {
   });
 
   it('retries, skips and cancels a single execution', async () => {
-    const { project } = running();
     const { server, cookie } = project;
     const built = await trialWorkflow(project, 'Single');
     const start = async (email: string, data: object): Promise<string> => {
@@ -145,7 +118,7 @@ describe('administration in the web application', () => {
     await page.getByRole('button', { name: 'Skip the wait' }).waitFor();
     await act('Skip the wait', 'The wait has ended.');
     await is(failed, 'EXITED');
-    await page.goto(`${running().api.url}/app/p/${project.id}/workflows/${built.id}/executions/${delayed}`);
+    await page.goto(`${app.url}/app/p/${project.id}/workflows/${built.id}/executions/${delayed}`);
     await act('Cancel execution', 'The execution is cancelled.');
     await is(delayed, 'CANCELLED');
     expect(await page.getByRole('button', { name: 'Skip the wait' }).count()).to.equal(0);
@@ -168,10 +141,9 @@ describe('administration in the web application', () => {
   });
 
   it('turns on two-factor authentication, and manages members and the project', async () => {
-    const { database, project } = running();
     const owner = await member('OWNER');
-    await setSessions(database.db, owner.id, { provenAt: new Date(Date.now() - 3_600_000) });
-    await createSession(database.db, owner.id, { userAgent: 'curl/8.5.0' });
+    await setSessions(app.db, owner.id, { provenAt: new Date(Date.now() - 3_600_000) });
+    await createSession(app.db, owner.id, { userAgent: 'curl/8.5.0' });
     const page = await open('/security', { cookie: owner.cookie, expected: /403 \(Forbidden\)/ });
     await page.getByRole('button', { name: 'End the session of curl' }).click();
     await page.getByText('The session has ended.').waitFor();
@@ -197,7 +169,7 @@ describe('administration in the web application', () => {
     await goTo(page, 'Members');
     await page.getByRole('switch', { name: 'Require two-factor authentication' }).click();
     await page.getByText('Members need two-factor authentication from now on.').waitFor();
-    expect(await storedProject(database.db, project.id)).to.include({ requireTwoFactor: true });
+    expect(await storedProject(app.db, project.id)).to.include({ requireTwoFactor: true });
     await page.getByRole('button', { name: 'Invite' }).click();
     await dialog.getByLabel('E-mail').fill('new@guest.example');
     await dialog.getByLabel('Role').selectOption('Viewer');
@@ -237,12 +209,11 @@ describe('administration in the web application', () => {
   });
 
   it('lets an operator retry a parked message, and disable and enable a project', async () => {
-    const { database, project } = running();
-    const { id: otherId } = await createProjectWithClients(database.db, running().api.url);
-    await promoteToOperator(database.db, project.userId);
-    await setProject(database.db, project.id, { requireTwoFactor: false });
+    const { id: otherId } = await app.project();
+    await promoteToOperator(app.db, project.userId);
+    await setProject(app.db, project.id, { requireTwoFactor: false });
     const message = { queue: 'control', projectId: otherId, workflowId: `campaign/${newId()}`, action: 'signal' };
-    const parked = await parkOutboxMessage(database.db, { ...message, attempts: 10 });
+    const parked = await parkOutboxMessage(app.db, { ...message, attempts: 10 });
     const page = await open('/operator', { cookie: project.cookie });
     await page
       .getByRole('table', { name: 'Queues' })
@@ -252,13 +223,13 @@ describe('administration in the web application', () => {
     expect(link).to.match(/^http:\/\/temporal\.example\/namespaces\/.+\/workflows\/campaign%2F/);
     await page.getByRole('button', { name: `Retry message ${parked}` }).click();
     await page.getByText(`Message ${parked} is retried.`).waitFor();
-    const acts = await storedAudit(database.db, { projectId: otherId, action: 'outbox.retried' });
+    const acts = await storedAudit(app.db, { projectId: otherId, action: 'outbox.retried' });
     expect(acts).to.have.length(1);
 
     await page.getByLabel('Search by name, ID or address of a member').fill(otherId);
     await page.waitForURL(`**/operator?search=${otherId}`);
     const row = page.getByRole('table', { name: 'Projects' }).getByRole('row', { name: otherId });
-    const isDisabled = async () => (await storedProject(database.db, otherId)).disabled;
+    const isDisabled = async () => (await storedProject(app.db, otherId)).disabled;
     await row.getByRole('button', { name: 'Disable' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('spam');
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();

@@ -6,8 +6,9 @@ import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-import { axeFindings, type Visit, visit, webAppEnv } from '../support/browser.ts';
+import type { ApiProject } from '../support/api.ts';
+import { describeApp } from '../support/app.ts';
+import { axeFindings } from '../support/browser.ts';
 import { addPendingDelta, completeCampaign, setCampaigns } from '../support/rows/campaigns.ts';
 import { addMailRows, addUnpublishedResult, setMails, waitingNotices } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
@@ -16,26 +17,14 @@ const DAY = 86_400_000;
 const LINK = 'https://shop.example/new';
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
-describe('the pages of analytics and activity', () => {
-  let api: TestApi;
+describeApp('the pages of analytics and activity', {}, (app) => {
   let project: ApiProject;
   let campaignId: string;
-  let opened: Visit | undefined;
 
   before(async () => {
-    api = await startTestApi({ env: { ...(await webAppEnv()), RATE_LIMIT_PER_MINUTE: '0' } });
-    project = await api.project();
+    project = await app.project();
     await live();
   });
-  after(() => api?.stop());
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed' && opened) console.log(await opened.picture(), opened.complaints);
-    const complaints = opened?.complaints ?? [];
-    await opened?.close();
-    opened = undefined;
-    expect(complaints).to.deep.equal([]);
-  });
-
   /** A campaign, other mail and events, today and 35 days ago, with readers of both kinds. */
   async function live(): Promise<void> {
     const from = `news@${project.senderDomain}`;
@@ -49,10 +38,10 @@ describe('the pages of analytics and activity', () => {
       audienceType: 'ALL',
     };
     campaignId = (await project.server.post('/campaigns', { ...draft, templateId })).body.data.id;
-    await setCampaigns(api.db, { id: campaignId }, { status: 'SENT', startedAt: new Date() });
+    await setCampaigns(app.db, { id: campaignId }, { status: 'SENT', startedAt: new Date() });
     const mails: string[] = [];
     for (let n = 0; n < 8; n++) mails.push(await sent(n));
-    await publishResults(api.db);
+    await publishResults(app.db);
     const notices = mails.flatMap((id, n): Notice[] => [
       { mail: { id }, kind: 'delivery' },
       ...(n < 6
@@ -63,37 +52,35 @@ describe('the pages of analytics and activity', () => {
         : []),
       ...(n === 7 ? [{ mail: { id }, kind: 'bounce' as const, bounceType: 'Permanent' as const }] : []),
     ]);
-    await recordNotices(api.db, notices);
+    await recordNotices(app.db, notices);
     await applyUntilEmpty();
     for (const event of ['signup', 'signup', 'purchase'])
       await project.browser.post('/v1/track', { email: 'p0@a.example', event });
-    await aggregateEventCounts(api.db);
+    await aggregateEventCounts(app.db);
   }
   async function sent(n: number): Promise<string> {
     const id = newId();
     const email = `p${n}@${n % 3 ? 'a' : 'b'}.example`;
     const { body: contact } = await project.server.post('/contacts', { email });
     const campaign = n < 5 ? { campaignId, sourceType: 'CAMPAIGN' } : {};
-    await addMailRows(api.db, { id, projectId: project.id, contactId: contact.id, toEmail: email, ...campaign });
+    await addMailRows(app.db, { id, projectId: project.id, contactId: contact.id, toEmail: email, ...campaign });
     // Freezing the audience counts the recipient.
-    if (n < 5) await addPendingDelta(api.db, campaignId);
+    if (n < 5) await addPendingDelta(app.db, campaignId);
     const sentAt = new Date(Date.now() - (n === 6 ? 35 * DAY : 3_600_000));
-    await setMails(api.db, { id }, { status: 'SENT', sentAt });
-    await addUnpublishedResult(api.db, id, contact.id);
+    await setMails(app.db, { id }, { status: 'SENT', sentAt });
+    await addUnpublishedResult(app.db, id, contact.id);
     return id;
   }
   const applyUntilEmpty = () =>
     eventually(async () => {
-      await applyNotices(api.db);
-      return (await waitingNotices(api.db)).length === 0;
+      await applyNotices(app.db);
+      return (await waitingNotices(app.db)).length === 0;
     });
   const open = async (path: string, width = 1280): Promise<Page> => {
-    opened = await visit({ url: api.url, cookie: project.cookie, width });
-    await opened.page.goto(`${api.url}/app/p/${project.id}${path}`);
-    return opened.page;
+    return app.open(`/app/p/${project.id}${path}`, { cookie: project.cookie, width });
   };
   const count = async (column: string, since: Date, until = new Date(Date.now() + DAY)): Promise<number> => {
-    const { rows } = await api.db.raw(
+    const { rows } = await app.db.raw(
       `select count(*)::int as count from emails where project_id = ? and ${column} >= ? and ${column} < ?`,
       [project.id, since, until],
     );
@@ -135,7 +122,7 @@ describe('the pages of analytics and activity', () => {
     expect(await count('human_opened_at', start)).to.equal(3);
     expect(await count('sent_at', before, start)).to.equal(1);
 
-    const { rows: campaign } = await api.db.raw(
+    const { rows: campaign } = await app.db.raw(
       `select count(sent_at)::int as sent, count(human_opened_at)::int as opened, count(human_clicked_at)::int as clicked,
          count(opened_at)::int as all_opened, count(bounced_at)::int as bounced from emails where campaign_id = ?`,
       [campaignId],
@@ -148,7 +135,7 @@ describe('the pages of analytics and activity', () => {
       ['purchase', '1'],
     ]);
     expect(await tableOf(page, 'Top links')).to.deep.equal([[LINK, '1', '2']]);
-    const { rows: domains } = await api.db.raw(
+    const { rows: domains } = await app.db.raw(
       `select split_part(to_email, '@', 2) as domain, count(sent_at)::int as sent, count(human_opened_at)::int as opened,
          count(human_clicked_at)::int as clicked, count(bounced_at)::int as bounced
        from emails where project_id = ? group by 1 order by 2 desc, 1`,
@@ -187,10 +174,10 @@ describe('the pages of analytics and activity', () => {
 
   it('shows figures on Home that equal a recount', async () => {
     const of = { projectId: project.id };
-    const { id: contactId, email } = await api.db('contacts').where(of).first('id', 'email');
+    const { id: contactId, email } = await app.db('contacts').where(of).first('id', 'email');
     const mail = { ...of, contactId, toEmail: email };
     const old = new Date(Date.now() - 9 * DAY);
-    await api
+    await app
       .db('emails')
       .insert([
         ...['UNKNOWN', 'UNKNOWN', 'FAILED', 'FAILED', 'FAILED'].map((status) => ({ id: newId(), ...mail, status })),
@@ -199,7 +186,7 @@ describe('the pages of analytics and activity', () => {
       ]);
     const { id: workflowId } = (await project.server.post('/workflows', { name: 'Trial', eventName: 'x' })).body;
     const execution = { ...of, workflowId, contactId, version: 1, afterPosition: 0, oncePerContact: false };
-    await api
+    await app
       .db('executions')
       .insert([
         ...['FAILED', 'FAILED', 'COMPLETED'].map((status) => ({ id: newId(), ...execution, status })),
@@ -213,16 +200,16 @@ describe('the pages of analytics and activity', () => {
       audienceType: 'ALL',
     };
     const pausedId = (await project.server.post('/campaigns', draft)).body.data.id;
-    await api.db('campaigns').where({ id: pausedId }).update({ status: 'SENDING', paused: true, pausedBy: 'USER' });
+    await app.db('campaigns').where({ id: pausedId }).update({ status: 'SENDING', paused: true, pausedBy: 'USER' });
     const later = { ...draft, name: 'Later' };
     const laterId = (await project.server.post('/campaigns', later)).body.data.id;
     const scheduled = { status: 'SCHEDULED', scheduledFor: new Date(Date.now() + DAY) };
-    await api.db('campaigns').where({ id: laterId }).update(scheduled);
+    await app.db('campaigns').where({ id: laterId }).update(scheduled);
     await project.server.post('/domains', { domain: 'pending.example' });
     const { id: endpointId } = (
       await project.server.post('/webhook-endpoints', { url: 'https://hook.example/x', types: ['*'] })
     ).body;
-    await api.db('webhookEndpoints').where({ id: endpointId }).update({ failingSince: new Date() });
+    await app.db('webhookEndpoints').where({ id: endpointId }).update({ failingSince: new Date() });
 
     const page = await open('');
     const start = new Date(new Date(new Date().toISOString().slice(0, 10)).getTime() - 29 * DAY);
@@ -253,7 +240,7 @@ describe('the pages of analytics and activity', () => {
       expect(text, label).to.equal(percent.format(number / sentInWeek));
     }
 
-    const { rows } = await api.db.raw(
+    const { rows } = await app.db.raw(
       `select (select count(*)::int from emails where project_id = :id and status = 'UNKNOWN') as unknown,
          (select count(*)::int from emails where project_id = :id and blocked_domain is not null) as blocked,
          (select count(*)::int from emails where project_id = :id and status = 'FAILED' and created_at > now() - interval '7 days') as failed,
@@ -283,19 +270,18 @@ describe('the pages of analytics and activity', () => {
   });
 
   it('shows no number of deliveries where the relay reports none', async () => {
-    const other = await api.project();
+    const other = await app.project();
     const { body: contact } = await other.server.post('/contacts', { email: 'ann@a.example' });
     const id = newId();
-    await addMailRows(api.db, { id, projectId: other.id, contactId: contact.id, toEmail: contact.email });
-    await setMails(api.db, { id }, { status: 'SENT', sentAt: new Date() });
-    await addUnpublishedResult(api.db, id, contact.id);
-    await publishResults(api.db);
-    opened = await visit({ url: api.url, cookie: other.cookie });
+    await addMailRows(app.db, { id, projectId: other.id, contactId: contact.id, toEmail: contact.email });
+    await setMails(app.db, { id }, { status: 'SENT', sentAt: new Date() });
+    await addUnpublishedResult(app.db, id, contact.id);
+    await publishResults(app.db);
     for (const path of ['', '/analytics']) {
-      await opened.page.goto(`${api.url}/app/p/${other.id}${path}`);
-      await opened.page.getByText('The relay has reported no deliveries').waitFor();
-      expect(await opened.page.locator('[data-figure="sent"]').innerText()).to.equal('1');
-      expect(await opened.page.locator('[data-figure="delivered"]').innerText()).to.equal('—');
+      const page = await app.open(`/app/p/${other.id}${path}`, { cookie: other.cookie });
+      await page.getByText('The relay has reported no deliveries').waitFor();
+      expect(await page.locator('[data-figure="sent"]').innerText()).to.equal('1');
+      expect(await page.locator('[data-figure="delivered"]').innerText()).to.equal('—');
     }
   });
 
@@ -305,14 +291,14 @@ describe('the pages of analytics and activity', () => {
     await project.browser.post('/v1/track', { email: 'p1@a.example', event: 'refund' });
     await page.getByText('refund', { exact: true }).waitFor();
 
-    await setCampaigns(api.db, { id: campaignId }, { sentAt: new Date() });
+    await setCampaigns(app.db, { id: campaignId }, { sentAt: new Date() });
     await page.getByLabel('Type').selectOption('campaigns');
     await page.getByRole('link', { name: 'Spring', exact: true }).waitFor();
 
     await page.getByLabel('Type').selectOption('reading');
     await page.waitForURL(/type=reading/);
     const rows = page.getByRole('table', { name: 'Activity' }).locator('tbody tr');
-    const { rows: expected } = await api.db.raw(
+    const { rows: expected } = await app.db.raw(
       `select count(*)::int as count from events where project_id = ? and name in ('email.open', 'email.click')`,
       [project.id],
     );
@@ -332,7 +318,7 @@ describe('the pages of analytics and activity', () => {
   });
 
   it('shows how many notifications are unread at the bell, and lists them with their settings', async () => {
-    await completeCampaign(api.db, campaignId);
+    await completeCampaign(app.db, campaignId);
     const page = await open('');
     await page.getByRole('link', { name: 'Notifications, 2 unread' }).click();
     await page.getByRole('link', { name: 'The campaign Spring has finished' }).first().waitFor();

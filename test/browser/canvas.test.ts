@@ -2,28 +2,23 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { newId } from '../../platform/ids.ts';
 import { person } from '../support/accounts.ts';
-import { type ApiProject, createProjectWithClients } from '../support/api.ts';
-import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
+import type { ApiProject } from '../support/api.ts';
+import { describeStackApp } from '../support/app.ts';
+import type { VisitOptions } from '../support/browser.ts';
 import { addStep, card, drag, fitView, focusOn, panel, press, publish, saved, typeStep } from '../support/canvas.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { type Built, build, enable, makeTemplate } from '../support/workflow-building.ts';
 
-describe('the canvas of a workflow', () => {
-  let [temporal, stack, project]: [OwnNamespace?, Stack?, ApiProject?] = [];
-  let visits: Visit[] = [];
+describeStackApp('the canvas of a workflow', {}, (app) => {
+  let project: ApiProject;
 
-  const running = (): Stack & { project: ApiProject } => {
-    if (!stack || !project) throw new Error('not started');
-    return { ...stack, project };
-  };
-  const open = async (path: string, options: Partial<VisitOptions> = {}): Promise<Page> => {
-    const { api, project } = running();
-    const opened = await visit({ url: api.url, cookie: project.cookie, ...options });
-    visits.push(opened);
-    await opened.page.goto(`${api.url}/app/p/${project.id}${path}`);
-    return opened.page;
-  };
+  before(async () => {
+    await app.startWorker();
+    project = await app.project();
+  });
+
+  const open = (path: string, as: Partial<VisitOptions> = {}): Promise<Page> =>
+    app.open(`/app/p/${project.id}${path}`, { cookie: project.cookie, ...as });
   const openCanvas = async (id: string, options: Partial<VisitOptions> = {}): Promise<Page> => {
     const page = await open(`/workflows/${id}`, options);
     // Numbers follow events after a while on a busy machine.
@@ -31,16 +26,14 @@ describe('the canvas of a workflow', () => {
     await page.locator('.react-flow__node').first().waitFor();
     return page;
   };
-  const draftOf = async (id: string) => (await running().project.server.get(`/workflows/${id}/draft`)).body;
+  const draftOf = async (id: string) => (await project.server.get(`/workflows/${id}/draft`)).body;
   const track = async (event: string, ...emails: string[]) => {
-    for (const email of emails)
-      expect(await running().project.browser.post('/v1/track', { event, email })).to.have.status(200);
+    for (const email of emails) expect(await project.browser.post('/v1/track', { event, email })).to.have.status(200);
   };
   /** The number of a step as the canvas shows it. */
   const numberOf = (page: Page, step: string, name: string) => card(page, step).locator(`[data-number=${name}]`);
   /** A workflow that waits for the event `go`, with people who wait. */
   const waitingWorkflow = async (name: string, ...emails: string[]): Promise<Built> => {
-    const { project } = running();
     const steps = { Wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'go' } }, Exit: { type: 'EXIT' } };
     const built = await build(project, { steps, transitions: [['Wait', 'Exit', 'event']] }, { name, eventName: name });
     await enable(project, built.id);
@@ -48,29 +41,8 @@ describe('the canvas of a workflow', () => {
     return built;
   };
 
-  before(async () => {
-    temporal = await ownNamespace();
-    stack = await startStack(temporal, { ...(await webAppEnv()), RATE_LIMIT_PER_MINUTE: '0' });
-    await stack.startWorker();
-    project = await createProjectWithClients(stack.database.db, stack.api.url);
-  });
-
-  after(async () => {
-    await stack?.end();
-    await temporal?.close();
-  });
-
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      for (const each of visits) console.log(`      ${await each.picture()}`, each.complaints);
-    const complaints = visits.flatMap((each) => each.complaints);
-    await Promise.all(visits.map((each) => each.close()));
-    visits = [];
-    expect(complaints).to.deep.equal([]);
-  });
-
   it('builds eight steps by mouse, publishes them, and shows the numbers of real events', async () => {
-    const { project, smtp } = running();
+    const { smtp } = app;
     await makeTemplate(project, { name: 'Greeting', subject: 'Welcome' });
     await project.server.post('/segments', { name: 'Customers', type: 'STATIC' });
     const page = await open('/workflows');
@@ -134,7 +106,6 @@ describe('the canvas of a workflow', () => {
   });
 
   it('builds eight steps by keyboard alone, publishes them, and runs them', async () => {
-    const { project } = running();
     const { id } = (await project.server.post('/workflows', { name: 'By keyboard', eventName: 'keys started' })).body;
     const page = await openCanvas(id);
     await page.evaluate(`document.querySelector('[role=toolbar] button').focus()`);
@@ -192,7 +163,6 @@ describe('the canvas of a workflow', () => {
   });
 
   it('moves those who wait when a live workflow is edited and published; a failing case stops it', async () => {
-    const { project } = running();
     const emails = ['dan@guest.example', 'eve@guest.example', 'fay@guest.example'];
     const { id, steps } = await waitingWorkflow('live', ...emails);
     const page = await openCanvas(id, { expected: /422/ });
@@ -236,9 +206,8 @@ describe('the canvas of a workflow', () => {
   });
 
   it('tells a second editor, shows the other draft, and applies the changes to it', async () => {
-    const { database, api, project } = running();
     const { id } = await waitingWorkflow('shared');
-    const second = await person({ db: database.db, url: api.url }, { project: project.id, role: 'MEMBER' });
+    const second = await person(app, { project: project.id, role: 'MEMBER' });
     const [mine, theirs] = [await openCanvas(id, { expected: /409/ }), await openCanvas(id, { cookie: second.cookie })];
     // This tab does not hear of the other one before it saves.
     await mine.route('**/workflows/*/draft', (route) =>
@@ -280,7 +249,6 @@ describe('the canvas of a workflow', () => {
   });
 
   it('draws 200 steps, only those in view, and one of them anew while its name is typed', async () => {
-    const { project } = running();
     const { id } = (await project.server.post('/workflows', { name: 'Large', eventName: 'large' })).body;
     const ids = Array.from({ length: 200 }, () => newId());
     const config = { eventName: 'go' };
@@ -328,9 +296,8 @@ describe('the canvas of a workflow', () => {
   });
 
   it('lets a VIEWER look at a workflow, and change nothing', async () => {
-    const { database, api, project } = running();
     const { id } = await waitingWorkflow('looked at');
-    const { cookie } = await person({ db: database.db, url: api.url }, { project: project.id, role: 'VIEWER' });
+    const { cookie } = await person(app, { project: project.id, role: 'VIEWER' });
     const page = await openCanvas(id, { cookie, width: 375 });
     await card(page, 'Wait').click();
     await panel(page).getByLabel('Event', { exact: true }).waitFor();

@@ -4,11 +4,9 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { person } from '../support/accounts.ts';
-import { createProjectWithClients } from '../support/api.ts';
-import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
+import { describeStackApp } from '../support/app.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { storedProject } from '../support/rows/projects.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
 const run = promisify(execFile);
@@ -34,53 +32,20 @@ const WATCH = `
   };
   turn();`;
 
-describe('the pages for developers', () => {
-  let [temporal, receiver, stack]: [OwnNamespace?, HttpReceiver?, Stack?] = [];
-  let visits: Visit[] = [];
+let receiver: HttpReceiver;
+const settings = async () => {
+  receiver = await startHttpReceiver();
+  return { WEBHOOK_ALLOWED_HOSTS: receiver.host };
+};
 
-  const running = (): Stack & { receiver: HttpReceiver } => {
-    if (!stack || !receiver) throw new Error('not started');
-    return { ...stack, receiver };
-  };
-  const open = async (options: Omit<VisitOptions, 'url'> & { path: string }): Promise<Visit> => {
-    const { url } = running().api;
-    const opened = await visit({ url, ...options });
-    visits.push(opened);
-    await opened.page.goto(url + options.path);
-    return opened;
-  };
-  const project = () => createProjectWithClients(running().database.db, running().api.url);
-
-  before(async () => {
-    [temporal, receiver] = await Promise.all([ownNamespace(), startHttpReceiver()]);
-    stack = await startStack(temporal, {
-      ...(await webAppEnv()),
-      RATE_LIMIT_PER_MINUTE: '0',
-      WEBHOOK_ALLOWED_HOSTS: receiver.host,
-    });
-    await stack.startWorker();
-  });
-
-  after(async () => {
-    await stack?.end();
-    await receiver?.stop();
-    await temporal?.close();
-  });
-
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      for (const each of visits) console.log(`      ${await each.picture()}`, each.complaints);
-    const complaints = visits.flatMap((each) => each.complaints);
-    await Promise.all(visits.map((each) => each.close()));
-    visits = [];
-    expect(complaints).to.deep.equal([]);
-  });
+describeStackApp('the pages for developers', settings, (app) => {
+  before(() => app.startWorker());
+  after(() => receiver?.stop());
 
   it('adds a webhook endpoint, tests, replays, rotates, disables and recovers it', async () => {
-    const { receiver } = running();
-    const { id, cookie, server } = await project();
+    const { id, cookie, server } = await app.project();
     receiver.answer({ status: 200, body: 'thank you' });
-    const { page } = await open({ path: `/app/p/${id}/webhooks?add=true`, cookie });
+    const page = await app.open(`/app/p/${id}/webhooks?add=true`, { cookie });
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('URL').fill(`${receiver.url}/hook`);
     await dialog.getByRole('combobox', { name: 'Types' }).fill('event.*');
@@ -104,7 +69,7 @@ describe('the pages for developers', () => {
     expect(second?.headers['webhook-id']).to.equal(first?.headers['webhook-id']);
     expect((await server.get(`/webhook-endpoints/${endpoint.id}/deliveries`)).body.total).to.equal(2);
 
-    await page.goto(`${running().api.url}/app/p/${id}/webhooks/${endpoint.id}`);
+    await page.goto(`${app.url}/app/p/${id}/webhooks/${endpoint.id}`);
     const act = async (name: string) => {
       await page.getByRole('button', { name: 'More actions' }).click();
       await page.getByRole('menuitem', { name }).click();
@@ -135,8 +100,8 @@ describe('the pages for developers', () => {
   });
 
   it('creates a key, shows examples that work with it, limits the public key and revokes', async () => {
-    const { id, cookie, server } = await project();
-    const { page } = await open({ path: `/app/p/${id}/developers?add=true`, cookie, expected: /status of 422/ });
+    const { id, cookie, server } = await app.project();
+    const page = await app.open(`/app/p/${id}/developers?add=true`, { cookie, expected: /status of 422/ });
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Shop');
     await dialog.getByRole('combobox', { name: 'Contacts' }).selectOption('Read');
@@ -164,16 +129,13 @@ describe('the pages for developers', () => {
     await page.getByLabel('Allowed event names').fill('signup\norder');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The policy is saved.').waitFor();
-    const { database } = running();
-    expect(await storedProject(database.db, id)).to.deep.include({
+    expect(await storedProject(app.db, id)).to.deep.include({
       publicKeyOrigins: ['https://shop.example'],
       publicKeyEvents: ['signup', 'order'],
     });
 
     await server.get('/contacts/none');
-    await eventually(
-      async () => (await database.db('failedRequests').where({ projectId: id, method: 'GET' })).length > 0,
-    );
+    await eventually(async () => (await app.db('failedRequests').where({ projectId: id, method: 'GET' })).length > 0);
     await page.getByRole('tab', { name: 'Failed requests' }).click();
     await page.getByText('GET /contacts/:id').waitFor();
 
@@ -181,14 +143,14 @@ describe('the pages for developers', () => {
     await page.getByRole('button', { name: 'Revoke Shop' }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('No keys yet').waitFor();
-    expect(await fetch(`${running().api.url}/contacts`, { headers: { authorization: `Bearer ${key}` } })).to.include({
+    expect(await fetch(`${app.url}/contacts`, { headers: { authorization: `Bearer ${key}` } })).to.include({
       status: 401,
     });
   });
 
   it('imports, finds, adds and removes suppressions, and follows the job', async () => {
-    const { id, cookie, server } = await project();
-    const { page } = await open({ path: `/app/p/${id}/suppressions`, cookie });
+    const { id, cookie, server } = await app.project();
+    const page = await app.open(`/app/p/${id}/suppressions`, { cookie });
     await page.getByText('Nobody is suppressed').waitFor();
     await page.getByRole('button', { name: 'Import' }).click();
     const lines = Array.from({ length: 299 }, (_, n) => `person${n}@old.example`);
@@ -233,13 +195,13 @@ describe('the pages for developers', () => {
   });
 
   it('warns with the names of what uses an event, and deletes it', async () => {
-    const { id, cookie, server } = await project();
+    const { id, cookie, server } = await app.project();
     const event = { email: 'ann@guest.example', event: 'signup', data: { plan: 'pro' } };
     expect(await server.post('/events/track', event)).to.have.status(200);
     const filters = [{ field: 'event.signup', operator: 'triggered' }];
     const condition = { logic: 'AND', groups: [{ filters }] };
     expect(await server.post('/segments', { name: 'Signed up', type: 'DYNAMIC', condition })).to.have.status(201);
-    const { page } = await open({ path: `/app/p/${id}/events?kind=own`, cookie });
+    const page = await app.open(`/app/p/${id}/events?kind=own`, { cookie });
     await page.getByRole('link', { name: 'signup' }).click();
     await page.getByRole('link', { name: 'Signed up' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
@@ -251,19 +213,19 @@ describe('the pages for developers', () => {
     const { names } = (await server.get('/events/names')).body as { names: { name: string }[] };
     expect(names.map(({ name }) => name)).not.to.include('signup');
 
-    await page.goto(`${running().api.url}/app/p/${id}/fields/data.plan`);
+    await page.goto(`${app.url}/app/p/${id}/fields/data.plan`);
     await page.getByRole('link', { name: 'pro', exact: true }).click();
     await page.getByRole('link', { name: 'ann@guest.example' }).waitFor();
   });
 
   it('scrolls through 10,000 rows with few of them in the page, copies and prints all of them', async () => {
-    const { id, cookie } = await project();
-    await running().database.db.raw(
+    const { id, cookie } = await app.project();
+    await app.db.raw(
       `insert into contact_fields (project_id, key, type, contacts)
        select ?, 'field' || to_char(n, 'FM00000'), 'string', 1 from generate_series(1, ${MANY}) n`,
       [id],
     );
-    const { page, context } = await open({ path: `/app/p/${id}/events?tab=fields`, cookie });
+    const { page, context } = await app.visit(`/app/p/${id}/events?tab=fields`, { cookie });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('link', { name: 'data.field00001' }).waitFor();
     const rows = (): Promise<number> => page.evaluate<number>(`document.querySelectorAll('tbody tr').length`);
@@ -308,10 +270,9 @@ describe('the pages for developers', () => {
   });
 
   it('speaks German where the browser does, and the language that the user chooses', async () => {
-    const { id } = await project();
-    const { database, api } = running();
-    const { cookie } = await person({ db: database.db, url: api.url }, { project: id, role: 'VIEWER' });
-    const { page } = await open({ path: `/app/p/${id}/suppressions`, cookie, locale: 'de-AT' });
+    const { id } = await app.project();
+    const { cookie } = await person(app, { project: id, role: 'VIEWER' });
+    const page = await app.open(`/app/p/${id}/suppressions`, { cookie, locale: 'de-AT' });
     await page.getByRole('heading', { level: 1, name: 'Sperrliste' }).waitFor();
     expect(await page.locator('html').getAttribute('lang')).to.equal('de');
     // What a VIEWER may not do is not offered.

@@ -1,33 +1,14 @@
 import { expect } from 'chai';
 import { docsSiteDir } from '../../dev/docs-site.ts';
 import { toStderr } from '../../dev/report.ts';
-import { type ApiProject, createProjectWithClients, startTestApi, type TestApi } from '../support/api.ts';
-import { type Visit, visit, webAppEnv } from '../support/browser.ts';
+import { describeApp } from '../support/app.ts';
 import { keyboardFaults, lookFaults, settled } from './page-checks.ts';
 
-describe('the documentation in a browser', () => {
-  let api: TestApi;
-  let project: ApiProject;
-  const visits: Visit[] = [];
+const settings = async () => ({ DOCS_DIR: await docsSiteDir(toStderr) });
 
-  const open = async (path: string, width = 1280): Promise<Visit> => {
-    const opened = await visit({ url: api.url, width });
-    visits.push(opened);
-    await opened.page.goto(api.url + path);
-    return opened;
-  };
-
-  before(async () => {
-    api = await startTestApi({ env: { DOCS_DIR: await docsSiteDir(toStderr), ...(await webAppEnv()) } });
-    project = await createProjectWithClients(api.db, api.url);
-  });
-  afterEach(async () => {
-    await Promise.all(visits.splice(0).map((opened) => opened.close()));
-  });
-  after(() => api?.stop());
-
+describeApp('the documentation in a browser', settings, (app) => {
   it('finds a guide by a word of its text, with the keyboard', async () => {
-    const { page, complaints } = await open('/docs');
+    const page = await app.open('/docs');
     // The site listens to keys once its script has run.
     await page.waitForLoadState('networkidle');
     await page.keyboard.press('Control+k');
@@ -36,11 +17,11 @@ describe('the documentation in a browser', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/docs\/guides\//);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(complaints).to.deep.equal([]);
   });
 
   it('calls the API from the reference, and shows its answer', async () => {
-    const { page, complaints } = await open('/docs/api');
+    const project = await app.project();
+    const page = await app.open('/docs/api');
     await page.getByLabel('Filter operations').fill('create or update a contact');
     await page.getByText(/^[1-9]\d? operations$/).waitFor();
     await page.locator('a[href="/docs/api/contacts#postContacts"]').click();
@@ -55,17 +36,16 @@ describe('the documentation in a browser', () => {
     expect(await operation.getByRole('region', { name: 'Answer' }).innerText()).to.contain('tried@example.com');
     const { body } = await project.server.get('/contacts?search=tried');
     expect(body.data).to.have.lengthOf(1);
-    expect(complaints).to.deep.equal([]);
   });
 
   for (const path of ['/docs', '/docs/guides/workflows', '/docs/api', '/docs/api/templates'])
     it(`${path} is accessible at both widths, in light and dark`, async () => {
       const faults: string[] = [];
       for (const width of [375, 1280]) {
-        const { page, complaints } = await open(path, width);
+        const page = await app.open(path, { width });
         if (path.startsWith('/docs/api')) await page.getByRole('heading', { level: 1 }).waitFor();
         else await settled(page);
-        const found = [...(await lookFaults(page)), ...complaints];
+        const found = await lookFaults(page);
         if (width === 1280 && path.startsWith('/docs/api')) found.push(...(await keyboardFaults(page)));
         faults.push(...found.map((fault) => `${width} px: ${fault}`));
       }

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { person } from '../support/accounts.ts';
-import { client, createProjectWithClients } from '../support/api.ts';
-import { type Visit, type VisitOptions, visit, webAppEnv } from '../support/browser.ts';
+import { client } from '../support/api.ts';
+import { describeStackApp } from '../support/app.ts';
 import { addContacts } from '../support/campaigns.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
 const IMPORT_LIMIT = 262_144;
@@ -24,59 +23,23 @@ const CHANGES = [
   'Add domain',
 ];
 
-describe('the web application', () => {
-  let [temporal, dns, stack]: [OwnNamespace?, DnsStandIn?, Stack?] = [];
-  let visits: Visit[] = [];
+let dns: DnsStandIn | undefined;
+const settings = async () => {
+  dns = await startDns();
+  return { DNS_SERVERS: dns.address, IMPORT_MAX_BYTES: String(IMPORT_LIMIT) };
+};
 
-  const running = (): Stack => {
-    if (!stack) throw new Error('not started');
-    return stack;
-  };
-  const open = async (options: Omit<VisitOptions, 'url'> & { path: string }): Promise<Visit> => {
-    const { url } = running().api;
-    const opened = await visit({ url, ...options });
-    visits.push(opened);
-    await opened.page.goto(url + options.path);
-    return opened;
-  };
-  /** A project with an owner who is signed in. */
-  const project = () => createProjectWithClients(running().database.db, running().api.url);
+describeStackApp('the web application', settings, (app) => {
+  before(() => app.startWorker());
+  after(() => dns?.stop());
 
   /** Adds a member to a project, and returns the cookie of a session. */
-  const member = async (projectId: string, role: 'VIEWER' | 'MEMBER'): Promise<string> => {
-    const { database, api } = running();
-    return (await person({ db: database.db, url: api.url }, { project: projectId, role })).cookie;
-  };
-
-  before(async () => {
-    [temporal, dns] = await Promise.all([ownNamespace(), startDns()]);
-    stack = await startStack(temporal, {
-      ...(await webAppEnv()),
-      DNS_SERVERS: dns.address,
-      IMPORT_MAX_BYTES: String(IMPORT_LIMIT),
-      RATE_LIMIT_PER_MINUTE: '0',
-    });
-    await stack.startWorker();
-  });
-
-  after(async () => {
-    await stack?.end();
-    await dns?.stop();
-    await temporal?.close();
-  });
-
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      for (const each of visits) console.log(`      ${await each.picture()}`, each.complaints);
-    const complaints = visits.flatMap((each) => each.complaints);
-    await Promise.all(visits.map((each) => each.close()));
-    visits = [];
-    expect(complaints).to.deep.equal([]);
-  });
+  const member = async (projectId: string, role: 'VIEWER' | 'MEMBER'): Promise<string> =>
+    (await person(app, { project: projectId, role })).cookie;
 
   it('leads from signing up to a finished campaign', async () => {
-    const { smtp } = running();
-    const { page } = await open({ path: '/' });
+    const { smtp } = app;
+    const page = await app.open('/');
     await page.waitForURL('**/app/sign-in**');
     await page.getByRole('link', { name: 'Create account' }).click();
     await page.getByLabel('E-mail').fill('founder@shop.example');
@@ -133,8 +96,8 @@ describe('the web application', () => {
   });
 
   it('imports a file at the size limit, shows bad rows, and refuses a larger one', async () => {
-    const { id, cookie, server } = await project();
-    const { page } = await open({ path: `/app/p/${id}/contacts/import`, cookie });
+    const { id, cookie, server } = await app.project();
+    const page = await app.open(`/app/p/${id}/contacts/import`, { cookie });
     const line = (n: number) => `person${n}@import.example,${n % 7},"Name, ${n}"\n`;
     let [text, rows] = ['E-mail address,visits,full name\nnot an address,1,x\n', 0];
     while (text.length + 60 < IMPORT_LIMIT) text += line(rows++);
@@ -166,7 +129,7 @@ describe('the web application', () => {
   });
 
   it('counts in the segment builder what POST /segments/preview counts', async () => {
-    const { id, cookie, server } = await project();
+    const { id, cookie, server } = await app.project();
     for (const [n, plan] of ['pro', 'free', 'pro', 'starter', 'free', 'pro'].entries())
       await server.post('/contacts', {
         email: `p${n}@segment.example`,
@@ -174,7 +137,7 @@ describe('the web application', () => {
         data: { plan, orders: n },
       });
     await server.post('/events/track', { email: 'p0@segment.example', event: 'ordered' });
-    const { page } = await open({ path: `/app/p/${id}/segments/new`, cookie });
+    const page = await app.open(`/app/p/${id}/segments/new`, { cookie });
     await page.getByLabel('Name').fill('Good customers');
     const group = (n: number) => page.getByRole('group', { name: `Group ${n}` }).first();
     await choose(page, group(1).getByLabel('Field'), 'plan');
@@ -209,11 +172,11 @@ describe('the web application', () => {
   });
 
   it('keeps filters in the address, and sorts and pages by cursor', async () => {
-    const own = await project();
+    const own = await app.project();
     const { id, cookie, server } = own;
-    await addContacts(running().database.db, own, 130);
+    await addContacts(app.db, own, 130);
     await server.post('/contacts', { email: 'needle@list.example', subscribed: false, data: { plan: 'pro' } });
-    const { page } = await open({ path: `/app/p/${id}/contacts`, cookie });
+    const page = await app.open(`/app/p/${id}/contacts`, { cookie });
     await page.getByText('50 of 131 shown').waitFor();
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('100 of 131 shown').waitFor();
@@ -230,10 +193,10 @@ describe('the web application', () => {
   });
 
   it('unsubscribes all contacts that match the filters, with progress', async () => {
-    const own = await project();
+    const own = await app.project();
     const { id, cookie, server } = own;
-    await addContacts(running().database.db, own, 60);
-    const { page } = await open({ path: `/app/p/${id}/contacts`, cookie });
+    await addContacts(app.db, own, 60);
+    const page = await app.open(`/app/p/${id}/contacts`, { cookie });
     await page.getByLabel('Select all on this page').check();
     await page.getByRole('button', { name: 'Select all 60 that match' }).click();
     await page.getByRole('button', { name: 'Unsubscribe', exact: true }).click();
@@ -244,21 +207,21 @@ describe('the web application', () => {
   });
 
   it('shows a project to its members only', async () => {
-    const [own, other] = [await project(), await project()];
+    const [own, other] = [await app.project(), await app.project()];
     await own.server.post('/contacts', { email: 'mine@own.example' });
-    const { page } = await open({ path: `/app/p/${own.id}/contacts`, cookie: own.cookie });
+    const page = await app.open(`/app/p/${own.id}/contacts`, { cookie: own.cookie });
     await page.getByRole('link', { name: 'mine@own.example' }).waitFor();
-    await page.goto(`${running().api.url}/app/p/${other.id}/contacts`);
+    await page.goto(`${app.url}/app/p/${other.id}/contacts`);
     await page.getByRole('heading', { level: 1, name: 'There is nothing here' }).waitFor();
   });
 
   it('offers a VIEWER nothing that changes the project, and a MEMBER all of it', async () => {
-    const own = await project();
+    const own = await app.project();
     const contact = (await own.server.post('/contacts', { email: 'read@roles.example' })).body;
     const mail = { subject: 's', body: 'b', from: `x@${own.senderDomain}` };
     const template = (await own.server.post('/templates', { name: 'T', type: 'MARKETING', ...mail })).body;
     const offered = async (role: 'VIEWER' | 'MEMBER'): Promise<string[]> => {
-      const { page, close } = await open({ path: `/app/p/${own.id}/contacts`, cookie: await member(own.id, role) });
+      const { page, close } = await app.visit(`/app/p/${own.id}/contacts`, { cookie: await member(own.id, role) });
       const found: string[] = [];
       for (const path of [
         'contacts',
@@ -268,18 +231,17 @@ describe('the web application', () => {
         'campaigns',
         'domains',
       ]) {
-        await page.goto(`${running().api.url}/app/p/${own.id}/${path}`);
+        await page.goto(`${app.url}/app/p/${own.id}/${path}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await page.waitForLoadState('networkidle');
         found.push(...(await page.locator('main').locator('button, a').allInnerTexts()));
       }
       await close();
-      visits = visits.filter((each) => each.page !== page);
       return found.map((text) => text.trim()).filter((text) => CHANGES.includes(text));
     };
     expect([...new Set(await offered('MEMBER'))]).to.have.members(CHANGES);
     expect(await offered('VIEWER')).to.deep.equal([]);
-    const refused = await client(running().api.url, {
+    const refused = await client(app.url, {
       cookie: await member(own.id, 'VIEWER'),
       'x-project-id': own.id,
     }).post('/contacts', { email: 'new@roles.example' });
@@ -287,7 +249,7 @@ describe('the web application', () => {
   });
 
   it('shows hostile content in every field as text', async () => {
-    const { id, cookie, server, senderDomain } = await project();
+    const { id, cookie, server, senderDomain } = await app.project();
     const hostile = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>{{7*7}}';
     const contact = (
       await server.post('/contacts', { email: 'h@hostile.example', data: { note: hostile, [hostile.slice(0, 60)]: 1 } })
@@ -308,7 +270,7 @@ describe('the web application', () => {
     const campaign = (await server.post('/campaigns', { name: hostile, audienceType: 'ALL', ...mail })).body.data;
     const sent = await server.post('/v1/send', { to: 'h@hostile.example', ...mail });
     const emailId = sent.body.data.emails[0].email;
-    const { page } = await open({ path: `/app/p/${id}`, cookie });
+    const page = await app.open(`/app/p/${id}`, { cookie });
     for (const path of [
       'contacts',
       `contacts/${contact.id}`,
@@ -322,7 +284,7 @@ describe('the web application', () => {
       'emails',
       `emails/${emailId}`,
     ]) {
-      await page.goto(`${running().api.url}/app/p/${id}/${path}`);
+      await page.goto(`${app.url}/app/p/${id}/${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');
       expect(await page.evaluate('window.hacked'), path).to.equal(undefined);

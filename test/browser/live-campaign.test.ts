@@ -1,51 +1,16 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { createProjectWithClients } from '../support/api.ts';
-import { type Visit, visit, webAppEnv } from '../support/browser.ts';
+import { describeStackApp, type StackApp } from '../support/app.ts';
 import { addContacts } from '../support/campaigns.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 
 const RECIPIENTS = 600;
 const FIELDS = ['sentCount', 'pendingCount', 'failedCount', 'skippedCount', 'cancelledCount', 'unknownCount'];
 
 const DAY = 86_400_000;
 
-describe('the pages of a campaign', () => {
-  let [temporal, started, opened]: [OwnNamespace?, Stack?, Visit?] = [];
-
-  const running = (): Stack => {
-    if (!started) throw new Error('not started');
-    return started;
-  };
-  const project = (contacts: number) => projectWithContacts(running(), contacts);
-  const open = async (cookie: string, path: string): Promise<Page> => {
-    const { url } = running().api;
-    opened = await visit({ url, cookie });
-    await opened.page.goto(`${url}/app/p/${path}`);
-    return opened.page;
-  };
-
-  before(async () => {
-    temporal = await ownNamespace();
-    started = await startStack(temporal, {
-      ...(await webAppEnv()),
-      RATE_LIMIT_PER_MINUTE: '0',
-      SMTP_MAX_CONNECTIONS: '4',
-    });
-  });
-
-  after(async () => {
-    await started?.end();
-    await temporal?.close();
-  });
-
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed') console.log(`      ${await opened?.picture()}`);
-    const complaints = opened?.complaints;
-    await opened?.close();
-    opened = undefined;
-    expect(complaints).to.deep.equal([]);
-  });
+describeStackApp('the pages of a campaign', { SMTP_MAX_CONNECTIONS: '4' }, (app) => {
+  const project = (contacts: number) => projectWithContacts(app, contacts);
+  const open = (cookie: string, path: string): Promise<Page> => app.open(`/app/p/${path}`, { cookie });
 
   it('shows a scheduled campaign without progress, saves changes of it, and cancels it as a whole', async () => {
     const { id, cookie, server, create } = await project(2);
@@ -69,7 +34,7 @@ describe('the pages of a campaign', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Do not send it' }).click();
     await page.getByText('Cancelled before it started: nobody got it.').waitFor();
     expect(await page.locator('[data-outcome]').count()).to.equal(0);
-    await page.goto(`${running().api.url}/app/p/${id}/campaigns/${campaignId}/edit`);
+    await page.goto(`${app.url}/app/p/${id}/campaigns/${campaignId}/edit`);
     await page.waitForURL(`**/campaigns/${campaignId}`);
   });
 
@@ -142,20 +107,19 @@ describe('the pages of a campaign', () => {
   });
 
   it('pauses, resumes, and shows sums that close while a worker is killed', async () => {
-    const stack = running();
-    const { smtp } = stack;
+    const { smtp } = app;
     const { id, cookie, server, create } = await project(RECIPIENTS);
     smtp.misbehave({ at: 'recipient', to: 'p7@example.com', do: { code: 550, text: 'no such user' } });
     smtp.misbehave({ at: 'message', do: { delayMs: 15 } });
     const campaignId = await create();
-    const worker = await stack.startWorker();
+    const worker = await app.startWorker();
     expect(await server.post(`/campaigns/${campaignId}/send`, {})).to.have.status(200);
 
     const page = await open(cookie, `${id}/campaigns/${campaignId}`);
     await smtp.received(60);
     await worker.kill();
     await expectClosedSums(page);
-    await stack.startWorker();
+    await app.startWorker();
     await smtp.received(150);
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('Paused', { exact: true }).waitFor();
@@ -172,9 +136,9 @@ describe('the pages of a campaign', () => {
   });
 });
 
-async function projectWithContacts({ database, api }: Stack, contacts: number) {
-  const project = await createProjectWithClients(database.db, api.url);
-  await addContacts(database.db, project, contacts);
+async function projectWithContacts(app: StackApp, contacts: number) {
+  const project = await app.project();
+  await addContacts(app.db, project, contacts);
   const mail = { subject: 'Hi', body: '<p>Hi</p>', from: `news@${project.senderDomain}` };
   const create = async (): Promise<string> =>
     (await project.server.post('/campaigns', { name: 'Spring', audienceType: 'ALL', ...mail })).body.data.id;

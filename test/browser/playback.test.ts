@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import type { Locator, Page, Request } from 'playwright-core';
-import { freePort } from '../../dev/ports.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-import { type Visit, visit, webAppEnv } from '../support/browser.ts';
+import type { ApiProject } from '../support/api.ts';
+import { describeApp } from '../support/app.ts';
 import { type CreatedWorkflow, ExecutionDriver } from '../support/executions.ts';
 import { type Built, build, enable, makeTemplate } from '../support/workflow-building.ts';
 
@@ -15,28 +14,15 @@ interface SimulatedStep {
   leftAt: string | null;
 }
 
-describe('the player of workflows', () => {
-  let [api, project, workflow]: [TestApi?, ApiProject?, Built?] = [];
-  let visits: Visit[] = [];
+describeApp('the player of workflows', {}, (app) => {
+  let project: ApiProject;
+  let workflow: Built;
 
-  const running = (): { api: TestApi; project: ApiProject; workflow: Built } => {
-    if (!api || !project || !workflow) throw new Error('not started');
-    return { api, project, workflow };
-  };
-  const open = async (path: string): Promise<Page> => {
-    const { url } = running().api;
-    const opened = await visit({ url, cookie: running().project.cookie });
-    visits.push(opened);
-    await opened.page.goto(`${url}/app/p/${running().project.id}/workflows/${path}`);
-    return opened.page;
-  };
+  const open = (path: string): Promise<Page> =>
+    app.open(`/app/p/${project.id}/workflows/${path}`, { cookie: project.cookie });
 
   before(async () => {
-    const port = String(await freePort());
-    const { WEB_APP_DIR = '' } = await webAppEnv();
-    const env = { WEB_APP_DIR, PORT: port, BASE_URL: `http://127.0.0.1:${port}`, RATE_LIMIT_PER_MINUTE: '0' };
-    api = await startTestApi({ env });
-    project = await api.project();
+    project = await app.project();
     const templateId = await makeTemplate(project, {
       subject: 'Hello {{ plan }}',
       body: '<p>Your plan: {{ plan }}</p>',
@@ -63,17 +49,6 @@ describe('the player of workflows', () => {
       ],
     });
     await enable(project, workflow.id);
-  });
-
-  after(() => api?.stop());
-
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      for (const each of visits) console.log(`      ${await each.picture()}`, each.complaints);
-    const complaints = visits.flatMap((each) => each.complaints);
-    await Promise.all(visits.map((each) => each.close()));
-    visits = [];
-    expect(complaints).to.deep.equal([]);
   });
 
   const now = (page: Page): Locator => page.getByRole('region', { name: 'This step' });
@@ -108,7 +83,6 @@ describe('the player of workflows', () => {
   };
 
   it('shows each step that POST /workflows/:id/simulate answers, with what goes out', async () => {
-    const { project, workflow } = running();
     const page = await open(`${workflow.id}/play`);
     const { requests, body } = await playSomebody(page);
     const simulated = await project.server.post(`/workflows/${workflow.id}/simulate`, body);
@@ -139,7 +113,6 @@ describe('the player of workflows', () => {
   });
 
   it('goes back and forth with the scrubber, the keys and the list, and plays on from there', async () => {
-    const { workflow } = running();
     const page = await open(`${workflow.id}/play`);
     await playSomebody(page);
     await page.getByRole('button', { name: 'Stop the clock' }).click();
@@ -166,7 +139,6 @@ describe('the player of workflows', () => {
   });
 
   it('saves what was played as a case, which runs', async () => {
-    const { project, workflow } = running();
     const page = await open(`${workflow.id}/play`);
     await playSomebody(page);
     await page.getByRole('button', { name: 'Save as a case' }).click();
@@ -183,7 +155,6 @@ describe('the player of workflows', () => {
   });
 
   it('plays the draft or the published version, and a stored contact', async () => {
-    const { project, workflow } = running();
     const { graph, revision } = (await project.server.get(`/workflows/${workflow.id}/draft`)).body;
     for (const step of graph.steps) if (step.name === 'hello') step.name = 'greeting';
     const draft = await project.server.put(`/workflows/${workflow.id}/draft`, { graph, expectedRevision: revision });
@@ -200,8 +171,7 @@ describe('the player of workflows', () => {
   });
 
   it('plays the recorded steps of an execution', async () => {
-    const { api, project, workflow } = running();
-    const driver = new ExecutionDriver(api.db, project);
+    const driver = new ExecutionDriver(app.db, project);
     const email = 'cem@example.com';
     await driver.contact(email, { plan: 'free' });
     const id = await driver.start(workflow as CreatedWorkflow, email);
