@@ -8,6 +8,7 @@ import { createResolver } from '../platform/http/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { Relay } from '../platform/smtp/relay.ts';
 import { listProcesses } from '../services/operators/processes.ts';
+import { checkSealedSecrets } from '../services/operators/sealed-secrets.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { unpolledQueues } from '../temporal/pollers.ts';
@@ -49,7 +50,7 @@ async function examine(): Promise<Finding[]> {
     return [fault('settings', messageOf(error), advice)];
   }
   const findings = [ok('settings', 'They can be read.')];
-  for (const check of [baseUrl, database, migrations, temporal, namespaceOwner, polling, smtp, dns, uploads])
+  for (const check of [baseUrl, database, migrations, secrets, temporal, namespaceOwner, polling, smtp, dns, uploads])
     findings.push(await check(settings));
   return findings;
 }
@@ -104,6 +105,27 @@ const migrations: Check = async ({ databaseUrl, databaseTimeouts: { api: timeout
     return fault('migrations', `${pending.length} are pending: ${pending.join(', ')}.`, 'Run "everpost migrate".');
   } catch (error) {
     return fault('migrations', messageOf(error), 'Fix the database first.');
+  } finally {
+    await db.destroy();
+  }
+};
+
+const secrets: Check = async ({ databaseUrl, databaseTimeouts: { api: timeouts }, secretKeys }) => {
+  if (!databaseUrl) return fault('secrets', NO_DATABASE, 'Set DATABASE_URL first.');
+  const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor', timeouts });
+  try {
+    const { opened, unopened } = await checkSealedSecrets(db, secretKeys);
+    if (unopened.length === 0)
+      return ok('secrets', opened.length > 0 ? `SECRET_KEY opens ${opened.join(', ')}.` : 'None are stored yet.');
+    const kinds = unopened.map(({ kind }) => kind).join(', ');
+    const [reason] = unopened.map(({ reason }) => reason);
+    return fault(
+      'secrets',
+      `SECRET_KEY does not open all ${kinds}: ${reason}`,
+      'Append the key that sealed them (SECRET_KEY=new,old) and restart everything. Until then mail that needs such a DKIM key waits.',
+    );
+  } catch (error) {
+    return fault('secrets', messageOf(error), 'Fix the database first.');
   } finally {
     await db.destroy();
   }

@@ -1,15 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { connectDb, type Db } from '../db/connect.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 
 /**
  * Returns the environment. Where DATABASE_URL is unset, missing settings come from the stack that `npm start` runs in
- * this directory, so that commands work there without settings.
+ * this directory and from the `.env` that it reads, so that commands work there without settings.
  */
-export function environment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const stack = runningStack(env.EVERPOST_HOME || '.everpost');
-  if (!stack || env.DATABASE_URL) return env;
+export function environment(given: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const stack = runningStack(given.EVERPOST_HOME || '.everpost');
+  if (!stack || given.DATABASE_URL) return given;
+  const env = { ...envFile(), ...given };
   return {
     ...env,
     DATABASE_URL: stack.databaseUrl,
@@ -18,6 +20,8 @@ export function environment(env: NodeJS.ProcessEnv = process.env): NodeJS.Proces
     BASE_URL: env.BASE_URL || stack.apiUrl,
   };
 }
+
+const envFile = (): NodeJS.Dict<string> => (existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {});
 
 function runningStack(
   home: string,

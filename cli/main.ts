@@ -112,7 +112,7 @@ export function buildProgram(): Command {
   const ofProject = (webhookCommand: Command) =>
     webhookCommand
       .option('--key <secret key>', 'of the project; by default EVERPOST_SECRET_KEY')
-      .option('--api <url>', 'address of the API; by default BASE_URL');
+      .option('--api <url>', 'address of the API; by default EVERPOST_URL');
   ofProject(command(webhooks, 'listen', 'forward what happens to a URL, for local development'))
     .requiredOption('--forward <url>', 'called for every webhook, as an endpoint would be')
     .option('--types <list>', 'comma list such as email.*,event.bought; all by default')
@@ -129,7 +129,7 @@ export function buildProgram(): Command {
     .command('mcp')
     .description('serve a project to an assistant, over standard input and output (Model Context Protocol)')
     .option('--write', 'offer tools that change something or send mail')
-    .option('--api <url>', 'address of the API; by default BASE_URL')
+    .option('--api <url>', 'address of the API; by default EVERPOST_URL')
     .addHelpText('after', '\nThe key is that of EVERPOST_SECRET_KEY; use one with scopes.')
     .action((options: { write?: boolean; api?: string }) =>
       runMcp(options).catch((error: unknown) => printError(false, error)),

@@ -8,7 +8,7 @@ import { type CommandResult, messageOf } from './output.ts';
 export interface WebhookCliOptions {
   /** The secret key; by default that of EVERPOST_SECRET_KEY. */
   key?: string;
-  /** The address of the API; by default BASE_URL. */
+  /** The address of the API; by default EVERPOST_URL. */
   api?: string;
 }
 
@@ -24,7 +24,7 @@ export function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: WebhookCli
     throw new Error(
       'Set EVERPOST_SECRET_KEY to the secret key of the project ("Secret key" in the banner of npm start), or name it by --key.',
     );
-  const url = api ?? readSettings(environment()).baseUrl;
+  const url = api ?? (process.env.EVERPOST_URL || readSettings(environment()).baseUrl);
   return { url: url.replace(/\/+$/, ''), key, headers: { authorization: `Bearer ${key}` } };
 }
 

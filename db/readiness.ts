@@ -7,6 +7,8 @@ import type { Db } from './connect.ts';
 import { pendingMigrations } from './migrate.ts';
 
 const PROBE_TIMEOUT_MS = 1_500;
+/** The check reads every sealed secret. */
+const SECRETS_CACHE_MS = 60_000;
 
 /** Refuses to start a process on tables that it does not know. */
 export async function refusePendingMigrations(db: Db): Promise<void> {
@@ -52,23 +54,34 @@ function isTemporary(error: unknown): boolean {
   return TEMPORARY.test(String(code)) || /timeout|terminated unexpectedly/i.test(error.message);
 }
 
+export interface ReadinessOptions {
+  /** Of a worker. */
+  isPolling?: () => boolean;
+  /** Of a worker. */
+  opensSecrets?: () => Promise<boolean>;
+  timings?: Timings;
+}
+
 /**
  * Reports whether a process may be given work. Without the database or a migration it is down. Without Temporal an API is
- * degraded: accepted work is safe in the database and waits. A worker is down when it does not poll its task queues.
+ * degraded: accepted work is safe in the database and waits. A worker is down when it does not poll its task queues, and
+ * degraded when it cannot open stored secrets: mail that it cannot sign waits.
  */
 export function createReadiness(
   db: Db,
   checkTemporal: () => Promise<boolean>,
-  { isPolling, timings = processTimings }: { isPolling?: () => boolean; timings?: Timings } = {},
+  { isPolling, opensSecrets, timings = processTimings }: ReadinessOptions = {},
 ): () => Promise<Readiness> {
   const { cache, temporalCache } = timings.readiness;
   const temporal = cached(async () => (await withTimeout(checkTemporal(), false)) || false, temporalCache);
+  const secrets = opensSecrets && cached(() => withTimeout(opensSecrets(), true), SECRETS_CACHE_MS);
   const check = async () => {
-    const [database, temporalAnswers] = await Promise.all([databaseParts(db), temporal()]);
-    const polling: Record<string, PartStatus> = isPolling
-      ? { polling: temporalAnswers && isPolling() ? 'ok' : 'down' }
-      : {};
-    return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded', ...polling });
+    const [database, temporalAnswers, areOpened] = await Promise.all([databaseParts(db), temporal(), secrets?.()]);
+    const ofWorker: Record<string, PartStatus> = {
+      ...(isPolling && { polling: temporalAnswers && isPolling() ? 'ok' : 'down' }),
+      ...(secrets && { secrets: areOpened ? 'ok' : 'degraded' }),
+    };
+    return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded', ...ofWorker });
   };
   // Cached because /ready is public: its cost must not grow with the number of calls. `down` is not cached, so that a process
   // gets requests again as soon as it can take them; checks never overlap.

@@ -20,6 +20,7 @@ import { productVersion } from '../platform/version.ts';
 import { SignerCache } from '../services/domains/signing-key.ts';
 import { MailLinks } from '../services/emails/links.ts';
 import { startHeartbeat } from '../services/operators/processes.ts';
+import { checkSealedSecrets } from '../services/operators/sealed-secrets.ts';
 import {
   registerMailProcess,
   startSenderWorkflow,
@@ -133,7 +134,11 @@ async function run(): Promise<void> {
     port: settings.workerPort,
     host: settings.host,
     registry: withSdkMetrics(metrics.registry, sdkMetrics),
-    ready: createReadiness(db, temporal.check, { isPolling: work.isPolling, timings }),
+    ready: createReadiness(db, temporal.check, {
+      isPolling: work.isPolling,
+      opensSecrets: async () => (await checkSealedSecrets(db, settings.secretKeys)).unopened.length === 0,
+      timings,
+    }),
   });
   stops.push(() => probes.stop());
   log.info({ roles: [...roles], port: probes.port }, 'worker started');

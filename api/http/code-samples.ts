@@ -27,7 +27,7 @@ export const samplesOf = (call: ExampleCall, baseUrl: string): CodeSample[] => [
   { language: 'python', label: 'Python', code: python(call, baseUrl) },
 ];
 
-const KEY_NAMES = { publicKey: 'PUBLIC_KEY', secretKey: 'SECRET_KEY' } as const;
+const KEY_NAMES = { publicKey: 'EVERPOST_PUBLIC_KEY', secretKey: 'EVERPOST_SECRET_KEY' } as const;
 
 function addressOf({ path, pathValues, queryValues }: ExampleCall, baseUrl: string): string {
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(pathValues[name])));

@@ -30,7 +30,9 @@ export function unseal(keys: SigningKeys, boundTo: string[], sealed: string): st
     throw new SealError('A stored secret is not in a form that this version can open.');
   const key = keys.map(keyFrom).find(({ id }) => id === keyId);
   if (!key)
-    throw new SealError('A stored secret was sealed with a key that SECRET_KEY no longer has; add it to the list.');
+    throw new SealError(
+      'A stored secret was sealed with a key that SECRET_KEY no longer has. Append it to the list (SECRET_KEY=new,old) and restart.',
+    );
   const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, IV_BYTES));
   decipher.setAAD(associatedData(boundTo));
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
@@ -42,7 +44,12 @@ export function unseal(keys: SigningKeys, boundTo: string[], sealed: string): st
 }
 
 /** Returns the prefix of all secrets sealed with the first key. Secrets with another prefix should be sealed again. */
-export const currentSealPrefix = (keys: SigningKeys): string => `${VERSION}.${keyFrom(keys[0]).id}.`;
+export const currentSealPrefix = (keys: SigningKeys): string => prefixOf(keys[0]);
+
+/** Returns the prefixes of secrets that one of the keys opens. */
+export const sealPrefixes = (keys: SigningKeys): string[] => keys.map(prefixOf);
+
+const prefixOf = (secret: string): string => `${VERSION}.${keyFrom(secret).id}.`;
 
 const associatedData = (boundTo: string[]) => Buffer.from(JSON.stringify(['sealed', ...boundTo]));
 

@@ -24,13 +24,14 @@ const find = statement<{ id: string; selector: string; private_key: string }>(
 );
 
 const MAX_ENTRIES = 1_000;
+const FAILURE_MS = 30_000;
 
 /**
  * Caches unsealed signing keys. Notifications invalidate it when a domain changes; without a heartbeat on the listening
  * connection every call queries the database.
  */
 export class SignerCache {
-  private readonly cache = new LRUCache<string, { projectId: string; signer: Signer | undefined }>({
+  private readonly cache = new LRUCache<string, { projectId: string; signer: Signer | SealError | undefined }>({
     max: MAX_ENTRIES,
   });
   private epoch = 0;
@@ -49,28 +50,35 @@ export class SignerCache {
     listener.onReset(() => this.clear());
   }
 
-  /** Returns undefined where the domain is not the project's, or has no key (a managed domain). */
+  /**
+   * Returns undefined where the domain is not the project's, or has no key (a managed domain). Throws SealError for a key
+   * that cannot be unsealed.
+   */
   async signerFor(projectId: string, domain: string): Promise<Signer | undefined> {
+    const signer = await this.cachedOrFound(projectId, domain);
+    if (signer instanceof SealError) throw signer;
+    return signer;
+  }
+
+  private async cachedOrFound(projectId: string, domain: string): Promise<Signer | SealError | undefined> {
     const cacheKey = `${projectId} ${domain}`;
     const cached = this.listener.healthy ? this.cache.get(cacheKey) : undefined;
     if (cached) return cached.signer;
     const epoch = this.epoch;
     const signer = await this.find(projectId, domain);
-    if (epoch === this.epoch && this.listener.healthy) this.cache.set(cacheKey, { projectId, signer });
+    if (epoch === this.epoch && this.listener.healthy)
+      this.cache.set(cacheKey, { projectId, signer }, signer instanceof SealError ? { ttl: FAILURE_MS } : {});
     return signer;
   }
 
-  /** A key that cannot be unsealed does not block mail: it is sent unsigned, and the error is logged. */
-  private async find(projectId: string, domain: string): Promise<Signer | undefined> {
+  /** Remembers a failure for a moment, so that many waiting mails cost one look-up and one line in the log. */
+  private async find(projectId: string, domain: string): Promise<Signer | SealError | undefined> {
     try {
       return await findSigner(this.db, this.secretKeys, projectId, domain);
     } catch (err) {
       if (!(err instanceof SealError)) throw err;
-      this.log?.error(
-        { err, projectId, domain },
-        'signing key cannot be unsealed; mail of this domain is sent unsigned',
-      );
-      return undefined;
+      this.log?.error({ err, projectId, domain }, 'signing key cannot be unsealed; mail of this domain waits');
+      return err;
     }
   }
 

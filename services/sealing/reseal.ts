@@ -1,22 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { currentSealPrefix, SealError, seal, unseal } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
-import { dkimKeyContext } from '../domains/keys.ts';
-import { webhookSecretContext } from '../projects/webhook-secret.ts';
-import { totpContext } from '../users/two-factor.ts';
-import { endpointHeadersContext, endpointSecretContext } from '../webhooks/sealed-secrets.ts';
-
-/** The columns with sealed secrets. */
-const sealedColumns = [
-  { table: 'domain_keys', id: 'id', column: 'private_key', boundTo: dkimKeyContext },
-  { table: 'webhook_secrets', id: 'project_id', column: 'sealed', boundTo: webhookSecretContext },
-  { table: 'webhook_endpoints', id: 'id', column: 'secret', boundTo: endpointSecretContext },
-  { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', boundTo: endpointSecretContext },
-  { table: 'webhook_endpoints', id: 'id', column: 'sealed_headers', boundTo: endpointHeadersContext },
-  { table: 'users', id: 'id', column: 'totp_secret', boundTo: totpContext },
-];
-
-type SealedColumn = (typeof sealedColumns)[number];
+import { type SealedColumn, sealedColumns } from './columns.ts';
 
 const CHUNK = 100;
 

@@ -45,6 +45,8 @@ const AHEAD_BYTES = 24 * 1024 * 1024;
 const LARGE_BUDGET = 16 * 1024 * 1024;
 /** The shortest time between two leases without a backlog: many mails share a lease, and a single one waits for none. */
 const LEASE_GAP_MS = 4;
+/** A mail that cannot be prepared waits for an operator. It is not offered to a relay, so this is no attempt. */
+const UNPREPARED_SECONDS = 60;
 
 export interface MailLeasesOptions {
   db: Db;
@@ -325,6 +327,12 @@ export class MailLeases {
     }
     if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain, null)) return undefined;
     const { message } = mail.prepared;
+    if ('kind' in message && message.kind === 'deferred') {
+      const { reason } = message;
+      const waiting = { id: mail.id, status: 'PENDING', reason, retryAfterSeconds: UNPREPARED_SECONDS } as const;
+      this.options.ledger.release(waiting).catch(this.options.onError);
+      return undefined;
+    }
     if ('kind' in message && message.reason === QUARANTINE_REASON) this.options.onQuarantined?.(mail);
     return this.queue.add(mail);
   }

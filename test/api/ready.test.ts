@@ -2,9 +2,12 @@ import { expect } from 'chai';
 import { connectDb } from '../../db/connect.ts';
 import { createReadiness } from '../../db/readiness.ts';
 import { freePort } from '../../dev/ports.ts';
+import { addSigningKey, makeDomainKey } from '../../services/domains/keys.ts';
+import { checkSealedSecrets } from '../../services/operators/sealed-secrets.ts';
 import { startTestApi } from '../support/api.ts';
-import { connectTestDatabase } from '../support/connected-database.ts';
+import { connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { createEmptyDatabase, startOwnPostgres } from '../support/postgres.ts';
+import { storedDomains } from '../support/rows/projects.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('GET /health and GET /ready', () => {
@@ -55,6 +58,28 @@ describe('GET /health and GET /ready', () => {
     expect(new Set(states).size).to.equal(1);
     await database.db('knex_migrations').delete();
     await eventually(async () => (await ready()).status === 'down', { what: 'a new check' });
+    await database.close();
+  });
+
+  it('call a worker degraded that cannot open a stored secret', async () => {
+    const database = await connectTestDatabase();
+    const project = await makeProject(database.db);
+    const [domain] = await storedDomains(database.db, { projectId: project.id });
+    await addSigningKey(database.db, domain.id, await makeDomainKey(['the key that sealed']));
+    const readyWith = (...keys: [string, ...string[]]) =>
+      createReadiness(database.db, async () => true, {
+        isPolling: () => true,
+        opensSecrets: async () => (await checkSealedSecrets(database.db, keys)).unopened.length === 0,
+      })();
+    const parts = { database: 'ok', migrations: 'ok', temporal: 'ok', polling: 'ok' };
+    expect(await readyWith('quite another key')).to.deep.equal({
+      status: 'degraded',
+      parts: { ...parts, secrets: 'degraded' },
+    });
+    expect(await readyWith('quite another key', 'the key that sealed')).to.deep.equal({
+      status: 'ok',
+      parts: { ...parts, secrets: 'ok' },
+    });
     await database.close();
   });
 

@@ -8,8 +8,9 @@ import { root } from '../../dev/root.ts';
 import { verifyPassword } from '../../platform/crypto/secrets.ts';
 import { newId } from '../../platform/ids.ts';
 import { findByKey } from '../../services/access/keys.ts';
+import { addSigningKey, makeDomainKey } from '../../services/domains/keys.ts';
 import { createProject } from '../../services/projects/create.ts';
-import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { startDns } from '../support/dns.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import {
@@ -28,7 +29,7 @@ import {
   parkedMessages,
   parkOutboxMessage,
 } from '../support/rows/outbox.ts';
-import { storedProject } from '../support/rows/projects.ts';
+import { storedDomains, storedProject } from '../support/rows/projects.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace } from '../support/temporal-work.ts';
 import { insertUser } from '../support/users.ts';
@@ -400,6 +401,20 @@ describe('npx everpost', () => {
       for (const { state, advice } of result.json.findings)
         if (state !== 'ok') expect(advice).to.be.a('string').and.not.equal('');
       await empty.drop();
+    });
+
+    it('reports secrets that SECRET_KEY does not open', async () => {
+      const project = await makeProject(database.db);
+      const [domain] = await storedDomains(database.db, { projectId: project.id });
+      await addSigningKey(database.db, domain?.id ?? '', await makeDomainKey(['the key that sealed']));
+      const secretsOf = async (SECRET_KEY: string) =>
+        (await everpost(['doctor', '--json'], { ...env, SECRET_KEY })).json.findings.find(
+          ({ part }: Record<string, string>) => part === 'secrets',
+        );
+      const unopened = await secretsOf('quite another key');
+      expect(unopened.state).to.equal('fault');
+      expect(unopened.message).to.match(/DKIM keys.*SECRET_KEY no longer has/);
+      expect(await secretsOf('quite another key,the key that sealed')).to.include({ state: 'ok' });
     });
 
     it('names SMTP_ALLOW_PLAIN_AUTH when the relay has no TLS and the URL a password', async () => {

@@ -32,7 +32,7 @@ describeApi('npx everpost mcp', (api) => {
         command: process.execPath,
         args: [join(await compiledProgram(), 'cli/main.js'), 'mcp', ...args],
         cwd: root,
-        env: { PATH: process.env.PATH ?? '', BASE_URL: api.url, EVERPOST_SECRET_KEY: key },
+        env: { PATH: process.env.PATH ?? '', EVERPOST_URL: api.url, EVERPOST_SECRET_KEY: key },
       }),
     );
     clients.push(client);

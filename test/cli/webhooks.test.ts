@@ -27,7 +27,7 @@ describe('npx everpost webhooks', () => {
   });
 
   function everpost(args: string[], key = project.secretKey) {
-    const env = { PATH: process.env.PATH ?? '', BASE_URL: api.url, EVERPOST_SECRET_KEY: key };
+    const env = { PATH: process.env.PATH ?? '', EVERPOST_URL: api.url, EVERPOST_SECRET_KEY: key };
     const child = spawn(process.execPath, ['cli/everpost.mjs', 'webhooks', ...args], { cwd: root, env });
     children.push(child);
     const out: string[] = [];

@@ -67,7 +67,7 @@ describe('sending one mail end to end', () => {
   it('reports ready and no waiting work on the probes of the worker', async () => {
     const ready = await fetch(`${worker.url}/ready`);
     expect(ready.status).to.equal(200);
-    const parts = { database: 'ok', migrations: 'ok', temporal: 'ok', polling: 'ok' };
+    const parts = { database: 'ok', migrations: 'ok', temporal: 'ok', polling: 'ok', secrets: 'ok' };
     expect(await ready.json()).to.deep.equal({ status: 'ok', parts });
     const metrics = await (await fetch(`${worker.url}/metrics`)).text();
     expect(metrics).to.match(/^everpost_mail_results_total\{result="sent"\} 61$/m);

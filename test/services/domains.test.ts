@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { Listener } from '../../db/listener.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
-import { currentSealPrefix } from '../../platform/crypto/seal.ts';
+import { currentSealPrefix, SealError } from '../../platform/crypto/seal.ts';
 import { createResolver } from '../../platform/http/resolver.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { releaseBlockedMail } from '../../services/blocking/release.ts';
@@ -126,10 +126,11 @@ describe('domain services', () => {
       await eventually(async () => (await cache.signerFor(SYSTEM_PROJECT_ID, 'operator.example')) !== undefined);
     });
 
-    it('is undefined and logged when it cannot be unsealed', async () => {
+    it('throws and is logged when it cannot be unsealed', async () => {
       await added('lost.example');
       const cache = await cacheWith('a key that has sealed nothing');
-      expect(await cache.signerFor(project.id, 'lost.example')).to.equal(undefined);
+      const error = await cache.signerFor(project.id, 'lost.example').catch((error: Error) => error);
+      expect(error).to.be.instanceOf(SealError);
       expect(logs.some(({ domain }) => domain === 'lost.example')).to.equal(true);
     });
 

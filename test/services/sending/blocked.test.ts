@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import type { Db } from '../../../db/connect.ts';
-import { SealError } from '../../../platform/crypto/seal.ts';
+import { Listener } from '../../../db/listener.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
+import { createLogger } from '../../../platform/logger.ts';
 import { releaseAllBlockedMail, releaseBlockedMail } from '../../../services/blocking/release.ts';
 import { addSigningKey, makeDomainKey } from '../../../services/domains/keys.ts';
-import { findSigner } from '../../../services/domains/signing-key.ts';
+import { findSigner, SignerCache } from '../../../services/domains/signing-key.ts';
 import type { ResultCounts } from '../../../services/sending/outcome.ts';
 import { addSuppressions } from '../../../services/suppressions/add.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
@@ -172,18 +174,27 @@ describe('mail that is blocked or delayed', () => {
     expect(results.map(({ status }) => status.result)).to.deep.equal(['pass']);
   });
 
-  it("is retried later when its domain's key cannot be decrypted, and other mail is sent", async () => {
+  it("waits without counting an attempt while its domain's key cannot be opened, and other mail is sent", async () => {
     const other = await makeProject(db);
+    const domain = await storedDomains(db, { domain: DOMAIN }).first();
+    await emptyTables(db, 'domain_keys');
+    await addSigningKey(db, domain.id, await makeDomainKey(['the key that sealed']));
     const broken = await addMail(db, { project });
     const fine = await addMail(db, { project: other.id, fromEmail: `shop@${other.senderDomain}` });
-    const signerFor = async (projectId: string) => {
-      if (projectId === project) throw new SealError('sealed with a key that is gone');
-      return undefined;
-    };
-    expect(await deliver({ signerFor })).to.deep.equal(counts({ sent: 1, deferred: 1 }));
-    const reason = 'cannot be signed: sealed with a key that is gone';
-    expect(await mailById(db, broken)).to.include({ status: 'PENDING', attempts: 1, reason });
+    const listener = new Listener({ databaseUrl: database.url, log: createLogger('test', 'silent') });
+    const signers = (keys: SigningKeys) => new SignerCache(db, listener, keys);
+    const wrong = signers(['quite another key']);
+    const signerFor = (projectId: string, name: string) => wrong.signerFor(projectId, name);
+    expect(await deliver({ signerFor })).to.deep.equal(counts({ sent: 1 }));
+    const waiting = await mailById(db, broken);
+    expect(waiting).to.include({ status: 'PENDING', attempts: 0 });
+    expect(waiting.reason).to.match(/^cannot be signed: .*SECRET_KEY.*\(SECRET_KEY=new,old\) and restart\.$/);
     expect(await mailById(db, fine)).to.include({ status: 'SENT' });
+    await storedMails(db).where({ id: broken }).update({ dueAt: new Date() });
+    const right = signers(['quite another key', 'the key that sealed']);
+    await deliver({ signerFor: (projectId, name) => right.signerFor(projectId, name) });
+    expect(await mailById(db, broken)).to.include({ status: 'SENT', attempts: 1 });
+    expect(smtp.mails.at(-1)?.raw.toString()).to.match(/^DKIM-Signature:/m);
   });
 
   it('is sent no faster than the send rate', async () => {

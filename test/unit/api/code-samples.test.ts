@@ -32,7 +32,7 @@ describe('the examples of the API reference', () => {
 
   it('call the operation with its method, path, key and body', () => {
     expect(sample('postV1Track', 'curl')).to.equal(`curl -sS --fail-with-body 'https://mail.example.com/v1/track' \\
-  -H "Authorization: Bearer $PUBLIC_KEY" \\
+  -H "Authorization: Bearer $EVERPOST_PUBLIC_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{
   "email": "ann@example.com",
@@ -51,7 +51,7 @@ import requests
 
 answer = requests.post(
     "https://mail.example.com/contacts",
-    headers={"Authorization": f"Bearer {os.environ['SECRET_KEY']}"},
+    headers={"Authorization": f"Bearer {os.environ['EVERPOST_SECRET_KEY']}"},
     json={
         "email": "ann@example.com",
         "subscribed": True,

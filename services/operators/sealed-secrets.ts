@@ -1,0 +1,45 @@
+import type { Db } from '../../db/connect.ts';
+import { SealError, sealPrefixes, unseal } from '../../platform/crypto/seal.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
+import { type SealedColumn, sealedColumns } from '../sealing/columns.ts';
+import { headersContext } from '../workflows/sealed-headers.ts';
+
+const checkedColumns: SealedColumn[] = [
+  ...sealedColumns,
+  {
+    kind: 'headers of WEBHOOK steps',
+    table: 'workflow_steps',
+    id: 'project_id',
+    column: "config ->> 'sealedHeaders'",
+    boundTo: headersContext,
+  },
+];
+
+export interface SealedSecrets {
+  /** Kinds with a secret that was opened. */
+  opened: string[];
+  /** Kinds with a secret that cannot be opened, and why. */
+  unopened: { kind: string; reason: string }[];
+}
+
+/** Opens one secret of each kind, preferably one that none of the keys has sealed. */
+export async function checkSealedSecrets(db: Db, keys: SigningKeys): Promise<SealedSecrets> {
+  const found: SealedSecrets = { opened: [], unopened: [] };
+  for (const { kind, table, id, column, boundTo } of checkedColumns) {
+    const { rows }: { rows: { id: string; sealed: string }[] } = await db.raw(
+      `select ${id} as id, ${column} as sealed from ${table} where ${column} is not null
+       order by ${column} ^@ any (?::text[]) limit 1`,
+      [sealPrefixes(keys)],
+    );
+    for (const row of rows) {
+      try {
+        unseal(keys, boundTo(row.id), row.sealed);
+        found.opened.push(kind);
+      } catch (error) {
+        if (!(error instanceof SealError)) throw error;
+        found.unopened.push({ kind, reason: error.message });
+      }
+    }
+  }
+  return found;
+}
