@@ -62,7 +62,8 @@ export function presentCampaignTotals({ views, active, completed }: CampaignTota
   const campaigns = views.map(presentRatedCampaign);
   const total = (key: (typeof sums)[number]) => campaigns.reduce((sum, campaign) => sum + campaign[key], 0);
   const sent = total('sentCount');
-  const rate = (key: (typeof sums)[number]) => (sent > 0 ? Math.min(total(key) / sent, 1) : 0);
+  const rate = (key: (typeof sums)[number], whole = sent) => (whole > 0 ? Math.min(total(key) / whole, 1) : 0);
+  const refused = views.reduce((sum, { counts }) => sum + counts.refused, 0);
   return {
     total: views.length,
     active,
@@ -72,7 +73,7 @@ export function presentCampaignTotals({ views, active, completed }: CampaignTota
     averageClickRate: rate('clickedCount'),
     averageHumanOpenRate: rate('humanOpenedCount'),
     averageHumanClickRate: rate('humanClickedCount'),
-    averageBounceRate: rate('bouncedCount'),
+    averageBounceRate: rate('bouncedCount', sent + refused),
     campaigns,
   };
 }

@@ -81,17 +81,17 @@ export const campaignStatsShape = {
 };
 export const campaignStatsSchema = object(campaignStatsShape);
 
-/** Rates relative to sent mail. */
+/** Rates relative to sent mail, that of bounces to sent and refused mail. */
 export const presentCampaignStats = (view: CampaignView) => {
   const { counts } = view;
-  const shareOf = (part: number) => (counts.sent > 0 ? Math.min(part / counts.sent, 1) : 0);
+  const shareOf = (part: number, whole = counts.sent) => (whole > 0 ? Math.min(part / whole, 1) : 0);
   return {
     ...presentCampaignCounts(view),
     openRate: shareOf(counts.opened),
     clickRate: shareOf(counts.clicked),
     humanOpenRate: shareOf(counts.humanOpened),
     humanClickRate: shareOf(counts.humanClicked),
-    bounceRate: shareOf(counts.bounced),
+    bounceRate: shareOf(counts.bounced, counts.sent + counts.refused),
     deliveryRate: shareOf(counts.delivered),
   };
 };

@@ -8,6 +8,7 @@ const level = () => oneOf(...levels);
 export const ratesSchema = () =>
   object({
     sent: wholeNumber(),
+    refused: wholeNumber(),
     bounced: wholeNumber(),
     complained: wholeNumber(),
     bounceRate: share(),

@@ -5347,7 +5347,7 @@ export interface operations {
                          */
                         humanClickRate: number;
                         /**
-                         * @description The share of sent mail that bounced, 0 to 1.
+                         * @description The share of sent and refused mail that bounced, 0 to 1.
                          * @example 1
                          */
                         bounceRate: number;
@@ -5891,7 +5891,7 @@ export interface operations {
                          */
                         humanClickRate: number;
                         /**
-                         * @description The share of sent mail that bounced, 0 to 1.
+                         * @description The share of sent and refused mail that bounced, 0 to 1.
                          * @example 1
                          */
                         bounceRate: number;
@@ -6073,7 +6073,7 @@ export interface operations {
                          */
                         averageHumanClickRate: number;
                         /**
-                         * @description The share of sent mail that bounced, 0 to 1.
+                         * @description The share of sent and refused mail that bounced, 0 to 1.
                          * @example 1
                          */
                         averageBounceRate: number;
@@ -6202,7 +6202,7 @@ export interface operations {
                              */
                             humanClickRate: number;
                             /**
-                             * @description The share of sent mail that bounced, 0 to 1.
+                             * @description The share of sent and refused mail that bounced, 0 to 1.
                              * @example 1
                              */
                             bounceRate: number;
@@ -14402,7 +14402,7 @@ export interface operations {
                          */
                         humanClickRate: number;
                         /**
-                         * @description The share of sent mail that bounced, 0 to 1.
+                         * @description The share of sent and refused mail that bounced, 0 to 1.
                          * @example 1
                          */
                         bounceRate: number;

@@ -3,7 +3,8 @@ create or replace function count_added_email() returns trigger language plpgsql 
 begin
   perform add_activity_delta(new.project_id, kind, null, at)
   from (values ('sent', new.sent_at), ('delivered', new.delivered_at), ('opened', new.opened_at),
-    ('clicked', new.clicked_at), ('bounced', new.bounced_at), ('complained', new.complained_at)) as times (kind, at)
+    ('clicked', new.clicked_at), ('bounced', new.bounced_at), ('complained', new.complained_at),
+    ('refused', case when new.sent_at is null then new.bounced_at end)) as times (kind, at)
   where at is not null;
   insert into human_activity_deltas (project_id, kind, at, delta)
   select new.project_id, kind, at, 1

@@ -13,7 +13,8 @@ begin
     select project_id, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, 1 from after
     where num_nonnulls(sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at) > 0
   ) mail, lateral (values ('sent', sent_at), ('delivered', delivered_at), ('opened', opened_at), ('clicked', clicked_at),
-    ('bounced', bounced_at), ('complained', complained_at)) as times (kind, at)
+    ('bounced', bounced_at), ('complained', complained_at),
+    ('refused', case when sent_at is null then bounced_at end)) as times (kind, at)
   where at is not null group by project_id, kind, at having sum(delta) <> 0;
   if exists (select 1 from after where num_nonnulls(human_opened_at, human_clicked_at) > 0) then
     insert into human_activity_deltas (project_id, kind, at, delta)
@@ -38,7 +39,7 @@ begin
   end if;
   if not exists (select 1 from after where campaign_id is not null) then return null; end if;
   insert into campaign_count_deltas (campaign_id, pending, sent, failed, skipped, cancelled, unknown,
-    delivered, opened, clicked, bounced, hard_bounced, complained, unsubscribed)
+    delivered, opened, clicked, bounced, hard_bounced, complained, unsubscribed, refused)
   select * from (
     select campaign_id,
       coalesce(sum(delta) filter (where state = 'PENDING'), 0) as pending,
@@ -54,7 +55,8 @@ begin
       coalesce(sum(delta) filter (where bounced_at is not null
         and coalesce(lower(bounce_type), '') in ('hard', 'permanent')), 0) as hard_bounced,
       coalesce(sum(delta) filter (where complained_at is not null), 0) as complained,
-      coalesce(sum(delta) filter (where unsubscribed_at is not null), 0) as unsubscribed
+      coalesce(sum(delta) filter (where unsubscribed_at is not null), 0) as unsubscribed,
+      coalesce(sum(delta) filter (where bounced_at is not null and sent_at is null), 0) as refused
     from (
       select *, recipient_state(status) as state, -1 as delta from before where campaign_id is not null
       union all
@@ -63,7 +65,7 @@ begin
     group by campaign_id
   ) as c
   where (c.pending, c.sent, c.failed, c.skipped, c.cancelled, c.unknown, c.delivered, c.opened, c.clicked, c.bounced,
-    c.hard_bounced, c.complained, c.unsubscribed) <> (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    c.hard_bounced, c.complained, c.unsubscribed, c.refused) <> (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   return null;
 end $$;
 

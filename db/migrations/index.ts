@@ -13,6 +13,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '006-installation': sqlFolder('006-installation'),
   '007-page-calls': sqlFolder('007-page-calls'),
   '008-removals': sqlFolder('008-removals'),
+  '009-refused-recipients': sqlFolder('009-refused-recipients'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

@@ -11,6 +11,7 @@ export const activityKinds = [
   'humanOpened',
   'humanClicked',
   'bounced',
+  'refused',
   'complained',
   'started',
   'completed',

@@ -19,12 +19,13 @@ const names = [
   'hard_bounced',
   'complained',
   'unsubscribed',
+  'refused',
 ] as const;
 /** Counted in deltas of their own: a worker of the previous version aggregates the others without them. */
 const humanNames = ['human_opened', 'human_clicked'] as const;
 const allNames = [...names, ...humanNames] as const;
 
-/** Each recipient counts in one of the first six; the others are the results of sent mails. */
+/** Each recipient counts in one of the first six; the others are the results of mails. */
 export interface CampaignCounts {
   pending: number;
   sent: number;
@@ -39,6 +40,8 @@ export interface CampaignCounts {
   hardBounced: number;
   complained: number;
   unsubscribed: number;
+  /** Refused recipients: FAILED, and counted in `bounced` and `hardBounced`. */
+  refused: number;
   /** By people; the counts of opened and clicked include machines. */
   humanOpened: number;
   humanClicked: number;
@@ -93,6 +96,7 @@ export const noCampaignCounts = (): CampaignCounts => ({
   hardBounced: 0,
   complained: 0,
   unsubscribed: 0,
+  refused: 0,
   humanOpened: 0,
   humanClicked: 0,
 });

@@ -35,6 +35,7 @@ export class Campaign extends BaseModel {
   declare pausedBy: 'USER' | 'AUTO_PAUSE' | 'BLOCKED' | null;
   declare pauseReason: string | null;
   declare baselineSent: number;
+  declare baselineRefused: number;
   declare baselineBounced: number;
   declare baselineComplained: number;
   declare generation: number;

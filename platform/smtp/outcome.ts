@@ -10,8 +10,8 @@ export type SendOutcome =
    * recipient's domain want less mail for now; `recipient`: says nothing about other mail.
    */
   | { kind: 'deferred'; reason: string; concerns: 'recipient' | 'domain' }
-  /** Refused for good. */
-  | { kind: 'refused'; reason: string }
+  /** Refused for good. `isBounce`: because the recipient does not exist, and not because of the mail or its sender. */
+  | { kind: 'refused'; reason: string; isBounce?: true }
   /** Handed over without a reply: the server may have accepted it. */
   | { kind: 'unknown'; reason: string }
   /** Not offered, because the relay takes no mail now: no connection, greeting or login, or 421. */
@@ -25,6 +25,23 @@ const ID_LENGTH = 200;
 const AUTH_CODES = [530, 534, 535, 538];
 /** What relays and the servers of recipients answer, with 451, 452 or 454, to a client that sends too much. */
 const TOO_MUCH_MAIL = /too (?:many|much|fast)|\brate|throttl/i;
+
+/** RFC 3463, RFC 7505: no such mailbox, system or address; moved without a new address; mailbox disabled; no route. */
+const NO_RECIPIENT_CODES = ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1', '5.4.4'];
+const ENHANCED_CODE = /^5\d\d[ -](5\.\d{1,3}\.\d{1,3})\b/;
+/** Replies without an enhanced code that may concern the recipient, and the texts that say so. */
+const BARE_CODES = [550, 553];
+const RECIPIENT = '(?:user|mailbox|recipient|address|account|domain|host)';
+const NO_RECIPIENT = new RegExp(
+  [
+    `\\b(?:no such|unknown|invalid|non-?existent) (?:local )?${RECIPIENT}\\b`,
+    `\\b${RECIPIENT}(?: name)?\\b[^,;.]{0,100}?\\b(?:unknown|not found|not known|invalid|does(?: not|n't) exist)`,
+    `\\bno (?:mailbox|user|account)\\b`,
+  ].join('|'),
+  'i',
+);
+/** The sender's domain may be unknown too. */
+const ABOUT_SENDER = /\bsender\b|\bmail from\b|\brelay/i;
 
 export interface FailedStep {
   step: SmtpStep;
@@ -41,10 +58,19 @@ export function outcomeOfFailure(
   const reason = answerText(error);
   if (AUTH_CODES.includes(code) || (code === 421 && step === 'MAIL')) return { kind: 'unreachable', reason };
   // 503, "bad sequence of commands", concerns the conversation and not the mail.
-  if (code >= 500 && code < 600 && code !== 503) return { kind: 'refused', reason };
+  if (code >= 500 && code < 600 && code !== 503)
+    return isBounce(code, step, reason) ? { kind: 'refused', reason, isBounce: true } : { kind: 'refused', reason };
   if (code >= 400) return { kind: 'deferred', reason, concerns: concernOf(code, step, reason) };
   if (handedOver) return { kind: 'unknown', reason };
   return kind === 'permanent' ? { kind: 'refused', reason } : { kind: 'deferred', reason, concerns: 'recipient' };
+}
+
+/** A server may refuse the recipient at once or after the mail. Replies to MAIL concern the sender. */
+function isBounce(code: number, step: SmtpStep, reason: string): boolean {
+  if (step === 'MAIL') return false;
+  const enhanced = ENHANCED_CODE.exec(reason)?.[1];
+  if (enhanced) return NO_RECIPIENT_CODES.includes(enhanced);
+  return BARE_CODES.includes(code) && NO_RECIPIENT.test(reason) && !ABOUT_SENDER.test(reason);
 }
 
 /** A refused MAIL concerns the sender's address, or the size of the mail. */

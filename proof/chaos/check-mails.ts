@@ -33,6 +33,8 @@ interface LedgerMail {
   unknown_outcomes: number;
   sent_events: number;
   failed_events: number;
+  is_bounce: boolean;
+  bounce_events: number;
 }
 
 /** What the SMTP server took, against the ledger: docs/sending.md says how many copies there may be. */
@@ -44,12 +46,14 @@ export async function checkMails({ db, stack }: CheckContext): Promise<CheckRow>
     copies.set(id, (copies.get(id) ?? 0) + 1);
   }
   const { rows }: { rows: LedgerMail[] } = await db.raw(
-    `select e.id, e.source_type, e.status, e.attempts, e.unknown_outcomes,
-       coalesce(v.sent, 0)::integer as sent_events, coalesce(v.failed, 0)::integer as failed_events
+    `select e.id, e.source_type, e.status, e.attempts, e.unknown_outcomes, e.bounced_at is not null as is_bounce,
+       coalesce(v.sent, 0)::integer as sent_events, coalesce(v.failed, 0)::integer as failed_events,
+       coalesce(v.bounced, 0)::integer as bounce_events
      from emails e left join (
        select data ->> 'emailId' as email_id, count(*) filter (where name = 'email.sent') as sent,
-         count(*) filter (where name = 'email.failed') as failed
-       from events where name in ('email.sent', 'email.failed') group by 1) v on v.email_id = e.id::text`,
+         count(*) filter (where name = 'email.failed') as failed,
+         count(*) filter (where name = 'email.bounce') as bounced
+       from events where name in ('email.sent', 'email.failed', 'email.bounce') group by 1) v on v.email_id = e.id::text`,
   );
   const unknown = { rows: 0, taken: 0 };
   let repeated = 0;
@@ -63,6 +67,8 @@ export async function checkMails({ db, stack }: CheckContext): Promise<CheckRow>
       violations.push(`${state}: ${mail.sent_events} email.sent`);
     if (mail.failed_events !== (mail.status === 'FAILED' ? 1 : 0))
       violations.push(`${state}: ${mail.failed_events} email.failed`);
+    if (mail.bounce_events !== (mail.is_bounce ? 1 : 0))
+      violations.push(`${state}: ${mail.bounce_events} email.bounce`);
     if (count > 1) repeated++;
     if (mail.status !== 'UNKNOWN') continue;
     unknown.rows++;

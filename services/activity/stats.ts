@@ -21,6 +21,7 @@ export interface ActivityStats {
   clickRate: number;
   humanOpenRate: number;
   humanClickRate: number;
+  /** The share of sent and refused mails. */
   bounceRate: number;
 }
 
@@ -33,7 +34,7 @@ export async function activityStats(db: Db, projectId: string, query: RangeQuery
   ]);
   const sum = sumOf(days.map(({ counts }) => counts));
   // At most 1: mails opened in the range may have been sent before it.
-  const rate = (part: number) => (sum.sent > 0 ? Math.min(part / sum.sent, 1) : 0);
+  const rate = (part: number, whole = sum.sent) => (whole > 0 ? Math.min(part / whole, 1) : 0);
   return {
     totalEvents,
     totalEmailsSent: sum.sent,
@@ -49,7 +50,7 @@ export async function activityStats(db: Db, projectId: string, query: RangeQuery
     clickRate: rate(sum.clicked),
     humanOpenRate: rate(sum.humanOpened),
     humanClickRate: rate(sum.humanClicked),
-    bounceRate: rate(sum.bounced),
+    bounceRate: rate(sum.bounced, sum.sent + sum.refused),
   };
 }
 

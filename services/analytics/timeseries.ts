@@ -36,7 +36,7 @@ export async function timeseries(
   const counts = new Map(found.map(({ at, counts }) => [at.getTime(), counts]));
   return Array.from({ length }, (_, n) => {
     const at = first + n * step;
-    const { started: _started, completed: _completed, ...mails } = counts.get(at) ?? noActivity;
+    const { started: _started, completed: _completed, refused: _refused, ...mails } = counts.get(at) ?? noActivity;
     return { at: new Date(at), ...mails };
   });
 }

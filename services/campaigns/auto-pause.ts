@@ -15,7 +15,10 @@ export async function checkProgress(db: Db, id: string, limits: AutoPauseLimits)
   // Leaves out the body, which may be long: this runs every second.
   const campaign = await Campaign.query(db)
     .findById(id)
-    .select('status', 'paused', 'frozenAt', 'baselineSent', 'baselineBounced', 'baselineComplained');
+    .select(
+      ...(['status', 'paused', 'frozenAt'] as const),
+      ...(['baselineSent', 'baselineRefused', 'baselineBounced', 'baselineComplained'] as const),
+    );
   if (campaign?.status !== 'SENDING' || campaign.paused) return 'stopped';
   const counts = await countsOfCampaign(db, id);
   await sampleRate(db, id, totalOf(counts) - counts.pending);
@@ -44,23 +47,24 @@ export interface AutoPauseLimits {
 /** Rates over fewer mails are not significant. */
 const MIN_SENT = 200;
 
-type Baseline = Pick<Campaign, 'baselineSent' | 'baselineBounced' | 'baselineComplained'>;
+type Baseline = Pick<Campaign, 'baselineSent' | 'baselineRefused' | 'baselineBounced' | 'baselineComplained'>;
 
 /** Returns why a campaign must pause itself, by its rates since the last resume; undefined if it may continue. */
 export function autoPauseReason(
-  { baselineSent, baselineBounced, baselineComplained }: Baseline,
-  { sent, hardBounced, complained }: CampaignCounts,
+  { baselineSent, baselineRefused, baselineBounced, baselineComplained }: Baseline,
+  { sent, refused, hardBounced, complained }: CampaignCounts,
   limits: AutoPauseLimits,
 ): string | undefined {
   const sentSince = sent - baselineSent;
-  if (sentSince < MIN_SENT) return undefined;
+  // Refused recipients bounce without having been sent to.
+  const offeredSince = sentSince + refused - baselineRefused;
   const rates = [
-    ['bounced', hardBounced - baselineBounced, limits.campaignMaxBounceRate],
-    ['drew complaints', complained - baselineComplained, limits.campaignMaxComplaintRate],
+    ['bounced', hardBounced - baselineBounced, offeredSince, limits.campaignMaxBounceRate],
+    ['drew complaints', complained - baselineComplained, sentSince, limits.campaignMaxComplaintRate],
   ] as const;
-  for (const [verb, count, limit] of rates)
-    if (count / sentSince > limit)
-      return `${count} of ${sentSince} mails ${verb} (${percent(count / sentSince)}; at most ${percent(limit)} may be)`;
+  for (const [verb, count, mails, limit] of rates)
+    if (mails >= MIN_SENT && count / mails > limit)
+      return `${count} of ${mails} mails ${verb} (${percent(count / mails)}; at most ${percent(limit)} may be)`;
   return undefined;
 }
 

@@ -13,7 +13,8 @@ import { resendRecipient } from './resolve.ts';
 // Forgets unknown outcomes: a person has decided, so that the mail may go to any relay, and is retried like a new one.
 const makePending = statement<{ source_type: string }>(
   'email-resend',
-  `update emails e set status = 'PENDING', reason = null, unknown_outcomes = 0, due_at = now(), updated_at = now()
+  `update emails e set status = 'PENDING', reason = null, unknown_outcomes = 0, due_at = now(),
+     bounced_at = null, bounce_type = null, updated_at = now()
    from ${openProject('$4')} project, email_contents c
    where e.id = $3 and e.project_id = project.id and e.status in ('FAILED', 'UNKNOWN')
      and c.email_id = e.id

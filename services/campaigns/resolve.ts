@@ -16,7 +16,8 @@ export type Resolution = (typeof resolutions)[number];
 // Keeps the count of attempts, so that a late result of the last attempt still finds its row until the next one begins.
 const makePending = statement<{ id: string }>(
   'campaign-resend',
-  `update emails set status = 'PENDING', reason = null, due_at = now(), updated_at = now()
+  `update emails set status = 'PENDING', reason = null, due_at = now(), bounced_at = null, bounce_type = null,
+     updated_at = now()
    where campaign_id = $1 and status = any ($2::text[]) and ($3::uuid is null or id = $3)
    returning id`,
 );

@@ -62,6 +62,7 @@ export function resumeCampaign(db: Db, project: ProjectAccess, id: string): Prom
     return {
       ...notPaused,
       baselineSent: counts.sent,
+      baselineRefused: counts.refused,
       baselineBounced: counts.hardBounced,
       baselineComplained: counts.complained,
     };

@@ -10,6 +10,8 @@ export interface AttemptResult {
   /** The mail is due after this many seconds. Without it the mail is due at once. */
   retryAfterSeconds?: number;
   providerMessageId?: string;
+  /** The recipient does not exist: a hard bounce. */
+  isBounce?: true;
   /** The reply of the relay, where it is not the reason. */
   answer?: string;
 }

@@ -23,6 +23,7 @@ const persistSql = (which: string, { locked = '', publish }: { locked?: string; 
     select ended.*, k.id is not null as is_free, ended.result ->> 'status' as status, ended.result ->> 'reason' as reason,
       ended.result ->> 'outcome' as outcome, (ended.result ->> 'retryAfterSeconds')::float8 as retry_after,
       ended.result ->> 'providerMessageId' as provider_message_id,
+      (ended.result -> 'isBounce')::boolean is true as is_bounce,
       coalesce(ended.result ->> 'answer', ended.result ->> 'reason') as answer,
       case when ended.campaign_id is null then exists (select 1 from email_contents c where c.email_id = ended.email_id)
         else k.id is not null or exists (select 1 from contacts where id = ended.contact_id) end as has_recipient
@@ -36,6 +37,8 @@ const persistSql = (which: string, { locked = '', publish }: { locked?: string; 
       due_at = coalesce(attempt.ended_at + make_interval(secs => attempt.retry_after), e.due_at),
       provider_message_id = coalesce(attempt.provider_message_id, e.provider_message_id),
       sent_at = case when attempt.status = 'SENT' then attempt.ended_at else e.sent_at end,
+      bounced_at = case when attempt.is_bounce then attempt.ended_at else e.bounced_at end,
+      bounce_type = case when attempt.is_bounce then 'Permanent' else e.bounce_type end,
       blocked_domain = null,
       attempt_log = case when attempt.outcome is null then e.attempt_log else coalesce(e.attempt_log, '[]') ||
         jsonb_build_object('number', attempt.number, 'startedAt', attempt.started_at,
@@ -72,8 +75,9 @@ const persistOfCampaign = statement<Count>('sending-persist-campaign', persistOn
 const persistOfSenders = statement<Count>('sending-persist-senders', persistOnly('sender_id = any ($1::uuid[])'));
 
 // Events are recorded under the contact's lock, which is only tried: where another transaction has it, and where an
-// earlier result of the mail may still be unpublished, publishing is left to `publishResults`, which can wait.
-const PUBLISHED_NOW = `${FINAL} and is_free and number = 1`;
+// earlier result of the mail may still be unpublished, publishing is left to `publishResults`, which can wait. So are
+// bounces, which also unsubscribe and suppress.
+const PUBLISHED_NOW = `${FINAL} and is_free and number = 1 and bounced_at is null`;
 const publishedNow = (condition: string): string =>
   `(select * from persisted where ${PUBLISHED_NOW} and not without_events and ${condition}) mail`;
 const facts = `
@@ -189,12 +193,14 @@ const persistLate = statement<{ id: string }>(
   'sending-persist-late',
   `with attempt as (
      select $1::uuid as id, $2::integer as number, $3::text as status, $4::text as reason, $5::text as outcome,
-       $6::text as answer, $7::text as provider_message_id
+       $6::text as answer, $7::text as provider_message_id, $8::boolean as is_bounce
    ),
    persisted as (
      update emails e set status = attempt.status, reason = attempt.reason, updated_at = now(),
        provider_message_id = coalesce(attempt.provider_message_id, e.provider_message_id),
        sent_at = case when attempt.status = 'SENT' then now() else e.sent_at end,
+       bounced_at = case when attempt.is_bounce then now() else e.bounced_at end,
+       bounce_type = case when attempt.is_bounce then 'Permanent' else e.bounce_type end,
        attempt_log = (
          select jsonb_agg(case when (entry -> 'number')::integer = attempt.number
            then entry || jsonb_build_object('endedAt', now(), 'outcome', attempt.outcome, 'answer', attempt.answer)
@@ -218,7 +224,8 @@ export async function persistLateResult(
   { id, number }: { id: string; number: number },
   result: AttemptResult,
 ): Promise<boolean> {
-  const { status, reason, outcome, answer = reason, providerMessageId = null } = result;
+  const { status, reason, outcome, answer = reason, providerMessageId = null, isBounce = false } = result;
   if (status !== 'SENT' && status !== 'FAILED') return false;
-  return (await persistLate(db, [id, number, status, reason, outcome, answer, providerMessageId])).length > 0;
+  const values = [id, number, status, reason, outcome, answer, providerMessageId, isBounce];
+  return (await persistLate(db, values)).length > 0;
 }

@@ -5,6 +5,7 @@ import { statement } from '../../db/statement.ts';
 import { messageDomain } from '../../platform/mime/compose.ts';
 import { recordUsage } from '../billing/usage.ts';
 import { lockContactsOf, mailData, mailDepth, mailFactsJoins, mailSender } from './mail-events.ts';
+import { isRefused, publishRefusals } from './publish-refusals.ts';
 
 export const RESULTS_PER_BATCH = 200;
 
@@ -52,10 +53,10 @@ export const senderDomainArrays = (emails: string[]): [string[], string[]] => [
   emails.map((email) => messageDomain({ email })),
 ];
 
-const senders = statement<{ from_email: string }>(
+const senders = statement<{ from_email: string | null; has_refused: boolean }>(
   'results-senders',
-  `select distinct ${mailSender} as from_email from emails mail ${mailFactsJoins('mail')}
-   where mail.id = any ($1::uuid[]) and ${mailSender} is not null`,
+  `select ${mailSender} as from_email, bool_or(${isRefused('mail')}) as has_refused
+   from emails mail ${mailFactsJoins('mail')} where mail.id = any ($1::uuid[]) group by 1`,
 );
 
 // Reads the mails under the locks, so that erased content of a contact that was just deleted is not recorded. A mail that
@@ -69,7 +70,8 @@ const record = statement(
 );
 
 /**
- * Records `email.sent` and `email.failed` for results in the ledger, each once. Separate from delivery, so that delivery
+ * Records `email.sent`, `email.failed` and, for refused recipients, `email.bounce` for results in the ledger, each once.
+ * Separate from delivery, so that delivery
  * never waits for a contact's lock. With `billing`, records the usage too. Returns the number of results.
  */
 export async function publishResults(db: Db, limit = RESULTS_PER_BATCH, { billing = false } = {}): Promise<number> {
@@ -82,8 +84,10 @@ export async function publishResults(db: Db, limit = RESULTS_PER_BATCH, { billin
         picked.map(({ contact_id }) => contact_id),
       );
       const ids = picked.map(({ email_id }) => email_id);
-      const from = (await senders(trx, [ids])).map(({ from_email }) => from_email);
+      const found = await senders(trx, [ids]);
+      const from = found.flatMap(({ from_email }) => from_email ?? []);
       await record(trx, [ids, ...senderDomainArrays(from)]);
+      if (found.some(({ has_refused }) => has_refused)) await publishRefusals(trx, ids);
       wake(trx, 'events');
       if (billing) await recordUsage(trx, ids);
       return picked.length;

@@ -14,6 +14,24 @@ export interface UndeliverableContact {
   isCurrent: boolean;
 }
 
+/** A mail with its recipient. */
+export interface AddressedMail extends MailFacts {
+  /** The address that the mail was sent to; null once erased. */
+  to_email: string | null;
+  contact_email: string | null;
+}
+
+/** SQL: the columns of `AddressedMail` beyond `MailFacts`, with the joins of `mailFactsJoins` and `contacts contact`. */
+export const addressColumns = (mail: string): string =>
+  `coalesce(content.to_email, ${mail}.to_email) as to_email, contact.email as contact_email`;
+
+export const undeliverable = (mail: AddressedMail, reason: UndeliverableContact['reason']): UndeliverableContact => ({
+  mail,
+  reason,
+  address: mail.to_email ?? mail.contact_email,
+  isCurrent: mail.to_email === null || mail.to_email === mail.contact_email,
+});
+
 const unsubscribe = statement<{ id: string }>(
   'undeliverable-unsubscribe',
   `update contacts set subscribed = false, updated_at = now() where id = any ($1::uuid[]) and subscribed returning id`,

@@ -1,9 +1,14 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { type AgentClass, isMachine, secondsAfterSending } from './machines.ts';
-import { type MailEvent, type MailFacts, mailEventData, mailFactsColumns, mailFactsJoins } from './mail-events.ts';
+import { type MailEvent, mailEventData, mailFactsColumns, mailFactsJoins } from './mail-events.ts';
 import type { BounceType, NoticeKind } from './notices.ts';
-import type { UndeliverableContact } from './unsubscribe-undeliverable.ts';
+import {
+  type AddressedMail,
+  addressColumns,
+  type UndeliverableContact,
+  undeliverable,
+} from './unsubscribe-undeliverable.ts';
 
 /** The most notices of the same link and mail in one batch, so that reloading a link fills no table. */
 const MAX_REPEATS = 10;
@@ -23,7 +28,7 @@ export interface MatchedNotice {
   contact_id: string;
 }
 
-interface UpdatedRow extends MailFacts {
+interface UpdatedRow extends AddressedMail {
   delivered_before: boolean;
   opened_before: boolean;
   clicked_before: boolean;
@@ -32,9 +37,6 @@ interface UpdatedRow extends MailFacts {
   bounced_before: boolean;
   complained_before: boolean;
   bounce_type_before: BounceType | null;
-  /** The address that the mail was sent to; null once erased. */
-  to_email: string | null;
-  contact_email: string | null;
 }
 
 // Keeps the time of the first notice of each kind. The status only moves forward, in any order of notices.
@@ -68,7 +70,7 @@ const update = statement<UpdatedRow>(
    )
    select ${mailFactsColumns('updated')}, updated.delivered_before, updated.opened_before, updated.clicked_before,
      updated.human_opened_before, updated.human_clicked_before, updated.bounced_before, updated.complained_before, updated.bounce_type_before,
-     coalesce(content.to_email, updated.to_email) as to_email, contact.email as contact_email
+     ${addressColumns('updated')}
    from updated ${mailFactsJoins('updated')}
    left join contacts contact on contact.id = updated.contact_id`,
 );
@@ -144,7 +146,8 @@ class NoticeEvents {
     if (notice.kind === 'bounce') mail.bounce_type_before = notice.bounce_type ?? 'Undetermined';
     const data = mailEventData(mail, { ...detailOf(mail, notice), ...this.readerOf(mail, notice), isFirst });
     this.events.push({ name: `email.${notice.kind}`, mail, data });
-    if (notice.kind === 'complaint' || isWorse) this.undeliverable.push(undeliverableOf(mail, notice));
+    if (notice.kind === 'complaint' || isWorse)
+      this.undeliverable.push(undeliverable(mail, notice.kind === 'complaint' ? 'complaint' : 'bounce'));
   }
 
   private isRepeatedTooOften(notice: MatchedNotice): boolean {
@@ -198,10 +201,3 @@ function detailOf(mail: UpdatedRow, { kind, at, link, bounce_type: bounceType, r
       return { complainedAt: time, reason };
   }
 }
-
-const undeliverableOf = (mail: UpdatedRow, { kind }: MatchedNotice): UndeliverableContact => ({
-  mail,
-  reason: kind === 'complaint' ? 'complaint' : 'bounce',
-  address: mail.to_email ?? mail.contact_email,
-  isCurrent: mail.to_email === null || mail.to_email === mail.contact_email,
-});

@@ -27,9 +27,11 @@ interface Row {
   disabled_reason: string | null;
   members: number;
   sent_1: string;
+  refused_1: string;
   bounced_1: string;
   complained_1: string;
   sent_7: string;
+  refused_7: string;
   bounced_7: string;
   complained_7: string;
   sent_30: string;
@@ -39,7 +41,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 const sum = (count: string, days: number) =>
   `coalesce(sum(${count}) filter (where hour >= date_trunc('hour', now() - interval '${days} days', 'UTC')), 0) as ${count}_${days}`;
-const sums = [1, 7].flatMap((days) => [sum('sent', days), sum('bounced', days), sum('complained', days)]);
+const sums = [1, 7].flatMap((days) => ['sent', 'refused', 'bounced', 'complained'].map((count) => sum(count, days)));
 
 // $1 the id of one project, $2 a part of the name, $3 the address of a member; $4 continues before this id.
 const matching = `p.deleted_at is null and p.id <> '${SYSTEM_PROJECT_ID}' and (
@@ -61,9 +63,9 @@ const list = statement<Row>(
      counted.*
    from page, lateral (
      select ${sums.join(', ')}, coalesce(sum(sent), 0) as sent_30 from (
-       select hour, sent, bounced, complained from activity_hours where project_id = page.id
+       select hour, sent, refused, bounced, complained from activity_hours where project_id = page.id
        union all
-       select hour, sent, bounced, complained from past_rate_hours where project_id = page.id
+       select hour, sent, refused, bounced, complained from past_rate_hours where project_id = page.id
      ) h where hour >= date_trunc('hour', now() - interval '30 days', 'UTC')
    ) counted
    order by page.id desc`,
@@ -106,6 +108,7 @@ function projectOf(row: Row): OperatorProject {
   const rates = (days: 1 | 7) =>
     ratesOf({
       sent: Number(row[`sent_${days}`]),
+      refused: Number(row[`refused_${days}`]),
       bounced: Number(row[`bounced_${days}`]),
       complained: Number(row[`complained_${days}`]),
     });

@@ -40,10 +40,10 @@ async function eraseKeepingRates(trx: Db, deletion: string, projectId: string): 
   const { rows } = await trx.raw(
     `with deleted as (${deletion}),
      moved as (
-       insert into past_rate_hours as past (project_id, hour, sent, bounced, complained)
-       select project_id, hour, sum(sent), sum(bounced), sum(complained) from deleted
+       insert into past_rate_hours as past (project_id, hour, sent, refused, bounced, complained)
+       select project_id, hour, sum(sent), sum(refused), sum(bounced), sum(complained) from deleted
        group by 1, 2 having sum(sent) <> 0 or sum(bounced) <> 0 or sum(complained) <> 0 order by 1, 2
-       on conflict (project_id, hour) do update set sent = past.sent + excluded.sent,
+       on conflict (project_id, hour) do update set sent = past.sent + excluded.sent, refused = past.refused + excluded.refused,
          bounced = past.bounced + excluded.bounced, complained = past.complained + excluded.complained
      )
      select count(*)::integer as count from deleted`,
@@ -104,7 +104,7 @@ const specialCases: Record<string, Erase> = {
       trx,
       `delete from activity_hours
        where ctid = any (array(select ctid from activity_hours where project_id = :projectId limit :limit))
-       returning project_id, hour, sent, bounced, complained`,
+       returning project_id, hour, sent, refused, bounced, complained`,
       projectId,
     );
   },
@@ -115,7 +115,7 @@ const specialCases: Record<string, Erase> = {
       trx,
       `delete from activity_deltas
        where ctid = any (array(select ctid from activity_deltas where project_id = :projectId limit :limit))
-       returning project_id, date_trunc('hour', at, 'UTC') as hour, ${['sent', 'bounced', 'complained'].map(count)}`,
+       returning project_id, date_trunc('hour', at, 'UTC') as hour, ${['sent', 'refused', 'bounced', 'complained'].map(count)}`,
       projectId,
     );
   },

@@ -11,6 +11,8 @@ interface Suspect {
   project_id: string;
   name: string;
   sent: string;
+  /** Sent plus refused, which bounces are compared with. */
+  offered: string;
   bounced: string;
   complained: string;
 }
@@ -19,23 +21,25 @@ interface Suspect {
 // so that only hours of this week are read. Resetting a project does not clear its rates (past_rate_hours).
 const suspects = statement<Suspect>(
   'security-suspects',
-  `select distinct on (p.id) p.id as project_id, p.name, counted.sent, counted.bounced, counted.complained
+  `select distinct on (p.id) p.id as project_id, p.name, counted.sent, counted.offered, counted.bounced,
+     counted.complained
    from projects p, unnest(array[1, 7]) as days, lateral (
-     select sum(h.sent) as sent, sum(h.bounced) as bounced, sum(h.complained) as complained
+     select sum(h.sent) as sent, sum(h.sent + h.refused) as offered, sum(h.bounced) as bounced, sum(h.complained) as complained
      from (
-       select hour, sent, bounced, complained from activity_hours where project_id = p.id
+       select hour, sent, refused, bounced, complained from activity_hours where project_id = p.id
        union all
-       select hour, sent, bounced, complained from past_rate_hours where project_id = p.id
+       select hour, sent, refused, bounced, complained from past_rate_hours where project_id = p.id
      ) h
      where h.hour >= date_trunc('hour', now() - make_interval(days => days), 'UTC')
        and (p.enabled_at is null or h.hour > p.enabled_at)
    ) counted
-   where p.id <> $4 and not p.disabled and p.deleted_at is null and counted.sent >= $1
-     and (counted.bounced >= counted.sent * $2::float8 or counted.complained >= counted.sent * $3::float8)
+   where p.id <> $4 and not p.disabled and p.deleted_at is null
+     and (counted.offered >= $1 and counted.bounced >= counted.offered * $2::float8
+       or counted.sent >= $1 and counted.complained >= counted.sent * $3::float8)
    order by p.id, days`,
 );
 
-const percent = (part: string, whole: string) => `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`;
+const percent = (part: string, whole: string) => `${((100 * Number(part)) / Math.max(Number(whole), 1)).toFixed(1)} %`;
 
 /** Disables projects with too many bounces or complaints. Returns how many. */
 export async function disableCriticalProjects(
@@ -50,8 +54,8 @@ export async function disableCriticalProjects(
     SYSTEM_PROJECT_ID,
   ]);
   let disabled = 0;
-  for (const { project_id: projectId, name, sent, bounced, complained } of found) {
-    const reason = `${percent(bounced, sent)} of its mail bounced and ${percent(complained, sent)} was complained about`;
+  for (const { project_id: projectId, name, sent, offered, bounced, complained } of found) {
+    const reason = `${percent(bounced, offered)} of its mail bounced and ${percent(complained, sent)} was complained about`;
     const done = await inTransaction(db, async (trx) => {
       if (!(await disableProject(trx, projectId, { reason, automatic: true }))) return false;
       await mailManagers(trx, projectId, {

@@ -17,6 +17,8 @@ export const thresholds = {
 
 interface ReputationCounts {
   sent: number;
+  /** Refused recipients. They count as bounces too, and were not sent to. */
+  refused: number;
   bounced: number;
   complained: number;
 }
@@ -31,10 +33,11 @@ export interface Rates extends ReputationCounts {
 
 /** Computes rates and levels from counts. */
 export function ratesOf(counts: ReputationCounts): Rates {
-  const { sent, bounced, complained } = counts;
-  const bounceRate = sent > 0 ? bounced / sent : 0;
+  const { sent, refused, bounced, complained } = counts;
+  const offered = sent + refused;
+  const bounceRate = offered > 0 ? bounced / offered : 0;
   const complaintRate = sent > 0 ? complained / sent : 0;
-  const bounceLevel = levelOf('bounceRate', bounceRate, sent);
+  const bounceLevel = levelOf('bounceRate', bounceRate, offered);
   const complaintLevel = levelOf('complaintRate', complaintRate, sent);
   return {
     ...counts,
@@ -46,8 +49,8 @@ export function ratesOf(counts: ReputationCounts): Rates {
   };
 }
 
-function levelOf(kind: keyof typeof thresholds, rate: number, sent: number): Level {
-  if (sent < MINIMUM_MAILS || rate < thresholds[kind].warning) return 'healthy';
+function levelOf(kind: keyof typeof thresholds, rate: number, mails: number): Level {
+  if (mails < MINIMUM_MAILS || rate < thresholds[kind].warning) return 'healthy';
   return rate < thresholds[kind].critical ? 'warning' : 'critical';
 }
 
@@ -66,6 +69,7 @@ const column = (window: Window, count: keyof ReputationCounts) =>
   `coalesce(sum(${count}) filter (where hour >= date_trunc('hour', ${starts[window]}, 'UTC')), 0) as "${window}_${count}"`;
 const columns = windows.flatMap((window) => [
   column(window, 'sent'),
+  column(window, 'refused'),
   column(window, 'bounced'),
   column(window, 'complained'),
 ]);
@@ -74,12 +78,12 @@ const columns = windows.flatMap((window) => [
 const sums = statement<Sums>(
   'security-sums',
   `select ${columns.join(', ')} from (
-     select hour, sent, bounced, complained from activity_hours where project_id = $1
+     select hour, sent, refused, bounced, complained from activity_hours where project_id = $1
      union all
-     select hour, sent, bounced, complained from past_rate_hours where project_id = $1
+     select hour, sent, refused, bounced, complained from past_rate_hours where project_id = $1
      union all
      select date_trunc('hour', at, 'UTC'), case when kind = 'sent' then delta else 0 end,
-       case when kind = 'bounced' then delta else 0 end, case when kind = 'complained' then delta else 0 end
+       case when kind = 'refused' then delta else 0 end, case when kind = 'bounced' then delta else 0 end, case when kind = 'complained' then delta else 0 end
      from activity_deltas where project_id = $1
    ) counted`,
 );
@@ -119,6 +123,7 @@ export async function readRates(db: Db, projectId: string): Promise<Record<Windo
   const of = (window: Window): Rates =>
     ratesOf({
       sent: Number(row?.[`${window}_sent`] ?? 0),
+      refused: Number(row?.[`${window}_refused`] ?? 0),
       bounced: Number(row?.[`${window}_bounced`] ?? 0),
       complained: Number(row?.[`${window}_complained`] ?? 0),
     });

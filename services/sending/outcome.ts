@@ -24,7 +24,12 @@ export function resultOf({ number, unknownOutcomes, policy }: Attempt, outcome: 
         ...(outcome.answer && { answer: outcome.answer }),
       };
     case 'refused':
-      return { status: 'FAILED', reason: outcome.reason, outcome: 'refused' };
+      return {
+        status: 'FAILED',
+        reason: outcome.reason,
+        outcome: 'refused',
+        ...(outcome.isBounce && { isBounce: true }),
+      };
     case 'unreachable':
       return { status: 'PENDING', reason: outcome.reason, outcome: null };
     case 'deferred': {

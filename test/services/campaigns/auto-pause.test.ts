@@ -49,7 +49,7 @@ describe('limits on a running campaign', () => {
   const stored = (id: string) => campaignRow(database.db, id);
 
   describe('the auto-pause', () => {
-    const forgiven = { baselineSent: 0, baselineBounced: 0, baselineComplained: 0 };
+    const forgiven = { baselineSent: 0, baselineRefused: 0, baselineBounced: 0, baselineComplained: 0 };
     const reason = (counts: object, before = forgiven) =>
       autoPauseReason(before, { ...noCampaignCounts(), ...counts }, limits);
 
@@ -61,11 +61,20 @@ describe('limits on a running campaign', () => {
       expect(reason({ sent: 200, complained: 2 })).to.contain('2 of 200 mails drew complaints');
     });
 
+    it('counts refused recipients as bounces of sent plus refused mail, and complaints of sent mail', () => {
+      expect(reason({ sent: 179, refused: 20, hardBounced: 20 })).to.equal(undefined);
+      expect(reason({ sent: 0, refused: 200, hardBounced: 200 })).to.contain('200 of 200 mails bounced');
+      expect(reason({ sent: 200, refused: 20, hardBounced: 22 })).to.equal(undefined);
+      expect(reason({ sent: 199, refused: 20, complained: 5 })).to.equal(undefined);
+    });
+
     it('compares with the baseline of the last resume', () => {
-      const before = { baselineSent: 300, baselineBounced: 60, baselineComplained: 5 };
-      expect(reason({ sent: 300, hardBounced: 60, complained: 5 }, before)).to.equal(undefined);
-      expect(reason({ sent: 499, hardBounced: 160, complained: 5 }, before)).to.equal(undefined);
-      expect(reason({ sent: 500, hardBounced: 81, complained: 5 }, before)).to.contain('21 of 200 mails bounced');
+      const before = { baselineSent: 300, baselineRefused: 10, baselineBounced: 60, baselineComplained: 5 };
+      expect(reason({ sent: 300, refused: 10, hardBounced: 60, complained: 5 }, before)).to.equal(undefined);
+      expect(reason({ sent: 499, refused: 10, hardBounced: 160, complained: 5 }, before)).to.equal(undefined);
+      expect(reason({ sent: 490, refused: 20, hardBounced: 81, complained: 5 }, before)).to.contain(
+        '21 of 200 mails bounced',
+      );
     });
 
     it('pauses a running campaign with the reason, and a resume sends the rest', async () => {

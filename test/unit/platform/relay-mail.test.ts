@@ -106,7 +106,8 @@ describe('mail over a relay', () => {
     const before = smtp.connections().total;
     await send(relay, mail());
     smtp.misbehave({ at: 'recipient', do: { code: 550, text: 'no such user' }, times: 1 });
-    expect(await send(relay, mail())).to.deep.equal({ kind: 'refused', reason: '550 no such user' });
+    const refusal = { kind: 'refused', reason: '550 no such user', isBounce: true };
+    expect(await send(relay, mail())).to.deep.equal(refusal);
     expect((await send(relay, mail())).kind).to.equal('sent');
     expect(smtp.connections().total - before).to.equal(1);
   });

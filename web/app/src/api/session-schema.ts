@@ -3782,6 +3782,7 @@ export interface operations {
                         disabledReason: string | null;
                         last24h: {
                             sent: number;
+                            refused: number;
                             bounced: number;
                             complained: number;
                             bounceRate: number;
@@ -3795,6 +3796,7 @@ export interface operations {
                         };
                         last7d: {
                             sent: number;
+                            refused: number;
                             bounced: number;
                             complained: number;
                             bounceRate: number;
@@ -3808,6 +3810,7 @@ export interface operations {
                         };
                         allTime: {
                             sent: number;
+                            refused: number;
                             bounced: number;
                             complained: number;
                             bounceRate: number;
@@ -3867,6 +3870,7 @@ export interface operations {
                         disabledReason: string | null;
                         last24h: {
                             sent: number;
+                            refused: number;
                             bounced: number;
                             complained: number;
                             bounceRate: number;
@@ -3880,6 +3884,7 @@ export interface operations {
                         };
                         last7d: {
                             sent: number;
+                            refused: number;
                             bounced: number;
                             complained: number;
                             bounceRate: number;
@@ -3893,6 +3898,7 @@ export interface operations {
                         };
                         allTime: {
                             sent: number;
+                            refused: number;
                             bounced: number;
                             complained: number;
                             bounceRate: number;
@@ -4412,6 +4418,7 @@ export interface operations {
                             rates: {
                                 last24h: {
                                     sent: number;
+                                    refused: number;
                                     bounced: number;
                                     complained: number;
                                     bounceRate: number;
@@ -4425,6 +4432,7 @@ export interface operations {
                                 };
                                 last7d: {
                                     sent: number;
+                                    refused: number;
                                     bounced: number;
                                     complained: number;
                                     bounceRate: number;
@@ -4496,6 +4504,7 @@ export interface operations {
                         rates: {
                             last24h: {
                                 sent: number;
+                                refused: number;
                                 bounced: number;
                                 complained: number;
                                 bounceRate: number;
@@ -4509,6 +4518,7 @@ export interface operations {
                             };
                             last7d: {
                                 sent: number;
+                                refused: number;
                                 bounced: number;
                                 complained: number;
                                 bounceRate: number;
@@ -4569,6 +4579,7 @@ export interface operations {
                         rates: {
                             last24h: {
                                 sent: number;
+                                refused: number;
                                 bounced: number;
                                 complained: number;
                                 bounceRate: number;
@@ -4582,6 +4593,7 @@ export interface operations {
                             };
                             last7d: {
                                 sent: number;
+                                refused: number;
                                 bounced: number;
                                 complained: number;
                                 bounceRate: number;
