@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { apiRoutes, json, plainReply, type Reply } from './api.ts';
 import { pageRoutes } from './pages.ts';
+import { sendReport } from './reports.ts';
 import { startSmtpServer } from './smtp.ts';
 import { MailStore } from './store.ts';
 
@@ -11,7 +12,9 @@ export interface CatcherOptions {
   dir: string;
   smtpPort: number;
   httpPort: number;
-  limit?: number;
+  limit?: number | undefined;
+  /** Where bounces and complaints are reported to; unset: nowhere. */
+  returnedMailPort?: number | undefined;
 }
 
 export interface Catcher {
@@ -23,9 +26,12 @@ export interface Catcher {
 const routes = [...apiRoutes, ...pageRoutes];
 
 /** Receives mail over SMTP and shows it over HTTP, as pages and as JSON. */
-export async function startCatcher({ dir, smtpPort, httpPort, limit }: CatcherOptions): Promise<Catcher> {
+export async function startCatcher(options: CatcherOptions): Promise<Catcher> {
+  const { dir, smtpPort, httpPort, limit, returnedMailPort } = options;
   const store = new MailStore(dir, limit);
-  const smtp = await startSmtpServer(store, smtpPort);
+  const smtp = await startSmtpServer(store, smtpPort, (mail) => {
+    if (returnedMailPort) sendReport(mail, returnedMailPort).catch((error: Error) => console.error(error.message));
+  });
   const http = createServer((request, response) => void serve(store, request, response));
   http.listen(httpPort, '127.0.0.1');
   await once(http, 'listening');

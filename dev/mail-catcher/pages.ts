@@ -4,6 +4,7 @@ import nunjucks from 'nunjucks';
 import { root } from '../root.ts';
 import { type CatcherRequest, plainReply, type Reply } from './api.ts';
 import type { Message } from './message.ts';
+import { misbehaviours } from './misbehaviour.ts';
 import type { MailStore } from './store.ts';
 
 const PAGE_SIZE = 50;
@@ -44,7 +45,7 @@ async function listPage(store: MailStore, { url }: CatcherRequest): Promise<Repl
   );
   const older = start + PAGE_SIZE < found.length ? start + PAGE_SIZE : undefined;
   const newer = start > 0 ? Math.max(0, start - PAGE_SIZE) : undefined;
-  return page('list.njk', { mails, query, total: found.length, older, newer });
+  return page('list.njk', { mails, query, total: found.length, older, newer, misbehaviours });
 }
 
 async function messagePage(store: MailStore, _request: CatcherRequest, id = ''): Promise<Reply> {

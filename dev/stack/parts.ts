@@ -17,6 +17,8 @@ export interface Ports {
   temporalUi: number;
   smtp: number;
   mail: number;
+  /** Of the worker, for bounces and complaints. */
+  returnedMail: number;
 }
 
 export interface StackContext {
@@ -65,6 +67,7 @@ export async function mailPart(context: StackContext): Promise<{ smtpUrl: string
     home.directory('mail'),
     String(ports.smtp),
     String(ports.mail),
+    String(ports.returnedMail),
   ];
   await nodePart(context, 'mail', 'the mail catcher', args, process.env, `http://127.0.0.1:${ports.mail}/readyz`);
   return { smtpUrl: `smtp://127.0.0.1:${ports.smtp}`, mailUrl: `http://localhost:${ports.mail}` };

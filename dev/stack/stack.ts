@@ -108,6 +108,7 @@ async function choosePorts(settings: Settings, report: ReportProgress): Promise<
     temporalUi: settings.temporal.address ? 0 : await choose('the Temporal UI', 8233),
     smtp: settings.smtpUrl ? 0 : await choose('the mail catcher (SMTP)', 1025),
     mail: settings.smtpUrl ? 0 : await choose('the mail page', 8025),
+    returnedMail: settings.smtpUrl ? 0 : await choose('returned mail', settings.mailFrom.bouncePort ?? 1026),
   };
 }
 
@@ -153,6 +154,7 @@ function environment(
     TEMPORAL_ADDRESS: temporal,
     TEMPORAL_UI_URL: temporalUi,
     SMTP_URL: smtp,
+    ...(ports.returnedMail > 0 && { BOUNCE_SMTP_PORT: String(ports.returnedMail) }),
     WEB_APP_DIR: webApp,
     DOCS_DIR: docs,
   };

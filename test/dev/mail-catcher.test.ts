@@ -5,6 +5,10 @@ import { expect } from 'chai';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { type Catcher, startCatcher } from '../../dev/mail-catcher/catcher.ts';
 import { MailStore } from '../../dev/mail-catcher/store.ts';
+import { returnToken } from '../../services/emails/return-token.ts';
+import { readReturnedMail, takesReturnedMail } from '../../services/notices/returned-mail.ts';
+import { testKeys } from '../support/keys.ts';
+import { startSmtp } from '../support/smtp.ts';
 
 interface Mailbox {
   Name: string;
@@ -91,6 +95,53 @@ describe('the mail catcher', () => {
       expect(subjects(page)).to.deep.equal(['2']);
       expect(page).to.include({ total: 3, count: 1, messages_count: 3, start: 1 });
       expect((await get('/api/v1/messages?limit=x')).status).to.equal(400);
+    });
+  });
+
+  describe('recipients that misbehave', () => {
+    const refusalOf = async (to: string): Promise<string> =>
+      send({ to }).then(
+        () => 'accepted',
+        (error: { response: string }) => error.response,
+      );
+
+    it('refuses, defers and answers late by domain, and accepts all others', async () => {
+      expect(await refusalOf('ann@refuse.localhost')).to.match(/^550 5\.1\.1 /);
+      expect(await refusalOf('ann@POLICY.localhost')).to.match(/^550 5\.7\.1 /);
+      expect(await refusalOf('ann@defer.localhost')).to.match(/^451 4\.2\.2 /);
+      expect(await refusalOf('ann@notrefuse.localhost')).to.equal('accepted');
+      const late = send({ to: 'ann@slow.localhost', subject: 'late' });
+      await send({ subject: 'in time' });
+      expect(subjects(await list())[0], 'before the other').to.equal('in time');
+      await late;
+      expect(subjects(await list())[0]).to.equal('late');
+    });
+
+    it('accepts mail to bounce.localhost and complaint.localhost, and reports it to the listener', async () => {
+      await catcher.stop();
+      const listener = await startSmtp();
+      catcher = await startCatcher({ dir, smtpPort: 0, httpPort: 0, returnedMailPort: listener.port });
+      const headers = { 'X-Everpost-Id': returnToken(testKeys, '0198a1b2-0000-7000-8000-000000000001') };
+      await send({ to: 'ann@bounce.localhost', headers }, { to: 'bob@complaint.localhost', headers });
+      const reports = await listener.received(2);
+      const notices = await Promise.all(
+        reports.map(({ to: [to = ''], raw }) => {
+          expect(takesReturnedMail(testKeys, to)).to.equal(true);
+          return readReturnedMail(testKeys, to, raw);
+        }),
+      );
+      const mail = { id: '0198a1b2-0000-7000-8000-000000000001' };
+      expect(notices.flat()).to.deep.include.members([
+        { mail, kind: 'bounce', bounceType: 'Permanent', reason: 'smtp; 550 5.1.1 User unknown' },
+        { mail, kind: 'complaint', reason: 'abuse' },
+      ]);
+      await listener.close();
+    });
+
+    it('are named on the page', async () => {
+      const page = await (await get('/')).text();
+      for (const name of ['refuse', 'policy', 'defer', 'slow', 'bounce', 'complaint'])
+        expect(page).to.contain(`${name}.localhost`);
     });
   });
 
