@@ -31,7 +31,7 @@ export async function sendCampaign(
     requireUnsent(before);
     await requireVerifiedSender(trx, projectId, before.fromEmail);
     await requireSegmentsBeforeSending(trx, before);
-    if (!scheduledFor) await requireCampaignBelowCap(trx, projectId, before.audienceCount ?? 1);
+    if (!scheduledFor) await requireCampaignBelowCap(trx, projectId, audienceCount ?? before.audienceCount);
     // patchAndFetch below changes `before` itself.
     const wasDraft = before.status === 'DRAFT';
     const after = await before.$query(trx).patchAndFetch({

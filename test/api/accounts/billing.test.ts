@@ -281,6 +281,17 @@ describe('billing', () => {
       expect(await project.server.post(`/campaigns/${body.data.id}/send`)).to.have.status(200);
     });
 
+    it('rejects a campaign whose audience has outgrown the cap since it was saved with 402', async () => {
+      await project.server.post('/contacts', { email: 'a@b.co' });
+      const id = await campaign();
+      for (const email of ['c@d.co', 'e@f.co']) await project.server.post('/contacts', { email });
+      await put({ campaigns: 2 });
+      expect(await project.server.post(`/campaigns/${id}/send`)).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
+      expect(await readCampaign(project, id)).to.include({ status: 'DRAFT' });
+      await put({ campaigns: 3 });
+      expect(await project.server.post(`/campaigns/${id}/send`)).to.have.status(200);
+    });
+
     it('mails the managers at 80 % and at the cap, once each per period', async () => {
       const admin = await person(api, { project: project.id, role: 'ADMIN' });
       const member = await person(api, { project: project.id, role: 'MEMBER' });
