@@ -391,7 +391,7 @@ export const fieldTexts: Record<string, string> = {
   result: 'The result.',
   results: 'The result of each case.',
   returnedMail: 'Whether the installation receives returned mail.',
-  revision: 'The revision of the draft; it rises with every change.',
+  revision: 'The revision of the draft; it rises with every change of the draft, the live graph or the trigger.',
   role: 'The role of a member.',
   route: 'The route, as declared.',
   runId: "The id of the run, as Temporal's Web UI shows it.",

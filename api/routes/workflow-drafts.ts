@@ -35,7 +35,7 @@ const ofVersion = { ...params, version: version() };
 const theDraft = answer('The draft.', draftSchema);
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
 const noVersion = missingPart('version of this workflow', noWorkflow, 'WORKFLOW_NOT_FOUND');
-const conflict = failure('The draft was changed meanwhile; `details` has the current one.', 'CONFLICT');
+const conflict = failure('The draft or what is live was changed meanwhile; `details` has the draft.', 'CONFLICT');
 
 export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
   routes('Workflows', [
@@ -167,12 +167,13 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
     route({
       method: 'POST',
       path: '/workflows/:id/versions/:version/restore',
-      summary: 'Make a version the draft, in place of another draft',
+      summary: 'Make a version the draft; to replace the draft of someone else, send its revision',
       access: 'secretKey',
       scope: 'workflows:write',
       params: ofVersion,
-      answers: { 200: theDraft, 404: noVersion },
-      handle: async ({ db, project, settings, params: { id, version: wanted } }) =>
-        ok(presentDraft(await restoreWorkflowVersion(db, project, id, wanted, settings))),
+      body: { expectedRevision: optional(revision()) },
+      answers: { 200: theDraft, 404: noVersion, 409: conflict },
+      handle: async ({ db, project, settings, params: { id, version: wanted }, body }) =>
+        ok(presentDraft(await restoreWorkflowVersion(db, project, id, wanted, body, settings))),
     }),
   ]);

@@ -2061,7 +2061,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a version the draft, in place of another draft */
+        /** Make a version the draft; to replace the draft of someone else, send its revision */
         post: operations["postWorkflowsIdVersionsVersionRestore"];
         delete?: never;
         options?: never;
@@ -20730,7 +20730,7 @@ export interface operations {
                          */
                         baseVersion: number;
                         /**
-                         * @description The revision of the draft; it rises with every change.
+                         * @description The revision of the draft; it rises with every change of the draft, the live graph or the trigger.
                          * @example 1
                          */
                         revision: number;
@@ -21133,7 +21133,7 @@ export interface operations {
                          */
                         baseVersion: number;
                         /**
-                         * @description The revision of the draft; it rises with every change.
+                         * @description The revision of the draft; it rises with every change of the draft, the live graph or the trigger.
                          * @example 1
                          */
                         revision: number;
@@ -21393,7 +21393,7 @@ export interface operations {
                          */
                         baseVersion: number;
                         /**
-                         * @description The revision of the draft; it rises with every change.
+                         * @description The revision of the draft; it rises with every change of the draft, the live graph or the trigger.
                          * @example 1
                          */
                         revision: number;
@@ -22102,7 +22102,22 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expectedRevision": 1
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The revision that the caller knows; another one is 409.
+                     * @example 1
+                     */
+                    expectedRevision?: number;
+                };
+            };
+        };
         responses: {
             /** @description The draft. */
             200: {
@@ -22165,7 +22180,7 @@ export interface operations {
                          */
                         baseVersion: number;
                         /**
-                         * @description The revision of the draft; it rises with every change.
+                         * @description The revision of the draft; it rises with every change of the draft, the live graph or the trigger.
                          * @example 1
                          */
                         revision: number;

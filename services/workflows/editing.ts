@@ -1,5 +1,5 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import type { Workflow } from '../../db/models/workflow.ts';
+import { Workflow } from '../../db/models/workflow.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
@@ -45,3 +45,7 @@ export async function saveChangedGraph(trx: Db, project: ProjectAccess, workflow
     changes: changesOf({ version: workflow.version }, { version }),
   });
 }
+
+/** Makes drafts that were read before stale. */
+export const nextRevision = (trx: Db, { id, draftRevision }: Workflow): PromiseLike<Workflow> =>
+  Workflow.query(trx).patchAndFetchById(id, { draftRevision: draftRevision + 1 });

@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import type { Data } from '../contacts/data.ts';
 import { CIRCLE, isCircle, lastOpenExit, requireConnection } from './connections.ts';
-import { changeWorkflow, editGraph, saveChangedGraph } from './editing.ts';
+import { changeWorkflow, editGraph, nextRevision, saveChangedGraph } from './editing.ts';
 import { asGraph, asStep, type EditedGraph, editedGraph } from './find.ts';
 import { branches } from './graph.ts';
 import { sealStep, showStep } from './sealed-headers.ts';
@@ -85,9 +85,10 @@ export async function updateStep(
       templateId: after.templateId,
       updatedAt: new Date(),
     });
-    // A step's position is not part of the graph, so moving a step makes no version.
+    // Executions do not read a step's position, so moving a step makes no version. Drafts have it.
     const isSameGraph = JSON.stringify(asStep(stored)) === JSON.stringify(asStep(saved));
     if (!isSameGraph) await saveChangedGraph(trx, project, workflow);
+    else if (!isDeepStrictEqual(stored.position, saved.position)) await nextRevision(trx, workflow);
     return showStep(secretKeys, workflow.projectId, saved);
   });
 }

@@ -32,6 +32,8 @@ export async function updateWorkflow(
     if (isEnabling) requireNoViolations((await workflowDetails(trx, after)).faults);
     else if (enabled) requireNoViolations(triggerViolations(after));
     if (allowReentry !== before.allowReentry) await changeReentry(trx, id, allowReentry);
+    const changes = changesOf<Workflow>(before, { name, description, enabled, allowReentry, ...trigger });
+    const isDraftStale = ['triggerType', 'triggerConfig', 'allowReentry'].some((field) => field in changes);
     const updated = await Workflow.query(trx).patchAndFetchById(id, {
       name,
       description,
@@ -39,15 +41,11 @@ export async function updateWorkflow(
       allowReentry,
       ...trigger,
       ...(isEnabling && { validVersion: before.version }),
+      ...(isDraftStale && { draftRevision: before.draftRevision + 1 }),
       updatedAt: new Date(),
     });
     await syncSchedule(trx, before, updated);
-    await recordChange(
-      trx,
-      project,
-      id,
-      changesOf<Workflow>(before, { name, description, enabled, allowReentry, ...trigger }),
-    );
+    await recordChange(trx, project, id, changes);
     return updated;
   });
 }

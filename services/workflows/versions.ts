@@ -11,7 +11,10 @@ import { graphViolations } from './violations.ts';
 /** Limits the cost of an edit, which stores the whole graph, and of every step, which reads it. */
 const MAX_GRAPH_BYTES = 5 * 1024 * 1024;
 
-/** Stores the edited graph as a new version, in the transaction of the edit. New executions use it if it is valid. */
+/**
+ * Stores the edited graph as a new version, in the transaction of the edit. New executions use it if it is valid. A draft
+ * that was read before has an old revision from now on.
+ */
 export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow> {
   const edited = await editedGraph(trx, workflow.id);
   const graph = asGraph(edited);
@@ -21,6 +24,7 @@ export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow
   await insertVersion(trx, { ...workflow, version } as Workflow, withPositions(edited));
   const saved = await Workflow.query(trx).patchAndFetchById(workflow.id, {
     version,
+    draftRevision: workflow.draftRevision + 1,
     validVersion: violations.length === 0 ? version : workflow.validVersion,
     updatedAt: new Date(),
   });

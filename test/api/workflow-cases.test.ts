@@ -123,24 +123,24 @@ describeApi('cases of a workflow', (api) => {
 
   it('run against the draft, or a graph that is given', async () => {
     await add(buys());
-    const { graph } = (await project.server.get(path('/draft'))).body;
+    const { graph, revision } = (await project.server.get(path('/draft'))).body;
     const steps = graph.steps.filter(({ id }: { id: string }) => id !== built.steps.thank);
     const transitions = graph.transitions.filter(
       ({ toStepId }: { toStepId: string }) => toStepId !== built.steps.thank,
     );
     expect((await run({ graph: { steps, transitions } })).body).to.include({ passed: 0, failed: 1 });
     expect((await run()).body).to.include({ passed: 1 });
-    await project.server.put(path('/draft'), { graph: { steps, transitions }, expectedRevision: 0 });
+    await project.server.put(path('/draft'), { graph: { steps, transitions }, expectedRevision: revision });
     expect((await run()).body).to.include({ passed: 0, failed: 1 });
   });
 
   it('stop a publication that requires them, with the failed ones', async () => {
     const { id } = (await add(buys())).body;
-    const { graph } = (await project.server.get(path('/draft'))).body;
+    const { graph, revision } = (await project.server.get(path('/draft'))).body;
     const steps = graph.steps.map((step: { type: string; config: object }) =>
       step.type === 'WAIT_FOR_EVENT' ? { ...step, config: { ...step.config, eventName: 'paid' } } : step,
     );
-    const { body } = await project.server.put(path('/draft'), { graph: { ...graph, steps }, expectedRevision: 0 });
+    const { body } = await project.server.put(path('/draft'), { graph: { ...graph, steps }, expectedRevision: revision });
     const publish = (rest: object) =>
       project.server.post(path('/publish'), { expectedRevision: body.revision, ...rest });
     const refused = await publish({ requireCases: true });

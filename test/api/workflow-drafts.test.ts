@@ -30,12 +30,15 @@ interface DraftStep {
 describeApi('drafts of a workflow', (api) => {
   let project: ApiProject;
   let built: Built;
+  /** Of the workflow before each test. */
+  let revision: number;
 
   before(async () => {
     project = await api.project();
   });
   beforeEach(async () => {
     built = await build(project, { steps: { wait: day, out: exit }, transitions: [['wait', 'out']] });
+    ({ revision } = await draft());
   });
 
   const path = (rest = '/draft', id = built.id) => `/workflows/${id}${rest}`;
@@ -50,8 +53,7 @@ describeApi('drafts of a workflow', (api) => {
   });
   /** Puts a graph as the next revision and publishes it. */
   const publishGraph = async (graph: object, rest: object = {}) => {
-    const { revision } = await draft();
-    const saved = await put({ graph, expectedRevision: revision });
+    const saved = await put({ graph, expectedRevision: (await draft()).revision });
     expect(saved).to.have.status(200);
     return publish({ expectedRevision: saved.body.revision, ...rest });
   };
@@ -66,7 +68,7 @@ describeApi('drafts of a workflow', (api) => {
         changed: false,
         valid: true,
         faults: [],
-        revision: 0,
+        revision,
       });
       expect(answer.body.graph.steps.map(({ id }: DraftStep) => id)).to.have.members(Object.values(built.steps));
       expect(answer.body.graph.steps[0]).to.have.all.keys('id', 'type', 'name', 'position', 'config', 'templateId');
@@ -78,9 +80,9 @@ describeApi('drafts of a workflow', (api) => {
     it('stores a draft with ids of the client, and changes nothing that is live', async () => {
       const before = await whole();
       const graph = lineOf(step('UPDATE_CONTACT', { data: { a: 1 } }), step());
-      const saved = await put({ graph, expectedRevision: 0, allowReentry: true }, project.owner);
+      const saved = await put({ graph, expectedRevision: revision, allowReentry: true }, project.owner);
       expect(saved).to.have.status(200);
-      expect(saved.body).to.deep.include({ revision: 1, changed: true, valid: true, allowReentry: true });
+      expect(saved.body).to.deep.include({ revision: revision + 1, changed: true, valid: true, allowReentry: true });
       expect(saved.body.updatedBy).to.match(/@example\.com$/);
       expect(saved.body.graph.transitions).to.deep.equal(graph.transitions);
       expect(await draft()).to.deep.equal(saved.body);
@@ -89,14 +91,17 @@ describeApi('drafts of a workflow', (api) => {
 
     it('is not changed when it equals the newest version', async () => {
       const { graph } = await draft();
-      expect((await put({ graph, expectedRevision: 0 })).body).to.include({ changed: false, revision: 1 });
+      expect((await put({ graph, expectedRevision: revision })).body).to.include({
+        changed: false,
+        revision: revision + 1,
+      });
     });
 
     it('stores an incomplete graph with all its faults', async () => {
       const [delay, split] = [step('DELAY'), step('DELAY', { amount: 1, unit: 'days' })];
       const hook = step('WEBHOOK', { url: 'http://127.0.0.1/' });
       const transitions = [{ fromStepId: delay.id, toStepId: delay.id, branch: null }];
-      const { body } = await put({ graph: { steps: [delay, split, hook], transitions }, expectedRevision: 0 });
+      const { body } = await put({ graph: { steps: [delay, split, hook], transitions }, expectedRevision: revision });
       expect(body.valid).to.equal(false);
       const of = (id: string) => body.faults.filter(({ stepId }: { stepId: string }) => stepId === id).length;
       expect([of(delay.id), of(hook.id)]).to.deep.equal([2, 1]);
@@ -109,56 +114,97 @@ describeApi('drafts of a workflow', (api) => {
     it('rejects a graph of the wrong shape with 422', async () => {
       const { id } = step();
       const twice = { steps: [step(), { ...step(), id }, { ...step(), id }], transitions: [] };
-      expect(await put({ graph: twice, expectedRevision: 0 })).to.have.validationError('graph.steps.2.id', 'custom');
+      expect(await put({ graph: twice, expectedRevision: revision })).to.have.validationError(
+        'graph.steps.2.id',
+        'custom',
+      );
       const nowhere = { steps: [{ ...step(), id }], transitions: [{ fromStepId: id, toStepId: newId() }] };
-      expect(await put({ graph: nowhere, expectedRevision: 0 })).to.have.validationError(
+      expect(await put({ graph: nowhere, expectedRevision: revision })).to.have.validationError(
         ...(['graph.transitions.0.toStepId', 'custom'] as const),
       );
       const wrong = { steps: [step('DELAY', { amount: 'long' })], transitions: [] };
-      expect(await put({ graph: wrong, expectedRevision: 0 })).to.have.validationError(
+      expect(await put({ graph: wrong, expectedRevision: revision })).to.have.validationError(
         ...(['graph.steps.0.config.amount', 'invalid_type'] as const),
       );
       const unknown = { steps: [step('SHOUT')], transitions: [] };
-      expect(await put({ graph: unknown, expectedRevision: 0 })).to.have.validationError(
+      expect(await put({ graph: unknown, expectedRevision: revision })).to.have.validationError(
         ...(['graph.steps.0.type', 'invalid_enum'] as const),
       );
-      expect((await draft()).revision).to.equal(0);
+      expect((await draft()).revision).to.equal(revision);
     });
 
     it('rejects a second editor with 409 and the current draft', async () => {
       const graph = lineOf(step());
-      await put({ graph, expectedRevision: 0 });
-      const answer = await put({ graph: lineOf(step()), expectedRevision: 0 });
+      await put({ graph, expectedRevision: revision });
+      const answer = await put({ graph: lineOf(step()), expectedRevision: revision });
       expect(answer).to.be.envelope(409, 'CONFLICT');
       expect(answer.body.error.details).to.deep.equal(await draft());
       expect((await draft()).graph.steps[0].id).to.equal(graph.steps[0]?.id);
     });
 
     it('accepts one of two concurrent writes of the same revision', async () => {
-      const answers = await Promise.all([1, 2, 3].map(() => put({ graph: lineOf(step()), expectedRevision: 0 })));
+      const answers = await Promise.all(
+        [1, 2, 3].map(() => put({ graph: lineOf(step()), expectedRevision: revision })),
+      );
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409]);
     });
 
     it('never reuses a revision after the draft is dropped', async () => {
-      await put({ graph: lineOf(step()), expectedRevision: 0 });
+      await put({ graph: lineOf(step()), expectedRevision: revision });
       expect(await project.server.delete(path())).to.have.status(204);
-      const { revision, changed } = await draft();
-      expect(changed).to.equal(false);
-      expect(revision).to.be.greaterThan(1);
-      expect(await put({ graph: lineOf(step()), expectedRevision: 1 })).to.have.status(409);
+      const now = await draft();
+      expect(now.changed).to.equal(false);
+      expect(now.revision).to.be.greaterThan(revision + 1);
+      expect(await put({ graph: lineOf(step()), expectedRevision: revision + 1 })).to.have.status(409);
+    });
+
+    for (const [change, send] of Object.entries({
+      'a step': () => project.server.patch(path(`/steps/${built.steps.wait}`), { config: { amount: 5, unit: 'days' } }),
+      'the position of a step': () =>
+        project.server.patch(path(`/steps/${built.steps.wait}`), { position: { x: 40, y: 40 } }),
+      'a transition': async () => project.server.delete(path(`/transitions/${(await whole()).transitions[0].id}`)),
+      'the trigger': () => project.server.patch(path(''), { triggerType: 'MANUAL', triggerConfig: {} }),
+      're-entry': () => project.server.patch(path(''), { allowReentry: true }),
+    }))
+      it(`rejects a draft that was read before ${change} was changed live with 409`, async () => {
+        const read = await draft();
+        expect((await send()).status).to.be.lessThan(300);
+        const changed = await whole();
+        const answer = await put({ graph: read.graph, expectedRevision: read.revision });
+        expect(answer).to.be.envelope(409, 'CONFLICT');
+        expect(answer.body.error.details).to.deep.equal(await draft());
+        expect(answer.body.error.details.revision).to.be.greaterThan(read.revision);
+        expect(await whole()).to.deep.equal(changed);
+      });
+
+    it('rejects publishing a draft that was read before a live change with 409', async () => {
+      const { body } = await put({ graph: (await draft()).graph, expectedRevision: revision });
+      await project.server.patch(path(''), { triggerType: 'MANUAL', triggerConfig: {} });
+      expect(await publish({ expectedRevision: body.revision })).to.be.envelope(409, 'CONFLICT');
+      expect(await publish({ expectedRevision: (await draft()).revision })).to.have.status(200);
+    });
+
+    it('keeps the revision when the workflow is enabled, disabled or renamed', async () => {
+      for (const change of [{ enabled: true }, { enabled: false }, { name: 'Another name', description: 'Other' }])
+        expect(await project.server.patch(path(''), change)).to.have.status(200);
+      const answer = await project.server.patch(path(`/steps/${built.steps.wait}`), { position: { x: 0, y: 0 } });
+      expect(answer).to.have.status(200);
+      expect((await draft()).revision).to.equal(revision);
     });
 
     it('is a 404 for another project', async () => {
       const stranger = await api.project();
       for (const method of ['get', 'delete'] as const)
         expect(await stranger.server[method](path())).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
-      expect(await stranger.server.put(path(), { graph: lineOf(step()), expectedRevision: 0 })).to.have.status(404);
+      expect(await stranger.server.put(path(), { graph: lineOf(step()), expectedRevision: revision })).to.have.status(
+        404,
+      );
     });
 
     it('shows headers of webhooks and stores them sealed', async () => {
       const headers = { 'x-token': 'secret-token' };
       const graph = lineOf(step('WEBHOOK', { url: 'https://hooks.example/', headers }));
-      const { body } = await put({ graph, expectedRevision: 0 });
+      const { body } = await put({ graph, expectedRevision: revision });
       expect(body.graph.steps[0].config.headers).to.deep.equal(headers);
       expect(await storedDraft(api.db, built.id))
         .to.include('hooks.example')
@@ -209,9 +255,9 @@ describeApi('drafts of a workflow', (api) => {
     });
 
     it('rejects another revision and a missing draft with 409', async () => {
-      expect(await publish({ expectedRevision: 0 })).to.be.envelope(409, 'CONFLICT');
-      await put({ graph: lineOf(step()), expectedRevision: 0 });
-      expect(await publish({ expectedRevision: 0 })).to.be.envelope(409, 'CONFLICT');
+      expect(await publish({ expectedRevision: revision })).to.be.envelope(409, 'CONFLICT');
+      await put({ graph: lineOf(step()), expectedRevision: revision });
+      expect(await publish({ expectedRevision: revision })).to.be.envelope(409, 'CONFLICT');
     });
 
     it('rejects a draft of an older version with 409 until it is rebased, and keeps both changes', async () => {
@@ -219,7 +265,7 @@ describeApi('drafts of a workflow', (api) => {
       const changed = graph.steps.map((one: DraftStep) =>
         one.id === built.steps.wait ? { ...one, config: { amount: 9, unit: 'days' } } : one,
       );
-      const { body } = await put({ graph: { ...graph, steps: changed }, expectedRevision: 0 });
+      const { body } = await put({ graph: { ...graph, steps: changed }, expectedRevision: revision });
       await project.server.patch(path(`/steps/${built.steps.out}`), { name: 'The end' });
       expect(await publish({ expectedRevision: body.revision })).to.be.envelope(409, 'CONFLICT');
       const rebased = await project.server.post(path('/draft/rebase'), {});
@@ -236,7 +282,7 @@ describeApi('drafts of a workflow', (api) => {
     it('publishes trigger and re-entry with the graph', async () => {
       const { graph } = await draft();
       const changes = { triggerType: 'MANUAL', triggerConfig: {}, allowReentry: true };
-      const { body } = await put({ graph, expectedRevision: 0, ...changes });
+      const { body } = await put({ graph, expectedRevision: revision, ...changes });
       expect(body).to.deep.include({ ...changes, changed: true });
       expect(await publish({ expectedRevision: body.revision })).to.have.status(200);
       expect(await whole()).to.include({ triggerType: 'MANUAL', allowReentry: true });
@@ -244,7 +290,7 @@ describeApi('drafts of a workflow', (api) => {
 
     it('counts a template of the draft as missing once it is deleted', async () => {
       const templateId = await makeTemplate(project);
-      const { body } = await put({ graph: lineOf(step('SEND_EMAIL', { templateId })), expectedRevision: 0 });
+      const { body } = await put({ graph: lineOf(step('SEND_EMAIL', { templateId })), expectedRevision: revision });
       expect(body.valid).to.equal(true);
       expect(await project.server.delete(`/templates/${templateId}`)).to.have.status(204);
       expect((await draft()).faults).to.have.length(1);
@@ -373,6 +419,26 @@ describeApi('drafts of a workflow', (api) => {
         expect(answer).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
         expect(answer.body.error.message).to.equal('There is no such version of this workflow in this project.');
       }
+    });
+
+    it('restores over the draft of someone else only with its revision', async () => {
+      const { version } = await whole();
+      await publishGraph(lineOf(step()));
+      const restore = (body?: object, by = project.server) => by.post(path(`/versions/${version}/restore`), body);
+      const read = await draft();
+      expect(await restore({ expectedRevision: read.revision - 1 })).to.be.envelope(409, 'CONFLICT');
+      const graph = lineOf(step('DELAY', { amount: 3, unit: 'days' }), step());
+      const { body: theirs } = await put({ graph, expectedRevision: read.revision }, project.owner);
+      for (const body of [undefined, {}, { expectedRevision: read.revision }]) {
+        const answer = await restore(body);
+        expect(answer).to.be.envelope(409, 'CONFLICT');
+        expect(answer.body.error.details).to.deep.equal(theirs);
+      }
+      expect(await draft()).to.deep.equal(theirs);
+      const own = await restore(undefined, project.owner);
+      expect(own).to.have.status(200);
+      expect(await restore({ expectedRevision: own.body.revision })).to.have.status(200);
+      expect(await restore({ expectedRevision: -1 })).to.have.validationError('expectedRevision', 'too_small');
     });
 
     it('keeps the last 200 published', async () => {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../../../db/connect.ts';
-import { type TriggerConfig, type TriggerType, Workflow } from '../../../db/models/workflow.ts';
+import type { TriggerConfig, TriggerType, Workflow } from '../../../db/models/workflow.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
-import { changeWorkflow } from '../editing.ts';
+import { changeWorkflow, nextRevision } from '../editing.ts';
 import { editedGraph, findWorkflow, withPositions } from '../find.ts';
 import { sealStep, showStep } from '../sealed-headers.ts';
 import type { StepRules } from '../step-config.ts';
@@ -41,13 +41,15 @@ export interface DraftRow {
   graph: DraftGraph;
   updatedAt: Date;
   updatedBy: string | null;
+  /** Null for a key. */
+  updatedById: string | null;
 }
 
 export async function findDraftRow(db: Db, { id, projectId }: Workflow): Promise<DraftRow | undefined> {
   return db('workflowDrafts as d')
     .leftJoin('users as u', 'u.id', 'd.updatedBy')
     .where({ 'd.projectId': projectId, 'd.workflowId': id })
-    .first<DraftRow | undefined>('d.*', 'u.email as updatedBy');
+    .first<DraftRow | undefined>('d.*', 'd.updatedBy as updatedById', 'u.email as updatedBy');
 }
 
 export async function findDraft(db: Db, projectId: string, id: string, rules: StepRules): Promise<WorkflowDraft> {
@@ -96,7 +98,7 @@ export interface DraftInput extends TriggerChange {
   baseVersion?: number | undefined;
 }
 
-/** Stores the draft. A 409 when another one was stored since the caller read it. */
+/** Stores the draft. A 409 when it, or what is live, was changed since the caller read it. */
 export async function putDraft(
   db: Db,
   project: ProjectAccess,
@@ -139,6 +141,9 @@ export const presentedDraft = ({ faults, updatedAt, ...draft }: WorkflowDraft) =
   updatedAt: updatedAt.toISOString(),
 });
 
+/** Who a draft is of: a user, or null for all keys. */
+export const editorOf = (actor: ProjectAccess['actor']): string | null => (actor?.type === 'USER' ? actor.id : null);
+
 /** Stores a draft with open headers under the next revision. */
 export async function storeDraft(
   trx: Db,
@@ -158,7 +163,7 @@ export async function storeDraft(
     allowReentry: own(settings.allowReentry, workflow.allowReentry),
     graph: JSON.stringify(sealed),
     updatedAt: trx.fn.now(),
-    updatedBy: actor?.type === 'USER' ? actor.id : null,
+    updatedBy: editorOf(actor),
   };
   await trx('workflowDrafts')
     .insert({ workflowId: id, projectId, ...values })
@@ -166,9 +171,6 @@ export async function storeDraft(
     .merge(values);
   return draftOf(trx, await nextRevision(trx, workflow), rules);
 }
-
-const nextRevision = (trx: Db, { id, draftRevision }: Workflow): PromiseLike<Workflow> =>
-  Workflow.query(trx).patchAndFetchById(id, { draftRevision: draftRevision + 1 });
 
 export async function dropDraft(db: Db, project: ProjectAccess, id: string): Promise<void> {
   await changeWorkflow(db, project, id, removeDraft);

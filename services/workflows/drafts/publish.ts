@@ -16,7 +16,16 @@ import { stepTypeOf } from '../steps/index.ts';
 import { changeReentry } from '../update.ts';
 import { insertVersion, removeUnusedVersions, saveVersion, storedGraph } from '../versions.ts';
 import { type GraphViolation, requireNoViolations } from '../violations.ts';
-import { type DraftRow, draftConflict, draftOf, findDraft, findDraftRow, removeDraft, settingsOf } from './draft.ts';
+import {
+  type DraftRow,
+  draftConflict,
+  draftOf,
+  editorOf,
+  findDraft,
+  findDraftRow,
+  removeDraft,
+  settingsOf,
+} from './draft.ts';
 import { asRunnable, type DraftGraph, exitKey } from './graph.ts';
 import { activeGroups, finishMoves, refusalOfMove } from './moves.ts';
 
@@ -123,7 +132,7 @@ async function writeVersion(
     ...settings,
     ...{ version, validVersion: version, updatedAt: new Date() },
   });
-  const publishedBy = actor?.type === 'USER' ? actor.id : null;
+  const publishedBy = editorOf(actor);
   await insertVersion(trx, after, graph, { publishedAt: new Date(), publishedBy, note });
   await syncSchedule(trx, before, after);
   await trx.raw(

@@ -10,7 +10,7 @@ import { editedGraph, findWorkflow, withPositions } from '../find.ts';
 import type { Graph } from '../graph.ts';
 import { showStep } from '../sealed-headers.ts';
 import type { StepRules } from '../step-config.ts';
-import { draftConflict, findDraftRow, settingsOf, storeDraft, type WorkflowDraft } from './draft.ts';
+import { draftConflict, editorOf, findDraftRow, settingsOf, storeDraft, type WorkflowDraft } from './draft.ts';
 import { asDraftGraph, type DraftGraph, rebaseGraph } from './graph.ts';
 
 export interface ListedVersion {
@@ -101,17 +101,29 @@ const opened = (keys: SigningKeys, projectId: string, graph: Graph): DraftGraph 
   return { steps: steps.map((step) => showStep(keys, projectId, step)), transitions };
 };
 
-/** Makes a version the draft, in place of another draft. */
+/** Makes a version the draft, in place of one that the caller has read or saved. */
 export async function restoreWorkflowVersion(
   db: Db,
   project: ProjectAccess,
   workflowId: string,
   version: number,
+  { expectedRevision }: { expectedRevision?: number | undefined },
   rules: StepRules,
 ): Promise<WorkflowDraft> {
   return changeWorkflow(db, project, workflowId, async (trx, workflow) => {
-    const { projectId } = workflow;
+    const { projectId, draftRevision } = workflow;
     const row = await requireVersionRow(trx, projectId, workflowId, version);
+    const draft = await findDraftRow(trx, workflow);
+    const isSomeoneElses = draft !== undefined && draft.updatedById !== editorOf(project.actor);
+    if (expectedRevision === undefined ? isSomeoneElses : expectedRevision !== draftRevision)
+      throw await draftConflict(
+        trx,
+        workflow,
+        rules,
+        expectedRevision === undefined
+          ? 'There is a draft of someone else: send its revision as "expectedRevision" to replace it.'
+          : undefined,
+      );
     const settings = settingsOf(workflow, row);
     const graph = opened(rules.secretKeys, projectId, row.graph);
     return storeDraft(trx, project, workflow, { baseVersion: workflow.version, settings, graph }, rules);

@@ -5,12 +5,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
-import type { WorkflowDetail, WorkflowVersion } from '../../api/types.ts';
+import type { WorkflowDetail, WorkflowDraft, WorkflowVersion } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Empty, Loaded, Panel, Placeholder } from '../../ui/page.tsx';
-import { draftKey } from './canvas/use-draft.ts';
+import { draftKey, useDraftQuery } from './canvas/use-draft.ts';
 import { triggerText } from './list.tsx';
 
 const GraphView = lazy(async () => ({ default: (await import('./canvas/graph-view.tsx')).GraphView }));
@@ -20,6 +20,7 @@ export function VersionsTab({ workflow }: { workflow: WorkflowDetail }) {
   const { client, key } = useApi();
   const { id } = workflow;
   const [shown, setShown] = useState<number>();
+  const draft = useDraftQuery(id).data;
   const list = useCursorList<WorkflowVersion>(key('workflow-versions', id), (cursor) =>
     unwrap(client.GET('/workflows/{id}/versions', { params: { path: { id }, query: { limit: 50, cursor } } })),
   );
@@ -37,6 +38,7 @@ export function VersionsTab({ workflow }: { workflow: WorkflowDetail }) {
                   <VersionItem
                     workflow={workflow}
                     version={version}
+                    draft={draft}
                     isShown={shown === version.version}
                     onShow={(isWanted) => setShown(isWanted ? version.version : undefined)}
                   />
@@ -58,11 +60,13 @@ export function VersionsTab({ workflow }: { workflow: WorkflowDetail }) {
 interface VersionItemProps {
   workflow: WorkflowDetail;
   version: WorkflowVersion;
+  /** What a restored version replaces. */
+  draft: WorkflowDraft | undefined;
   isShown: boolean;
   onShow(shown: boolean): void;
 }
 
-function VersionItem({ workflow, version: listed, isShown, onShow }: VersionItemProps) {
+function VersionItem({ workflow, version: listed, draft, isShown, onShow }: VersionItemProps) {
   const { client, key } = useApi();
   const { write } = useRights();
   const cache = useQueryClient();
@@ -70,11 +74,12 @@ function VersionItem({ workflow, version: listed, isShown, onShow }: VersionItem
   const { version, note, publishedAt, publishedBy, activeExecutions } = listed;
   const params = { params: { path: { id: workflow.id, version } } };
   const restore = useAction({
-    run: () => unwrap(client.POST('/workflows/{id}/versions/{version}/restore', params)),
+    run: (expectedRevision: number | undefined) =>
+      unwrap(client.POST('/workflows/{id}/versions/{version}/restore', { ...params, body: { expectedRevision } })),
     done: () => t.canvas.restored(version),
     quiet: true,
-    onDone: (draft) => {
-      cache.setQueryData(key(...draftKey(workflow.id)), draft);
+    onDone: (restored) => {
+      cache.setQueryData(key(...draftKey(workflow.id)), restored);
       void navigate({ search: {} });
     },
   });
@@ -105,9 +110,9 @@ function VersionItem({ workflow, version: listed, isShown, onShow }: VersionItem
               ariaLabel={t.canvas.restoreVersion(version)}
               title={t.canvas.restoreVersion(version)}
               confirm={t.canvas.restore}
-              onConfirm={() => restore.mutateAsync()}
+              onConfirm={() => restore.mutateAsync(draft?.revision)}
             >
-              {t.canvas.restoreText}
+              {draft?.changed ? t.canvas.restoreReplaces(draft.updatedBy ?? t.canvas.someone) : t.canvas.restoreText}
             </ConfirmButton>
           )}
         </Group>

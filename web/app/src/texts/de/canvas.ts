@@ -252,7 +252,9 @@ export const canvas: Texts['canvas'] = {
   hideVersion: (version: number) => `Version ${number(version)} verbergen`,
   restore: 'Wiederherstellen',
   restoreVersion: (version: number) => `Version ${number(version)} wiederherstellen`,
-  restoreText: 'Sie wird zum Entwurf, an Stelle der Änderungen, die noch nicht veröffentlicht sind.',
+  restoreText: 'Sie wird zum Entwurf. Live ist sie erst, wenn Sie sie veröffentlichen.',
+  restoreReplaces: (who: string) =>
+    `Sie wird zum Entwurf und ersetzt unveröffentlichte Änderungen, zuletzt gespeichert von ${who}.`,
   restored: (version: number) => `Version ${number(version)} ist jetzt der Entwurf.`,
   newWorkflow: 'Neuer Workflow',
   create: 'Workflow anlegen',
