@@ -62,6 +62,7 @@ export const publishPreviewSchema = object({
     active: count(),
     canMove: count(),
     cannotMove: list(object({ stepId: uuid(), count: count(), reason: text() })),
+    changes: list(object({ stepId: uuid(), count: count(), keys: list(text()), effect: text() })),
   }),
 });
 

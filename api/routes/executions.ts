@@ -193,7 +193,7 @@ export const executions = routes('Executions', [
   route({
     method: 'POST',
     path: '/workflows/:id/executions/migrate',
-    summary: 'Move active executions to the newest valid version, where it still has their step',
+    summary: 'Move active executions to the newest valid version, where it has their step with the same type',
     access: 'secretKey',
     scope: 'workflows:write',
     params: ofWorkflow,
@@ -209,7 +209,8 @@ export const executions = routes('Executions', [
       ),
       404: noWorkflow,
     },
-    handle: async ({ db, project, params }) => ok(await migrateExecutions(db, project, params.id)),
+    handle: async ({ db, project, settings, params }) =>
+      ok(await migrateExecutions(db, project, params.id, settings.secretKeys)),
   }),
   route({
     method: 'POST',

@@ -2236,7 +2236,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Move active executions to the newest valid version, where it still has their step */
+        /** Move active executions to the newest valid version, where it has their step with the same type */
         post: operations["postWorkflowsIdExecutionsMigrate"];
         delete?: never;
         options?: never;
@@ -18699,7 +18699,7 @@ export interface operations {
                              */
                             description: string;
                             /**
-                             * @description The branches that leave the step.
+                             * @description The branches that leave the step; `next` is the transition without a branch (null).
                              * @example [
                              *       "text"
                              *     ]
@@ -21736,6 +21736,16 @@ export interface operations {
                      *             "count": 1,
                      *             "reason": "text"
                      *           }
+                     *         ],
+                     *         "changes": [
+                     *           {
+                     *             "stepId": "01928c7e-0000-7000-8000-000000000002",
+                     *             "count": 1,
+                     *             "keys": [
+                     *               "text"
+                     *             ],
+                     *             "effect": "text"
+                     *           }
                      *         ]
                      *       }
                      *     }
@@ -21790,6 +21800,28 @@ export interface operations {
                                  * @example text
                                  */
                                 reason: string;
+                            }[];
+                            /** @description What changed: the old and the new values. */
+                            changes: {
+                                /**
+                                 * Format: uuid
+                                 * @description The id of the step.
+                                 * @example 01928c7e-0000-7000-8000-000000000002
+                                 */
+                                stepId: string;
+                                /**
+                                 * @description How many.
+                                 * @example 1
+                                 */
+                                count: number;
+                                /**
+                                 * @example [
+                                 *       "text"
+                                 *     ]
+                                 */
+                                keys: string[];
+                                /** @example text */
+                                effect: string;
                             }[];
                         };
                     };
@@ -25334,10 +25366,7 @@ export interface operations {
                  *             "plan": "pro"
                  *           },
                  *           "at": "2026-11-15T12:00:00.000Z",
-                 *           "after": {
-                 *             "amount": 1,
-                 *             "unit": "seconds"
-                 *           }
+                 *           "after": "2026-11-15T12:00:00.000Z"
                  *         }
                  *       ],
                  *       "graph": {
@@ -25426,19 +25455,27 @@ export interface operations {
                          */
                         data?: Record<string, unknown>;
                         /**
-                         * Format: date-time
                          * @description When it happened.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        at?: string;
+                        at?: string | {
+                            /**
+                             * @description How many units.
+                             * @example 1
+                             */
+                            amount: number;
+                            /**
+                             * @description The unit of time.
+                             * @example seconds
+                             * @enum {string}
+                             */
+                            unit: "seconds" | "minutes" | "hours" | "days" | "weeks" | "months";
+                        } | number;
                         /**
                          * @description The value after the change.
-                         * @example {
-                         *       "amount": 1,
-                         *       "unit": "seconds"
-                         *     }
+                         * @example 2026-11-15T12:00:00.000Z
                          */
-                        after?: {
+                        after?: string | {
                             /**
                              * @description How many units.
                              * @example 1
@@ -26012,7 +26049,7 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string | null;
+                        from?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -26035,17 +26072,17 @@ export interface operations {
                          * @description What the mail was sent by.
                          * @example text
                          */
-                        sourceType: string;
+                        sourceType?: string;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string | null;
+                        subject?: string | null;
                         /**
                          * @description The Message-ID header of the mail.
                          * @example text
                          */
-                        messageId: string | null;
+                        messageId?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -26063,7 +26100,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -26165,7 +26202,7 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string | null;
+                        from?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -26188,17 +26225,17 @@ export interface operations {
                          * @description What the mail was sent by.
                          * @example text
                          */
-                        sourceType: string;
+                        sourceType?: string;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string | null;
+                        subject?: string | null;
                         /**
                          * @description The Message-ID header of the mail.
                          * @example text
                          */
-                        messageId: string | null;
+                        messageId?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -26216,7 +26253,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -26323,7 +26360,7 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string | null;
+                        from?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -26346,17 +26383,17 @@ export interface operations {
                          * @description What the mail was sent by.
                          * @example text
                          */
-                        sourceType: string;
+                        sourceType?: string;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string | null;
+                        subject?: string | null;
                         /**
                          * @description The Message-ID header of the mail.
                          * @example text
                          */
-                        messageId: string | null;
+                        messageId?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -26374,7 +26411,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -26482,7 +26519,7 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string | null;
+                        from?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -26505,17 +26542,17 @@ export interface operations {
                          * @description What the mail was sent by.
                          * @example text
                          */
-                        sourceType: string;
+                        sourceType?: string;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string | null;
+                        subject?: string | null;
                         /**
                          * @description The Message-ID header of the mail.
                          * @example text
                          */
-                        messageId: string | null;
+                        messageId?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -26533,7 +26570,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -26636,7 +26673,7 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string | null;
+                        from?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -26659,17 +26696,17 @@ export interface operations {
                          * @description What the mail was sent by.
                          * @example text
                          */
-                        sourceType: string;
+                        sourceType?: string;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string | null;
+                        subject?: string | null;
                         /**
                          * @description The Message-ID header of the mail.
                          * @example text
                          */
-                        messageId: string | null;
+                        messageId?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -26687,7 +26724,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -26789,7 +26826,7 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string | null;
+                        from?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -26812,17 +26849,17 @@ export interface operations {
                          * @description What the mail was sent by.
                          * @example text
                          */
-                        sourceType: string;
+                        sourceType?: string;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string | null;
+                        subject?: string | null;
                         /**
                          * @description The Message-ID header of the mail.
                          * @example text
                          */
-                        messageId: string | null;
+                        messageId?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -26840,7 +26877,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -26943,7 +26980,7 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string | null;
+                        from?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -26966,17 +27003,17 @@ export interface operations {
                          * @description What the mail was sent by.
                          * @example text
                          */
-                        sourceType: string;
+                        sourceType?: string;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string | null;
+                        subject?: string | null;
                         /**
                          * @description The Message-ID header of the mail.
                          * @example text
                          */
-                        messageId: string | null;
+                        messageId?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -26994,7 +27031,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -27097,7 +27134,7 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string | null;
+                        from?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the template.
@@ -27120,17 +27157,17 @@ export interface operations {
                          * @description What the mail was sent by.
                          * @example text
                          */
-                        sourceType: string;
+                        sourceType?: string;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string | null;
+                        subject?: string | null;
                         /**
                          * @description The Message-ID header of the mail.
                          * @example text
                          */
-                        messageId: string | null;
+                        messageId?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -27148,7 +27185,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -27246,31 +27283,31 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string;
+                        email?: string;
                         /**
                          * @description Whether the contact is subscribed.
                          * @example true
                          */
-                        subscribed: boolean;
+                        subscribed?: boolean;
                         /**
                          * @description The content: custom fields of a contact, values of an event, or the items of a list.
                          * @example {
                          *       "plan": "pro"
                          *     }
                          */
-                        data: Record<string, unknown>;
+                        data?: Record<string, unknown>;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /**
                          * @description Where the step is drawn; of a webhook, its place in the order of the project.
                          * @example 1
@@ -27362,31 +27399,31 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string;
+                        email?: string;
                         /**
                          * @description Whether the contact is subscribed.
                          * @example true
                          */
-                        subscribed: boolean;
+                        subscribed?: boolean;
                         /**
                          * @description The content: custom fields of a contact, values of an event, or the items of a list.
                          * @example {
                          *       "plan": "pro"
                          *     }
                          */
-                        data: Record<string, unknown>;
+                        data?: Record<string, unknown>;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /**
                          * @description Where the step is drawn; of a webhook, its place in the order of the project.
                          * @example 1
@@ -27554,26 +27591,26 @@ export interface operations {
                          * @description Whether the contact is subscribed.
                          * @example true
                          */
-                        subscribed: boolean;
+                        subscribed?: boolean;
                         /**
                          * @description The content: custom fields of a contact, values of an event, or the items of a list.
                          * @example {
                          *       "plan": "pro"
                          *     }
                          */
-                        data: Record<string, unknown>;
+                        data?: Record<string, unknown>;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -27591,7 +27628,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -27692,26 +27729,26 @@ export interface operations {
                          * @description Whether the contact is subscribed.
                          * @example true
                          */
-                        subscribed: boolean;
+                        subscribed?: boolean;
                         /**
                          * @description The content: custom fields of a contact, values of an event, or the items of a list.
                          * @example {
                          *       "plan": "pro"
                          *     }
                          */
-                        data: Record<string, unknown>;
+                        data?: Record<string, unknown>;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -27729,7 +27766,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -27874,17 +27911,17 @@ export interface operations {
                          * @description The name.
                          * @example Spring news
                          */
-                        name: string;
+                        name?: string;
                         /**
                          * @description A text for people.
                          * @example text
                          */
-                        description: string | null;
+                        description?: string | null;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string;
+                        subject?: string;
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
@@ -27892,24 +27929,24 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string;
+                        from?: string;
                         /**
                          * @description The name of the sender.
                          * @example text
                          */
-                        fromName: string | null;
+                        fromName?: string | null;
                         /**
                          * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /**
                          * @description The type.
                          * @example TRANSACTIONAL
                          * @enum {string}
                          */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /**
                          * @description The state.
                          * @example DRAFT
@@ -27931,13 +27968,13 @@ export interface operations {
                          * @example ALL
                          * @enum {string}
                          */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /**
                          * Format: uuid
                          * @description The id of the segment.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -27961,100 +27998,100 @@ export interface operations {
                          * @description The id of the template.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        templateId: string | null;
+                        templateId?: string | null;
                         /**
                          * @description The most mails a minute; null: no limit.
                          * @example 1
                          */
-                        ratePerMinute: number | null;
+                        ratePerMinute?: number | null;
                         /**
                          * Format: date-time
                          * @description When it is to be sent, in ISO 8601.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        scheduledFor: string | null;
+                        scheduledFor?: string | null;
                         /**
                          * @description How many contacts get or got the campaign; before it is sent, how many would get it now.
                          * @example 1
                          */
-                        totalRecipients: number;
+                        totalRecipients?: number;
                         /**
                          * @description Recipients whose mail is still to be sent.
                          * @example 1
                          */
-                        pendingCount: number;
+                        pendingCount?: number;
                         /**
                          * @description Mails that were sent.
                          * @example 1
                          */
-                        sentCount: number;
+                        sentCount?: number;
                         /**
                          * @description Recipients whose mail failed.
                          * @example 1
                          */
-                        failedCount: number;
+                        failedCount?: number;
                         /**
                          * @description Recipients that were skipped, because they may not get the mail.
                          * @example 1
                          */
-                        skippedCount: number;
+                        skippedCount?: number;
                         /**
                          * @description Recipients that get no mail because the campaign was cancelled.
                          * @example 1
                          */
-                        cancelledCount: number;
+                        cancelledCount?: number;
                         /**
                          * @description Recipients of whose mail it is not known whether it was sent.
                          * @example 1
                          */
-                        unknownCount: number;
+                        unknownCount?: number;
                         /**
                          * @description Mails that were delivered.
                          * @example 1
                          */
-                        deliveredCount: number;
+                        deliveredCount?: number;
                         /**
                          * @description Mails that were opened.
                          * @example 1
                          */
-                        openedCount: number;
+                        openedCount?: number;
                         /**
                          * @description Mails in which a link was clicked.
                          * @example 1
                          */
-                        clickedCount: number;
+                        clickedCount?: number;
                         /**
                          * @description Mails that a person opened.
                          * @example 1
                          */
-                        humanOpenedCount: number;
+                        humanOpenedCount?: number;
                         /**
                          * @description Mails in which a person clicked a link.
                          * @example 1
                          */
-                        humanClickedCount: number;
+                        humanClickedCount?: number;
                         /**
                          * @description Mails that bounced.
                          * @example 1
                          */
-                        bouncedCount: number;
+                        bouncedCount?: number;
                         /**
                          * @description Mails about which the recipient complained.
                          * @example 1
                          */
-                        complainedCount: number;
+                        complainedCount?: number;
                         /**
                          * @description Recipients who unsubscribed by this mail.
                          * @example 1
                          */
-                        unsubscribedCount: number;
+                        unsubscribedCount?: number;
                         /**
                          * @description The estimated time until the campaign has been sent, in seconds.
                          * @example 1
                          */
-                        estimatedSecondsLeft: number | null;
+                        estimatedSecondsLeft?: number | null;
                         /** @description Recipient domains that get less mail at the moment. */
-                        slowedDomains: {
+                        slowedDomains?: {
                             /**
                              * @description The name of the domain.
                              * @example example.com
@@ -28071,7 +28108,7 @@ export interface operations {
                          * @description The id of the project.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        projectId: string;
+                        projectId?: string;
                         /**
                          * Format: date-time
                          * @description When it was sent.
@@ -28083,7 +28120,7 @@ export interface operations {
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
@@ -28228,17 +28265,17 @@ export interface operations {
                          * @description The name.
                          * @example Spring news
                          */
-                        name: string;
+                        name?: string;
                         /**
                          * @description A text for people.
                          * @example text
                          */
-                        description: string | null;
+                        description?: string | null;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string;
+                        subject?: string;
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
@@ -28246,24 +28283,24 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string;
+                        from?: string;
                         /**
                          * @description The name of the sender.
                          * @example text
                          */
-                        fromName: string | null;
+                        fromName?: string | null;
                         /**
                          * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /**
                          * @description The type.
                          * @example TRANSACTIONAL
                          * @enum {string}
                          */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /**
                          * @description The state.
                          * @example DRAFT
@@ -28285,13 +28322,13 @@ export interface operations {
                          * @example ALL
                          * @enum {string}
                          */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /**
                          * Format: uuid
                          * @description The id of the segment.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -28315,100 +28352,100 @@ export interface operations {
                          * @description The id of the template.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        templateId: string | null;
+                        templateId?: string | null;
                         /**
                          * @description The most mails a minute; null: no limit.
                          * @example 1
                          */
-                        ratePerMinute: number | null;
+                        ratePerMinute?: number | null;
                         /**
                          * Format: date-time
                          * @description When it is to be sent, in ISO 8601.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        scheduledFor: string | null;
+                        scheduledFor?: string | null;
                         /**
                          * @description How many contacts get or got the campaign; before it is sent, how many would get it now.
                          * @example 1
                          */
-                        totalRecipients: number;
+                        totalRecipients?: number;
                         /**
                          * @description Recipients whose mail is still to be sent.
                          * @example 1
                          */
-                        pendingCount: number;
+                        pendingCount?: number;
                         /**
                          * @description Mails that were sent.
                          * @example 1
                          */
-                        sentCount: number;
+                        sentCount?: number;
                         /**
                          * @description Recipients whose mail failed.
                          * @example 1
                          */
-                        failedCount: number;
+                        failedCount?: number;
                         /**
                          * @description Recipients that were skipped, because they may not get the mail.
                          * @example 1
                          */
-                        skippedCount: number;
+                        skippedCount?: number;
                         /**
                          * @description Recipients that get no mail because the campaign was cancelled.
                          * @example 1
                          */
-                        cancelledCount: number;
+                        cancelledCount?: number;
                         /**
                          * @description Recipients of whose mail it is not known whether it was sent.
                          * @example 1
                          */
-                        unknownCount: number;
+                        unknownCount?: number;
                         /**
                          * @description Mails that were delivered.
                          * @example 1
                          */
-                        deliveredCount: number;
+                        deliveredCount?: number;
                         /**
                          * @description Mails that were opened.
                          * @example 1
                          */
-                        openedCount: number;
+                        openedCount?: number;
                         /**
                          * @description Mails in which a link was clicked.
                          * @example 1
                          */
-                        clickedCount: number;
+                        clickedCount?: number;
                         /**
                          * @description Mails that a person opened.
                          * @example 1
                          */
-                        humanOpenedCount: number;
+                        humanOpenedCount?: number;
                         /**
                          * @description Mails in which a person clicked a link.
                          * @example 1
                          */
-                        humanClickedCount: number;
+                        humanClickedCount?: number;
                         /**
                          * @description Mails that bounced.
                          * @example 1
                          */
-                        bouncedCount: number;
+                        bouncedCount?: number;
                         /**
                          * @description Mails about which the recipient complained.
                          * @example 1
                          */
-                        complainedCount: number;
+                        complainedCount?: number;
                         /**
                          * @description Recipients who unsubscribed by this mail.
                          * @example 1
                          */
-                        unsubscribedCount: number;
+                        unsubscribedCount?: number;
                         /**
                          * @description The estimated time until the campaign has been sent, in seconds.
                          * @example 1
                          */
-                        estimatedSecondsLeft: number | null;
+                        estimatedSecondsLeft?: number | null;
                         /** @description Recipient domains that get less mail at the moment. */
-                        slowedDomains: {
+                        slowedDomains?: {
                             /**
                              * @description The name of the domain.
                              * @example example.com
@@ -28425,7 +28462,7 @@ export interface operations {
                          * @description The id of the project.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        projectId: string;
+                        projectId?: string;
                         /**
                          * Format: date-time
                          * @description When it was sent.
@@ -28437,7 +28474,7 @@ export interface operations {
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
@@ -28582,17 +28619,17 @@ export interface operations {
                          * @description The name.
                          * @example Spring news
                          */
-                        name: string;
+                        name?: string;
                         /**
                          * @description A text for people.
                          * @example text
                          */
-                        description: string | null;
+                        description?: string | null;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string;
+                        subject?: string;
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
@@ -28600,24 +28637,24 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string;
+                        from?: string;
                         /**
                          * @description The name of the sender.
                          * @example text
                          */
-                        fromName: string | null;
+                        fromName?: string | null;
                         /**
                          * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /**
                          * @description The type.
                          * @example TRANSACTIONAL
                          * @enum {string}
                          */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /**
                          * @description The state.
                          * @example DRAFT
@@ -28639,13 +28676,13 @@ export interface operations {
                          * @example ALL
                          * @enum {string}
                          */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /**
                          * Format: uuid
                          * @description The id of the segment.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -28669,100 +28706,100 @@ export interface operations {
                          * @description The id of the template.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        templateId: string | null;
+                        templateId?: string | null;
                         /**
                          * @description The most mails a minute; null: no limit.
                          * @example 1
                          */
-                        ratePerMinute: number | null;
+                        ratePerMinute?: number | null;
                         /**
                          * Format: date-time
                          * @description When it is to be sent, in ISO 8601.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        scheduledFor: string | null;
+                        scheduledFor?: string | null;
                         /**
                          * @description How many contacts get or got the campaign; before it is sent, how many would get it now.
                          * @example 1
                          */
-                        totalRecipients: number;
+                        totalRecipients?: number;
                         /**
                          * @description Recipients whose mail is still to be sent.
                          * @example 1
                          */
-                        pendingCount: number;
+                        pendingCount?: number;
                         /**
                          * @description Mails that were sent.
                          * @example 1
                          */
-                        sentCount: number;
+                        sentCount?: number;
                         /**
                          * @description Recipients whose mail failed.
                          * @example 1
                          */
-                        failedCount: number;
+                        failedCount?: number;
                         /**
                          * @description Recipients that were skipped, because they may not get the mail.
                          * @example 1
                          */
-                        skippedCount: number;
+                        skippedCount?: number;
                         /**
                          * @description Recipients that get no mail because the campaign was cancelled.
                          * @example 1
                          */
-                        cancelledCount: number;
+                        cancelledCount?: number;
                         /**
                          * @description Recipients of whose mail it is not known whether it was sent.
                          * @example 1
                          */
-                        unknownCount: number;
+                        unknownCount?: number;
                         /**
                          * @description Mails that were delivered.
                          * @example 1
                          */
-                        deliveredCount: number;
+                        deliveredCount?: number;
                         /**
                          * @description Mails that were opened.
                          * @example 1
                          */
-                        openedCount: number;
+                        openedCount?: number;
                         /**
                          * @description Mails in which a link was clicked.
                          * @example 1
                          */
-                        clickedCount: number;
+                        clickedCount?: number;
                         /**
                          * @description Mails that a person opened.
                          * @example 1
                          */
-                        humanOpenedCount: number;
+                        humanOpenedCount?: number;
                         /**
                          * @description Mails in which a person clicked a link.
                          * @example 1
                          */
-                        humanClickedCount: number;
+                        humanClickedCount?: number;
                         /**
                          * @description Mails that bounced.
                          * @example 1
                          */
-                        bouncedCount: number;
+                        bouncedCount?: number;
                         /**
                          * @description Mails about which the recipient complained.
                          * @example 1
                          */
-                        complainedCount: number;
+                        complainedCount?: number;
                         /**
                          * @description Recipients who unsubscribed by this mail.
                          * @example 1
                          */
-                        unsubscribedCount: number;
+                        unsubscribedCount?: number;
                         /**
                          * @description The estimated time until the campaign has been sent, in seconds.
                          * @example 1
                          */
-                        estimatedSecondsLeft: number | null;
+                        estimatedSecondsLeft?: number | null;
                         /** @description Recipient domains that get less mail at the moment. */
-                        slowedDomains: {
+                        slowedDomains?: {
                             /**
                              * @description The name of the domain.
                              * @example example.com
@@ -28779,7 +28816,7 @@ export interface operations {
                          * @description The id of the project.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        projectId: string;
+                        projectId?: string;
                         /**
                          * Format: date-time
                          * @description When it was sent.
@@ -28791,7 +28828,7 @@ export interface operations {
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
@@ -28936,17 +28973,17 @@ export interface operations {
                          * @description The name.
                          * @example Spring news
                          */
-                        name: string;
+                        name?: string;
                         /**
                          * @description A text for people.
                          * @example text
                          */
-                        description: string | null;
+                        description?: string | null;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string;
+                        subject?: string;
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
@@ -28954,24 +28991,24 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string;
+                        from?: string;
                         /**
                          * @description The name of the sender.
                          * @example text
                          */
-                        fromName: string | null;
+                        fromName?: string | null;
                         /**
                          * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /**
                          * @description The type.
                          * @example TRANSACTIONAL
                          * @enum {string}
                          */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /**
                          * @description The state.
                          * @example DRAFT
@@ -28993,13 +29030,13 @@ export interface operations {
                          * @example ALL
                          * @enum {string}
                          */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /**
                          * Format: uuid
                          * @description The id of the segment.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -29023,100 +29060,100 @@ export interface operations {
                          * @description The id of the template.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        templateId: string | null;
+                        templateId?: string | null;
                         /**
                          * @description The most mails a minute; null: no limit.
                          * @example 1
                          */
-                        ratePerMinute: number | null;
+                        ratePerMinute?: number | null;
                         /**
                          * Format: date-time
                          * @description When it is to be sent, in ISO 8601.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        scheduledFor: string | null;
+                        scheduledFor?: string | null;
                         /**
                          * @description How many contacts get or got the campaign; before it is sent, how many would get it now.
                          * @example 1
                          */
-                        totalRecipients: number;
+                        totalRecipients?: number;
                         /**
                          * @description Recipients whose mail is still to be sent.
                          * @example 1
                          */
-                        pendingCount: number;
+                        pendingCount?: number;
                         /**
                          * @description Mails that were sent.
                          * @example 1
                          */
-                        sentCount: number;
+                        sentCount?: number;
                         /**
                          * @description Recipients whose mail failed.
                          * @example 1
                          */
-                        failedCount: number;
+                        failedCount?: number;
                         /**
                          * @description Recipients that were skipped, because they may not get the mail.
                          * @example 1
                          */
-                        skippedCount: number;
+                        skippedCount?: number;
                         /**
                          * @description Recipients that get no mail because the campaign was cancelled.
                          * @example 1
                          */
-                        cancelledCount: number;
+                        cancelledCount?: number;
                         /**
                          * @description Recipients of whose mail it is not known whether it was sent.
                          * @example 1
                          */
-                        unknownCount: number;
+                        unknownCount?: number;
                         /**
                          * @description Mails that were delivered.
                          * @example 1
                          */
-                        deliveredCount: number;
+                        deliveredCount?: number;
                         /**
                          * @description Mails that were opened.
                          * @example 1
                          */
-                        openedCount: number;
+                        openedCount?: number;
                         /**
                          * @description Mails in which a link was clicked.
                          * @example 1
                          */
-                        clickedCount: number;
+                        clickedCount?: number;
                         /**
                          * @description Mails that a person opened.
                          * @example 1
                          */
-                        humanOpenedCount: number;
+                        humanOpenedCount?: number;
                         /**
                          * @description Mails in which a person clicked a link.
                          * @example 1
                          */
-                        humanClickedCount: number;
+                        humanClickedCount?: number;
                         /**
                          * @description Mails that bounced.
                          * @example 1
                          */
-                        bouncedCount: number;
+                        bouncedCount?: number;
                         /**
                          * @description Mails about which the recipient complained.
                          * @example 1
                          */
-                        complainedCount: number;
+                        complainedCount?: number;
                         /**
                          * @description Recipients who unsubscribed by this mail.
                          * @example 1
                          */
-                        unsubscribedCount: number;
+                        unsubscribedCount?: number;
                         /**
                          * @description The estimated time until the campaign has been sent, in seconds.
                          * @example 1
                          */
-                        estimatedSecondsLeft: number | null;
+                        estimatedSecondsLeft?: number | null;
                         /** @description Recipient domains that get less mail at the moment. */
-                        slowedDomains: {
+                        slowedDomains?: {
                             /**
                              * @description The name of the domain.
                              * @example example.com
@@ -29133,7 +29170,7 @@ export interface operations {
                          * @description The id of the project.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        projectId: string;
+                        projectId?: string;
                         /**
                          * Format: date-time
                          * @description When it was sent.
@@ -29145,7 +29182,7 @@ export interface operations {
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
@@ -29290,17 +29327,17 @@ export interface operations {
                          * @description The name.
                          * @example Spring news
                          */
-                        name: string;
+                        name?: string;
                         /**
                          * @description A text for people.
                          * @example text
                          */
-                        description: string | null;
+                        description?: string | null;
                         /**
                          * @description The subject, a single line of at most 998 characters.
                          * @example Hello
                          */
-                        subject: string;
+                        subject?: string;
                         /** @description The HTML body. Variables such as `{{name ?? "there"}}` are filled in. */
                         body?: unknown;
                         /**
@@ -29308,24 +29345,24 @@ export interface operations {
                          * @description The sender: an address on a verified domain, or `{ name, email }`.
                          * @example ann@example.com
                          */
-                        from: string;
+                        from?: string;
                         /**
                          * @description The name of the sender.
                          * @example text
                          */
-                        fromName: string | null;
+                        fromName?: string | null;
                         /**
                          * Format: idn-email
                          * @description The address for replies.
                          * @example ann@example.com
                          */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /**
                          * @description The type.
                          * @example TRANSACTIONAL
                          * @enum {string}
                          */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /**
                          * @description The state.
                          * @example DRAFT
@@ -29347,13 +29384,13 @@ export interface operations {
                          * @example ALL
                          * @enum {string}
                          */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /**
                          * Format: uuid
                          * @description The id of the segment.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -29377,100 +29414,100 @@ export interface operations {
                          * @description The id of the template.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        templateId: string | null;
+                        templateId?: string | null;
                         /**
                          * @description The most mails a minute; null: no limit.
                          * @example 1
                          */
-                        ratePerMinute: number | null;
+                        ratePerMinute?: number | null;
                         /**
                          * Format: date-time
                          * @description When it is to be sent, in ISO 8601.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        scheduledFor: string | null;
+                        scheduledFor?: string | null;
                         /**
                          * @description How many contacts get or got the campaign; before it is sent, how many would get it now.
                          * @example 1
                          */
-                        totalRecipients: number;
+                        totalRecipients?: number;
                         /**
                          * @description Recipients whose mail is still to be sent.
                          * @example 1
                          */
-                        pendingCount: number;
+                        pendingCount?: number;
                         /**
                          * @description Mails that were sent.
                          * @example 1
                          */
-                        sentCount: number;
+                        sentCount?: number;
                         /**
                          * @description Recipients whose mail failed.
                          * @example 1
                          */
-                        failedCount: number;
+                        failedCount?: number;
                         /**
                          * @description Recipients that were skipped, because they may not get the mail.
                          * @example 1
                          */
-                        skippedCount: number;
+                        skippedCount?: number;
                         /**
                          * @description Recipients that get no mail because the campaign was cancelled.
                          * @example 1
                          */
-                        cancelledCount: number;
+                        cancelledCount?: number;
                         /**
                          * @description Recipients of whose mail it is not known whether it was sent.
                          * @example 1
                          */
-                        unknownCount: number;
+                        unknownCount?: number;
                         /**
                          * @description Mails that were delivered.
                          * @example 1
                          */
-                        deliveredCount: number;
+                        deliveredCount?: number;
                         /**
                          * @description Mails that were opened.
                          * @example 1
                          */
-                        openedCount: number;
+                        openedCount?: number;
                         /**
                          * @description Mails in which a link was clicked.
                          * @example 1
                          */
-                        clickedCount: number;
+                        clickedCount?: number;
                         /**
                          * @description Mails that a person opened.
                          * @example 1
                          */
-                        humanOpenedCount: number;
+                        humanOpenedCount?: number;
                         /**
                          * @description Mails in which a person clicked a link.
                          * @example 1
                          */
-                        humanClickedCount: number;
+                        humanClickedCount?: number;
                         /**
                          * @description Mails that bounced.
                          * @example 1
                          */
-                        bouncedCount: number;
+                        bouncedCount?: number;
                         /**
                          * @description Mails about which the recipient complained.
                          * @example 1
                          */
-                        complainedCount: number;
+                        complainedCount?: number;
                         /**
                          * @description Recipients who unsubscribed by this mail.
                          * @example 1
                          */
-                        unsubscribedCount: number;
+                        unsubscribedCount?: number;
                         /**
                          * @description The estimated time until the campaign has been sent, in seconds.
                          * @example 1
                          */
-                        estimatedSecondsLeft: number | null;
+                        estimatedSecondsLeft?: number | null;
                         /** @description Recipient domains that get less mail at the moment. */
-                        slowedDomains: {
+                        slowedDomains?: {
                             /**
                              * @description The name of the domain.
                              * @example example.com
@@ -29487,7 +29524,7 @@ export interface operations {
                          * @description The id of the project.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        projectId: string;
+                        projectId?: string;
                         /**
                          * Format: date-time
                          * @description When it was sent.
@@ -29499,7 +29536,7 @@ export interface operations {
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
@@ -29627,48 +29664,48 @@ export interface operations {
                          * @description The id of the step where the execution is.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        currentStepId: string | null;
+                        currentStepId?: string | null;
                         /**
                          * @description Why the execution ended early.
                          * @example text
                          */
-                        exitReason: string | null;
+                        exitReason?: string | null;
                         /**
                          * @description What went wrong.
                          * @example text
                          */
-                        error: string | null;
+                        error?: string | null;
                         /**
                          * @description Variables of this execution.
                          * @example {
                          *       "orderId": "4711"
                          *     }
                          */
-                        context: Record<string, unknown>;
+                        context?: Record<string, unknown>;
                         /**
                          * Format: date-time
                          * @description When it started.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        startedAt: string;
+                        startedAt?: string;
                         /**
                          * Format: date-time
                          * @description When it ended.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        completedAt: string | null;
+                        completedAt?: string | null;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /**
                          * @description Where the step is drawn; of a webhook, its place in the order of the project.
                          * @example 1
@@ -29790,48 +29827,48 @@ export interface operations {
                          * @description The id of the step where the execution is.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        currentStepId: string | null;
+                        currentStepId?: string | null;
                         /**
                          * @description Why the execution ended early.
                          * @example text
                          */
-                        exitReason: string | null;
+                        exitReason?: string | null;
                         /**
                          * @description What went wrong.
                          * @example text
                          */
-                        error: string | null;
+                        error?: string | null;
                         /**
                          * @description Variables of this execution.
                          * @example {
                          *       "orderId": "4711"
                          *     }
                          */
-                        context: Record<string, unknown>;
+                        context?: Record<string, unknown>;
                         /**
                          * Format: date-time
                          * @description When it started.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        startedAt: string;
+                        startedAt?: string;
                         /**
                          * Format: date-time
                          * @description When it ended.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        completedAt: string | null;
+                        completedAt?: string | null;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /**
                          * @description Where the step is drawn; of a webhook, its place in the order of the project.
                          * @example 1
@@ -29953,48 +29990,48 @@ export interface operations {
                          * @description The id of the step where the execution is.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        currentStepId: string | null;
+                        currentStepId?: string | null;
                         /**
                          * @description Why the execution ended early.
                          * @example text
                          */
-                        exitReason: string | null;
+                        exitReason?: string | null;
                         /**
                          * @description What went wrong.
                          * @example text
                          */
-                        error: string | null;
+                        error?: string | null;
                         /**
                          * @description Variables of this execution.
                          * @example {
                          *       "orderId": "4711"
                          *     }
                          */
-                        context: Record<string, unknown>;
+                        context?: Record<string, unknown>;
                         /**
                          * Format: date-time
                          * @description When it started.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        startedAt: string;
+                        startedAt?: string;
                         /**
                          * Format: date-time
                          * @description When it ended.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        completedAt: string | null;
+                        completedAt?: string | null;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /**
                          * @description Where the step is drawn; of a webhook, its place in the order of the project.
                          * @example 1
@@ -30116,48 +30153,48 @@ export interface operations {
                          * @description The id of the step where the execution is.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        currentStepId: string | null;
+                        currentStepId?: string | null;
                         /**
                          * @description Why the execution ended early.
                          * @example text
                          */
-                        exitReason: string | null;
+                        exitReason?: string | null;
                         /**
                          * @description What went wrong.
                          * @example text
                          */
-                        error: string | null;
+                        error?: string | null;
                         /**
                          * @description Variables of this execution.
                          * @example {
                          *       "orderId": "4711"
                          *     }
                          */
-                        context: Record<string, unknown>;
+                        context?: Record<string, unknown>;
                         /**
                          * Format: date-time
                          * @description When it started.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        startedAt: string;
+                        startedAt?: string;
                         /**
                          * Format: date-time
                          * @description When it ended.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        completedAt: string | null;
+                        completedAt?: string | null;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /**
                          * @description Where the step is drawn; of a webhook, its place in the order of the project.
                          * @example 1
@@ -30267,9 +30304,9 @@ export interface operations {
                          * @description Whether another project has verified the same domain.
                          * @example true
                          */
-                        conflict: boolean;
+                        conflict?: boolean;
                         /** @description The DNS records to publish. */
-                        records: {
+                        records?: {
                             /**
                              * @description What the DNS record is for.
                              * @example DKIM
@@ -30330,19 +30367,19 @@ export interface operations {
                          * @description When the DNS records were last checked.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        lastCheckedAt: string | null;
+                        lastCheckedAt?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        projectId: string;
+                        projectId?: string;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
@@ -30458,9 +30495,9 @@ export interface operations {
                          * @description Whether another project has verified the same domain.
                          * @example true
                          */
-                        conflict: boolean;
+                        conflict?: boolean;
                         /** @description The DNS records to publish. */
-                        records: {
+                        records?: {
                             /**
                              * @description What the DNS record is for.
                              * @example DKIM
@@ -30521,19 +30558,19 @@ export interface operations {
                          * @description When the DNS records were last checked.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        lastCheckedAt: string | null;
+                        lastCheckedAt?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
                          * @example 01928c7e-0000-7000-8000-000000000002
                          */
-                        projectId: string;
+                        projectId?: string;
                         /**
                          * Format: date-time
                          * @description When it was created.
                          * @example 2026-11-15T12:00:00.000Z
                          */
-                        createdAt: string;
+                        createdAt?: string;
                         /**
                          * Format: date-time
                          * @description When it was last changed.
@@ -31177,7 +31214,7 @@ export interface operations {
                          * @description The name of the segment.
                          * @example text
                          */
-                        segmentName: string;
+                        segmentName?: string;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -31195,7 +31232,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -31289,7 +31326,7 @@ export interface operations {
                          * @description The name of the segment.
                          * @example text
                          */
-                        segmentName: string;
+                        segmentName?: string;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -31307,7 +31344,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.
@@ -31405,7 +31442,7 @@ export interface operations {
                          *       "plan": "pro"
                          *     }
                          */
-                        data: Record<string, unknown>;
+                        data?: Record<string, unknown>;
                         /**
                          * Format: uuid
                          * @description The id of the event.
@@ -31423,7 +31460,7 @@ export interface operations {
                          * @description The e-mail address; in answers to a send, the id of the e-mail.
                          * @example ann@example.com
                          */
-                        email: string | null;
+                        email?: string | null;
                         /**
                          * Format: uuid
                          * @description The id of the project.

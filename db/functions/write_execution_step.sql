@@ -52,7 +52,8 @@ begin
     output jsonb, error text, request jsonb, scheduled_for timestamptz)
   on conflict (execution_id, visit) do update set status = excluded.status, branch = excluded.branch,
     output = coalesce(excluded.output, s.output), error = excluded.error, request = excluded.request,
-    scheduled_for = coalesce(excluded.scheduled_for, s.scheduled_for),
+    scheduled_for = case when excluded.status = 'WAITING' then excluded.scheduled_for
+      else coalesce(excluded.scheduled_for, s.scheduled_for) end,
     attempt = s.attempt + (s.status = 'FAILED')::integer, completed_at = excluded.completed_at,
     started_at = case when s.status = 'FAILED' then now() else s.started_at end
   returning s.started_at into since;

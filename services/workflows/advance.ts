@@ -110,9 +110,20 @@ async function runStep(
   contact: ContactRecord,
   updateRefusal?: string,
 ): Promise<StepResult> {
-  const { env, effects } = executionEnvironment(db, deps, execution, contact, updateRefusal);
+  const since = isReplanned(execution) ? await startOfVisit(db, execution) : undefined;
+  const started = since ? { ...deps, now: () => since } : deps;
+  const { env, effects } = executionEnvironment(db, started, execution, contact, updateRefusal);
   const outcome = await outcomeOf(deps.keys, execution, step, env);
   return applyOutcome(db, deps, { execution, graph, step, effects }, outcome);
+}
+
+/** Was waiting when it moved to a version with another config of its step, which counts from the start of the step. */
+const isReplanned = ({ status, wakeAt, awaitedEvent }: ExecutionState): boolean =>
+  status === 'RUNNING' && (wakeAt !== null || awaitedEvent !== null);
+
+async function startOfVisit(db: Db, { id, visit }: ExecutionState): Promise<Date | undefined> {
+  const record = await db('execution_steps').where({ executionId: id, visit }).first<{ startedAt: Date }>('startedAt');
+  return record?.startedAt;
 }
 
 async function outcomeOf(
@@ -168,9 +179,10 @@ async function applyOutcome(
       if (outcome.until <= now()) return leaveByTime(trx, visit, null, { scheduledFor: outcome.until });
       return rest(trx, visit, { wakeAt: outcome.until });
     case 'wait': {
-      const event = await findWaitEvent(trx, execution, outcome.event, null);
+      const wakeAt = outcome.until ?? null;
+      const event = await findWaitEvent(trx, execution, outcome.event, wakeAt);
       if (event) return leaveByEvent(trx, visit, event);
-      return rest(trx, visit, { wakeAt: outcome.until ?? null, awaitedEvent: outcome.event });
+      return rest(trx, visit, { wakeAt, awaitedEvent: outcome.event });
     }
   }
 }
@@ -276,9 +288,12 @@ async function failWithoutGraph(trx: Db, { id }: ExecutionState): Promise<Next> 
   return { kind: 'end', status: 'FAILED' };
 }
 
-/** Returns whether the request of this visit is stored and has no outcome yet. */
+/** Returns whether the request of this visit is stored, has no outcome yet and is not outdated by a move. */
 async function hasPendingRequest(trx: Db, { id, visit }: ExecutionState): Promise<boolean> {
-  const record = await trx('execution_steps').where({ executionId: id, visit, status: 'RUNNING' }).first('id');
+  const record = await trx('execution_steps')
+    .where({ executionId: id, visit, status: 'RUNNING' })
+    .whereRaw("not coalesce((request -> 'outdated')::boolean, false)")
+    .first('id');
   return record !== undefined;
 }
 

@@ -20,10 +20,13 @@ const find = statement<{ id: string; project_id: string; request: WebhookRequest
   'webhook-pending',
   `select s.id, s.project_id, s.request from execution_steps s join executions e on e.id = s.execution_id
    where s.execution_id = $1 and s.visit = $2 and s.status = 'RUNNING' and s.request is not null
-     and e.generation = $3 and e.visit = s.visit and e.status = 'RUNNING'`,
+     and not coalesce((s.request -> 'outdated')::boolean, false) and e.generation = $3 and e.visit = s.visit and e.status = 'RUNNING'`,
 );
 
-/** Returns the request of a visit, or undefined when it has its outcome or the execution has ended. */
+/**
+ * Returns the request of a visit, or undefined when it has its outcome, the execution has ended, or a move to another
+ * version has changed the step: `advance` makes the request anew then.
+ */
 export async function pendingWebhook(
   db: Db,
   keys: SigningKeys,

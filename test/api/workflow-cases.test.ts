@@ -140,7 +140,10 @@ describeApi('cases of a workflow', (api) => {
     const steps = graph.steps.map((step: { type: string; config: object }) =>
       step.type === 'WAIT_FOR_EVENT' ? { ...step, config: { ...step.config, eventName: 'paid' } } : step,
     );
-    const { body } = await project.server.put(path('/draft'), { graph: { ...graph, steps }, expectedRevision: revision });
+    const { body } = await project.server.put(path('/draft'), {
+      graph: { ...graph, steps },
+      expectedRevision: revision,
+    });
     const publish = (rest: object) =>
       project.server.post(path('/publish'), { expectedRevision: body.revision, ...rest });
     const refused = await publish({ requireCases: true });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { continueMoves } from '../../services/workflows/drafts/moves.ts';
 import { type ApiProject, describeApi } from '../support/api.ts';
+import { testKeys } from '../support/keys.ts';
 import {
   addMove,
   addPublishedVersions,
@@ -334,6 +335,12 @@ describeApi('drafts of a workflow', (api) => {
         affected: {
           ...{ active: 10, canMove: 7 },
           cannotMove: [{ stepId: gone.id, count: 3, reason: 'the step is not in the new version' }],
+          changes: [
+            {
+              ...{ stepId: built.steps.wait, count: 7, keys: ['amount'] },
+              effect: 'the delay is counted again from its start; when it is over, the execution goes on at once',
+            },
+          ],
         },
       });
       const answer = await publish({ expectedRevision: body.revision, migrate: 'POSSIBLE' });
@@ -365,10 +372,10 @@ describeApi('drafts of a workflow', (api) => {
       const { graph } = await draft();
       await publishGraph(graph, { migrate: 'NONE' });
       await addMove(api.db, { ...own, version: version + 1 });
-      expect(await continueMoves(api.db)).to.equal(1);
+      expect(await continueMoves(api.db, testKeys)).to.equal(1);
       expect(await versionsOf()).to.deep.equal([[version + 1, 2_500]]);
       expect((await storedMoves(api.db, own))[0]).to.include({ moved: 2_500 });
-      expect(await continueMoves(api.db)).to.equal(0);
+      expect(await continueMoves(api.db, testKeys)).to.equal(0);
     });
 
     it('moves 10,000 waiting executions, none lost', async () => {

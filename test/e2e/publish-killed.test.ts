@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { trackEvent } from '../../services/events/track.ts';
 import { continueMoves } from '../../services/workflows/drafts/moves.ts';
+import { testKeys } from '../support/keys.ts';
 import { storedExecutions, storedMoves } from '../support/rows/workflows.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
@@ -80,7 +81,7 @@ describe('killing the API while executions move to a published version', () => {
     const executions = await storedExecutions(db, { workflowId: id }).select('version', 'status');
     expect(executions).to.have.length(COUNT + people.length);
     expect(executions.every((one) => one.version === version + 1 && one.status === 'WAITING')).to.equal(true);
-    expect(await continueMoves(db)).to.equal(0);
+    expect(await continueMoves(db, testKeys)).to.equal(0);
 
     for (const email of people) await trackEvent(db, project.access, { email, event: 'bought' });
     const ended = () => storedExecutions(db, { workflowId: id, status: 'EXITED' });

@@ -7,6 +7,7 @@ import type { ProjectAccess } from '../../access/keys.ts';
 import { changesOf, recordAudit } from '../../audit/record.ts';
 import { requirePassingCases } from '../cases/run.ts';
 import { changeWorkflow } from '../editing.ts';
+import { activeGroups, changedKeys, refusalOfMove } from '../executions/move.ts';
 import { editedGraph, findWorkflow } from '../find.ts';
 import type { Graph } from '../graph.ts';
 import { syncSchedule } from '../schedule.ts';
@@ -16,6 +17,7 @@ import { stepTypeOf } from '../steps/index.ts';
 import { changeReentry } from '../update.ts';
 import { insertVersion, removeUnusedVersions, saveVersion, storedGraph } from '../versions.ts';
 import { type GraphViolation, requireNoViolations } from '../violations.ts';
+import { findStep } from '../walk.ts';
 import {
   type DraftRow,
   draftConflict,
@@ -27,7 +29,7 @@ import {
   settingsOf,
 } from './draft.ts';
 import { asRunnable, type DraftGraph, exitKey } from './graph.ts';
-import { activeGroups, finishMoves, refusalOfMove } from './moves.ts';
+import { finishMoves } from './moves.ts';
 
 export interface PublishInput {
   expectedRevision: number;
@@ -85,7 +87,8 @@ export async function publishDraft(
   });
   faultPoint('publish-committed');
   const { version } = workflow;
-  const movedCount = migrate === 'POSSIBLE' ? await finishMoves(db, projectId, id, version) : 0;
+  const movedCount =
+    migrate === 'POSSIBLE' ? await finishMoves(db, rules.secretKeys, { projectId, workflowId: id, version }) : 0;
   const stayed = (await activeGroups(db, projectId, id)).filter((group) => group.version < version);
   return { workflow, version, movedCount, stayedCount: stayed.reduce((sum, { count }) => sum + count, 0) };
 }
@@ -187,22 +190,37 @@ export interface PublishPreview {
   active: number;
   canMove: number;
   cannotMove: { stepId: string; count: number; reason: string }[];
+  /** Steps whose config changes for executions that are in them and move. */
+  changes: { stepId: string; count: number; keys: string[]; effect: string }[];
 }
 
 export async function previewPublish(db: Db, projectId: string, id: string, rules: StepRules): Promise<PublishPreview> {
   const workflow = await findWorkflow(db, projectId, id);
   const { graph, faults } = await draftOf(db, workflow, rules);
   const to = asRunnable(graph);
-  const refused = new Map<string, { stepId: string; count: number; reason: string }>();
+  const refused = new Map<string, PublishPreview['cannotMove'][number]>();
+  const changes = new Map<string, PublishPreview['changes'][number]>();
   let [active, canMove] = [0, 0];
   for (const { version, stepId, count } of await activeGroups(db, projectId, id)) {
     active += count;
-    const reason = refusalOfMove(await storedGraph(db, id, version), to, stepId);
-    if (reason === undefined || stepId === null) canMove += count;
-    else {
+    const from = await storedGraph(db, id, version);
+    const reason = refusalOfMove(from, to, stepId);
+    if (stepId !== null && reason !== undefined) {
       const known = refused.get(`${stepId} ${reason}`);
       refused.set(`${stepId} ${reason}`, { stepId, reason, count: count + (known?.count ?? 0) });
+      continue;
     }
+    canMove += count;
+    const step = stepId === null ? undefined : findStep(to, stepId);
+    const changed = step ? changedKeys(rules.secretKeys, projectId, [from, to], step.id) : [];
+    if (!step || changed.length === 0) continue;
+    const known = changes.get(step.id);
+    changes.set(step.id, {
+      stepId: step.id,
+      count: count + (known?.count ?? 0),
+      keys: [...new Set([...(known?.keys ?? []), ...changed])].sort(),
+      effect: stepTypeOf(step).whenMoved ?? 'it runs with the new config',
+    });
   }
-  return { faults, active, canMove, cannotMove: [...refused.values()] };
+  return { faults, active, canMove, cannotMove: [...refused.values()], changes: [...changes.values()] };
 }

@@ -1,11 +1,14 @@
 import { type Db, inTransaction } from '../../../db/connect.ts';
+import { retryDeadlocks } from '../../../db/retry.ts';
 import { statement } from '../../../db/statement.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { requireOpenProject } from '../../access/open-project.ts';
 import { changesOf, recordAudit } from '../../audit/record.ts';
-import { countMoved } from '../counts.ts';
 import { lockWorkflow } from '../find.ts';
+import type { Graph } from '../graph.ts';
 import { storedGraph } from '../versions.ts';
+import { moveExecutions, refusalOfMove, waysTo } from './move.ts';
 
 export interface Migration {
   /** At most a thousand of each. */
@@ -16,53 +19,52 @@ export interface Migration {
 }
 
 const MAX_IDS = 1_000;
+const ALL = { after: '00000000-0000-0000-0000-000000000000', limit: 2_147_483_647 };
 
-// The current step stays the same; the next one comes from the graph of the new version.
-const moveExecutions = statement<{ count: number; ids: string[] | null }>(
-  'executions-migrate',
-  `with moved as (
-     update executions e set version = $2, updated_at = now()
-     from (
-       select id, version, current_step_id from executions
-       where workflow_id = $1 and status in ('RUNNING', 'WAITING') and version <> $2
-         and (current_step_id is null or current_step_id = any ($3::uuid[]))
-       order by id for update) old
-     where e.id = old.id
-     returning e.id, old.version, old.current_step_id
-   ),
-   ${countMoved('$5::uuid', '$1', '$2')}
-   select count(*)::integer as count, (array_agg(id order by id))[1:$4] as ids from moved`,
-);
-
-const findStayed = statement<{ count: number; ids: string[] | null }>(
+const findStayed = statement<{ id: string; version: number; step_id: string | null; count: number }>(
   'executions-migrate-stayed',
-  `select count(*)::integer as count, (array_agg(id order by id))[1:$3] as ids from executions
-   where workflow_id = $1 and status in ('RUNNING', 'WAITING') and version <> $2`,
+  `select id, version, current_step_id as step_id, count(*) over ()::integer as count from executions
+   where project_id = $1 and workflow_id = $2 and status in ('RUNNING', 'WAITING') and version <> $3
+   order by id limit $4`,
 );
 
-/** Moves active executions to the newest valid version if it still has their current step. */
-export async function migrateExecutions(db: Db, project: ProjectAccess, workflowId: string): Promise<Migration> {
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
-    const { validVersion } = await lockWorkflow(trx, project.projectId, workflowId);
-    const graph = validVersion === null ? undefined : await storedGraph(trx, workflowId, validVersion);
-    if (!graph) return { moved: [], ...(await stayed(trx, workflowId, -1, 'the workflow has no valid version')) };
-    const steps = graph.steps.map(({ id }) => id);
-    const [row] = await moveExecutions(trx, [workflowId, validVersion, steps, MAX_IDS, project.projectId]);
-    await recordAudit(trx, project, {
-      action: 'workflow.executions_migrated',
-      target: { type: 'workflow', id: workflowId },
-      changes: changesOf({}, { executions: row?.count ?? 0, version: validVersion }),
-    });
-    return {
-      ...(await stayed(trx, workflowId, validVersion, 'its current step is not in the newest version')),
-      moved: row?.ids ?? [],
-      movedCount: row?.count ?? 0,
-    };
-  });
+/** Moves active executions to the newest valid version if it still has their current step, with the same type. */
+export async function migrateExecutions(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  keys: SigningKeys,
+): Promise<Migration> {
+  const { projectId } = project;
+  return retryDeadlocks(db, () =>
+    inTransaction(db, async (trx) => {
+      await requireOpenProject(trx, project);
+      const { validVersion: version } = await lockWorkflow(trx, projectId, workflowId);
+      const graph = version === null ? undefined : await storedGraph(trx, workflowId, version);
+      if (!graph || version === null)
+        return { moved: [], movedCount: 0, ...(await stayedOn(trx, projectId, workflowId, -1, undefined)) };
+      const target = { projectId, workflowId, version };
+      const { moved } = await moveExecutions(trx, target, await waysTo(trx, keys, target, graph), ALL);
+      await recordAudit(trx, project, {
+        action: 'workflow.executions_migrated',
+        target: { type: 'workflow', id: workflowId },
+        changes: changesOf({}, { executions: moved.length, version }),
+      });
+      return {
+        ...(await stayedOn(trx, projectId, workflowId, version, graph)),
+        moved: moved.slice(0, MAX_IDS),
+        movedCount: moved.length,
+      };
+    }),
+  );
 }
 
-async function stayed(trx: Db, workflowId: string, version: number | null, reason: string) {
-  const [row] = await findStayed(trx, [workflowId, version, MAX_IDS]);
-  return { stayed: (row?.ids ?? []).map((id) => ({ id, reason })), stayedCount: row?.count ?? 0, movedCount: 0 };
+async function stayedOn(trx: Db, projectId: string, workflowId: string, version: number, to: Graph | undefined) {
+  const rows = await findStayed(trx, [projectId, workflowId, version, MAX_IDS]);
+  const stayed: Migration['stayed'] = [];
+  for (const { id, version: own, step_id } of rows) {
+    const refusal = to && refusalOfMove(await storedGraph(trx, workflowId, own), to, step_id);
+    stayed.push({ id, reason: refusal ?? 'the workflow has no valid version' });
+  }
+  return { stayed, stayedCount: rows[0]?.count ?? 0 };
 }

@@ -134,6 +134,8 @@ export interface StepType<Config = Data> {
   runsUnlocked?: true;
   /** It calls a webhook: its config may have `headers`, which are stored sealed, and its request is called once. */
   callsWebhook?: true;
+  /** What a changed config means for executions that are in the step and move to it, in words. */
+  whenMoved?: string;
   /** Shape of the config. A violation is a 422 on saving. Unknown keys are kept. */
   config: joi.ObjectSchema;
   /** JSON Schema of the config where `config` does not describe it. */

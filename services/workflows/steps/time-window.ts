@@ -19,6 +19,7 @@ export const timeWindowStep: StepType<TimeWindowConfig> = {
   description:
     "Waits until it is one of these hours where the contact is: its `timezone`, the step's or the project's.",
   exits: ['next'],
+  whenMoved: 'the window is looked for again from the start of the step; when it was open since, the execution goes on',
   config: joi
     .object({
       days: joi

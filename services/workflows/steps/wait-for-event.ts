@@ -14,6 +14,7 @@ export const waitForEventStep: StepType<WaitForEventConfig> = {
   description: 'Waits until the contact does something, or until a time-out.',
   exits: ['event', 'timeout'],
   waits: true,
+  whenMoved: 'it waits for the new event, with the time-out counted from the start of the step',
   config: joi
     .object({
       eventName: joi.string().min(1).max(255),

@@ -24,6 +24,7 @@ export const webhookStep: StepType<WebhookConfig> = {
   description: 'Calls a URL, and goes on when it is accepted.',
   exits: ['next'],
   callsWebhook: true,
+  whenMoved: 'the next attempt calls with the new config',
   config: joi
     .object({
       url: joi.string().max(2_000).allow(''),

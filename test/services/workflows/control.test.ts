@@ -19,6 +19,7 @@ import {
   insertWorkflow,
   type WorkflowSketch,
 } from '../../support/executions.ts';
+import { testKeys } from '../../support/keys.ts';
 import { outboxMessagesTo } from '../../support/rows/outbox.ts';
 import { countRows } from '../../support/rows/tables.ts';
 import {
@@ -225,11 +226,11 @@ describe('control over executions', () => {
       const gone = await driver.start(workflow, newEmail());
       await setExecutions(database.db, { id: gone }, { currentStepId: extra.replace('e', 'f') });
       await edit(workflow, longer, { extra });
-      const migrated = await migrateExecutions(database.db, project.access, workflow.id);
+      const migrated = await migrateExecutions(database.db, project.access, workflow.id, testKeys);
       expect(migrated).to.deep.equal({
         moved: [id],
         movedCount: 1,
-        stayed: [{ id: gone, reason: 'its current step is not in the newest version' }],
+        stayed: [{ id: gone, reason: 'the step is not in the new version' }],
         stayedCount: 1,
       });
       driver.later(86_400_000);

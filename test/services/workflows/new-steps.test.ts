@@ -11,6 +11,7 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { type CreatedWorkflow, ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
+import { testKeys } from '../../support/keys.ts';
 import { segmentRow, storedMembers } from '../../support/rows/contacts.ts';
 import { storedEvents } from '../../support/rows/events.ts';
 import { outboxMessagesTo } from '../../support/rows/outbox.ts';
@@ -281,7 +282,7 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
         [workflow.id],
       );
       await setWorkflow(database.db, workflow.id, { version: 2, validVersion: 2 });
-      await migrateExecutions(database.db, project.access, workflow.id);
+      await migrateExecutions(database.db, project.access, workflow.id, testKeys);
       expect((await stats(workflow, { version: 1 })).steps[rest]).to.include({ entered: 3, waiting: 0 });
       expect((await stats(workflow, { version: 2 })).steps[rest]).to.include({ entered: 0, waiting: 3 });
       expect((await stats(workflow)).steps[rest]).to.include({ entered: 3, waiting: 3 });

@@ -5320,22 +5320,22 @@ export interface operations {
                         /** Format: uuid */
                         emailId: string;
                         /** Format: idn-email */
-                        from: string | null;
+                        from?: string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         /** Format: uuid */
                         campaignId: string | null;
                         /** Format: uuid */
                         workflowId: string | null;
-                        sourceType: string;
-                        subject: string | null;
-                        messageId: string | null;
+                        sourceType?: string;
+                        subject?: string | null;
+                        messageId?: string | null;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -5408,22 +5408,22 @@ export interface operations {
                         /** Format: uuid */
                         emailId: string;
                         /** Format: idn-email */
-                        from: string | null;
+                        from?: string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         /** Format: uuid */
                         campaignId: string | null;
                         /** Format: uuid */
                         workflowId: string | null;
-                        sourceType: string;
-                        subject: string | null;
-                        messageId: string | null;
+                        sourceType?: string;
+                        subject?: string | null;
+                        messageId?: string | null;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -5501,22 +5501,22 @@ export interface operations {
                         /** Format: uuid */
                         emailId: string;
                         /** Format: idn-email */
-                        from: string | null;
+                        from?: string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         /** Format: uuid */
                         campaignId: string | null;
                         /** Format: uuid */
                         workflowId: string | null;
-                        sourceType: string;
-                        subject: string | null;
-                        messageId: string | null;
+                        sourceType?: string;
+                        subject?: string | null;
+                        messageId?: string | null;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -5595,22 +5595,22 @@ export interface operations {
                         /** Format: uuid */
                         emailId: string;
                         /** Format: idn-email */
-                        from: string | null;
+                        from?: string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         /** Format: uuid */
                         campaignId: string | null;
                         /** Format: uuid */
                         workflowId: string | null;
-                        sourceType: string;
-                        subject: string | null;
-                        messageId: string | null;
+                        sourceType?: string;
+                        subject?: string | null;
+                        messageId?: string | null;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -5684,22 +5684,22 @@ export interface operations {
                         /** Format: uuid */
                         emailId: string;
                         /** Format: idn-email */
-                        from: string | null;
+                        from?: string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         /** Format: uuid */
                         campaignId: string | null;
                         /** Format: uuid */
                         workflowId: string | null;
-                        sourceType: string;
-                        subject: string | null;
-                        messageId: string | null;
+                        sourceType?: string;
+                        subject?: string | null;
+                        messageId?: string | null;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -5772,22 +5772,22 @@ export interface operations {
                         /** Format: uuid */
                         emailId: string;
                         /** Format: idn-email */
-                        from: string | null;
+                        from?: string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         /** Format: uuid */
                         campaignId: string | null;
                         /** Format: uuid */
                         workflowId: string | null;
-                        sourceType: string;
-                        subject: string | null;
-                        messageId: string | null;
+                        sourceType?: string;
+                        subject?: string | null;
+                        messageId?: string | null;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -5861,22 +5861,22 @@ export interface operations {
                         /** Format: uuid */
                         emailId: string;
                         /** Format: idn-email */
-                        from: string | null;
+                        from?: string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         /** Format: uuid */
                         campaignId: string | null;
                         /** Format: uuid */
                         workflowId: string | null;
-                        sourceType: string;
-                        subject: string | null;
-                        messageId: string | null;
+                        sourceType?: string;
+                        subject?: string | null;
+                        messageId?: string | null;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -5950,22 +5950,22 @@ export interface operations {
                         /** Format: uuid */
                         emailId: string;
                         /** Format: idn-email */
-                        from: string | null;
+                        from?: string | null;
                         /** Format: uuid */
                         templateId: string | null;
                         /** Format: uuid */
                         campaignId: string | null;
                         /** Format: uuid */
                         workflowId: string | null;
-                        sourceType: string;
-                        subject: string | null;
-                        messageId: string | null;
+                        sourceType?: string;
+                        subject?: string | null;
+                        messageId?: string | null;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -6034,13 +6034,13 @@ export interface operations {
                         /** Format: uuid */
                         id: string;
                         /** Format: idn-email */
-                        email: string;
-                        subscribed: boolean;
-                        data: Record<string, unknown>;
+                        email?: string;
+                        subscribed?: boolean;
+                        data?: Record<string, unknown>;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
-                        updatedAt: string;
+                        updatedAt?: string;
                         position: number;
                     };
                     /** @description The payload was over 20 kB: its largest values are empty. */
@@ -6107,13 +6107,13 @@ export interface operations {
                         /** Format: uuid */
                         id: string;
                         /** Format: idn-email */
-                        email: string;
-                        subscribed: boolean;
-                        data: Record<string, unknown>;
+                        email?: string;
+                        subscribed?: boolean;
+                        data?: Record<string, unknown>;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
-                        updatedAt: string;
+                        updatedAt?: string;
                         position: number;
                     };
                     /** @description The payload was over 20 kB: its largest values are empty. */
@@ -6239,18 +6239,18 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         id: string;
-                        subscribed: boolean;
-                        data: Record<string, unknown>;
+                        subscribed?: boolean;
+                        data?: Record<string, unknown>;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -6322,18 +6322,18 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         id: string;
-                        subscribed: boolean;
-                        data: Record<string, unknown>;
+                        subscribed?: boolean;
+                        data?: Record<string, unknown>;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
-                        updatedAt: string;
+                        updatedAt?: string;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -6406,25 +6406,25 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         id: string;
-                        name: string;
-                        description: string | null;
-                        subject: string;
+                        name?: string;
+                        description?: string | null;
+                        subject?: string;
                         body?: unknown;
                         /** Format: idn-email */
-                        from: string;
-                        fromName: string | null;
+                        from?: string;
+                        fromName?: string | null;
                         /** Format: idn-email */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /** @enum {string} */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /** @enum {string} */
                         status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
                         paused: boolean;
                         pauseReason: string | null;
                         /** @enum {string} */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -6444,36 +6444,36 @@ export interface operations {
                          */
                         audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
-                        templateId: string | null;
-                        ratePerMinute: number | null;
+                        templateId?: string | null;
+                        ratePerMinute?: number | null;
                         /** Format: date-time */
-                        scheduledFor: string | null;
-                        totalRecipients: number;
-                        pendingCount: number;
-                        sentCount: number;
-                        failedCount: number;
-                        skippedCount: number;
-                        cancelledCount: number;
-                        unknownCount: number;
-                        deliveredCount: number;
-                        openedCount: number;
-                        clickedCount: number;
-                        humanOpenedCount: number;
-                        humanClickedCount: number;
-                        bouncedCount: number;
-                        complainedCount: number;
-                        unsubscribedCount: number;
-                        estimatedSecondsLeft: number | null;
-                        slowedDomains: {
+                        scheduledFor?: string | null;
+                        totalRecipients?: number;
+                        pendingCount?: number;
+                        sentCount?: number;
+                        failedCount?: number;
+                        skippedCount?: number;
+                        cancelledCount?: number;
+                        unknownCount?: number;
+                        deliveredCount?: number;
+                        openedCount?: number;
+                        clickedCount?: number;
+                        humanOpenedCount?: number;
+                        humanClickedCount?: number;
+                        bouncedCount?: number;
+                        complainedCount?: number;
+                        unsubscribedCount?: number;
+                        estimatedSecondsLeft?: number | null;
+                        slowedDomains?: {
                             domain: string;
                             perSecond: number;
                         }[];
                         /** Format: uuid */
-                        projectId: string;
+                        projectId?: string;
                         /** Format: date-time */
                         sentAt: string | null;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
                         updatedAt: string;
                         position: number;
@@ -6546,25 +6546,25 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         id: string;
-                        name: string;
-                        description: string | null;
-                        subject: string;
+                        name?: string;
+                        description?: string | null;
+                        subject?: string;
                         body?: unknown;
                         /** Format: idn-email */
-                        from: string;
-                        fromName: string | null;
+                        from?: string;
+                        fromName?: string | null;
                         /** Format: idn-email */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /** @enum {string} */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /** @enum {string} */
                         status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
                         paused: boolean;
                         pauseReason: string | null;
                         /** @enum {string} */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -6584,36 +6584,36 @@ export interface operations {
                          */
                         audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
-                        templateId: string | null;
-                        ratePerMinute: number | null;
+                        templateId?: string | null;
+                        ratePerMinute?: number | null;
                         /** Format: date-time */
-                        scheduledFor: string | null;
-                        totalRecipients: number;
-                        pendingCount: number;
-                        sentCount: number;
-                        failedCount: number;
-                        skippedCount: number;
-                        cancelledCount: number;
-                        unknownCount: number;
-                        deliveredCount: number;
-                        openedCount: number;
-                        clickedCount: number;
-                        humanOpenedCount: number;
-                        humanClickedCount: number;
-                        bouncedCount: number;
-                        complainedCount: number;
-                        unsubscribedCount: number;
-                        estimatedSecondsLeft: number | null;
-                        slowedDomains: {
+                        scheduledFor?: string | null;
+                        totalRecipients?: number;
+                        pendingCount?: number;
+                        sentCount?: number;
+                        failedCount?: number;
+                        skippedCount?: number;
+                        cancelledCount?: number;
+                        unknownCount?: number;
+                        deliveredCount?: number;
+                        openedCount?: number;
+                        clickedCount?: number;
+                        humanOpenedCount?: number;
+                        humanClickedCount?: number;
+                        bouncedCount?: number;
+                        complainedCount?: number;
+                        unsubscribedCount?: number;
+                        estimatedSecondsLeft?: number | null;
+                        slowedDomains?: {
                             domain: string;
                             perSecond: number;
                         }[];
                         /** Format: uuid */
-                        projectId: string;
+                        projectId?: string;
                         /** Format: date-time */
                         sentAt: string | null;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
                         updatedAt: string;
                         position: number;
@@ -6686,25 +6686,25 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         id: string;
-                        name: string;
-                        description: string | null;
-                        subject: string;
+                        name?: string;
+                        description?: string | null;
+                        subject?: string;
                         body?: unknown;
                         /** Format: idn-email */
-                        from: string;
-                        fromName: string | null;
+                        from?: string;
+                        fromName?: string | null;
                         /** Format: idn-email */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /** @enum {string} */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /** @enum {string} */
                         status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
                         paused: boolean;
                         pauseReason: string | null;
                         /** @enum {string} */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -6724,36 +6724,36 @@ export interface operations {
                          */
                         audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
-                        templateId: string | null;
-                        ratePerMinute: number | null;
+                        templateId?: string | null;
+                        ratePerMinute?: number | null;
                         /** Format: date-time */
-                        scheduledFor: string | null;
-                        totalRecipients: number;
-                        pendingCount: number;
-                        sentCount: number;
-                        failedCount: number;
-                        skippedCount: number;
-                        cancelledCount: number;
-                        unknownCount: number;
-                        deliveredCount: number;
-                        openedCount: number;
-                        clickedCount: number;
-                        humanOpenedCount: number;
-                        humanClickedCount: number;
-                        bouncedCount: number;
-                        complainedCount: number;
-                        unsubscribedCount: number;
-                        estimatedSecondsLeft: number | null;
-                        slowedDomains: {
+                        scheduledFor?: string | null;
+                        totalRecipients?: number;
+                        pendingCount?: number;
+                        sentCount?: number;
+                        failedCount?: number;
+                        skippedCount?: number;
+                        cancelledCount?: number;
+                        unknownCount?: number;
+                        deliveredCount?: number;
+                        openedCount?: number;
+                        clickedCount?: number;
+                        humanOpenedCount?: number;
+                        humanClickedCount?: number;
+                        bouncedCount?: number;
+                        complainedCount?: number;
+                        unsubscribedCount?: number;
+                        estimatedSecondsLeft?: number | null;
+                        slowedDomains?: {
                             domain: string;
                             perSecond: number;
                         }[];
                         /** Format: uuid */
-                        projectId: string;
+                        projectId?: string;
                         /** Format: date-time */
                         sentAt: string | null;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
                         updatedAt: string;
                         position: number;
@@ -6826,25 +6826,25 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         id: string;
-                        name: string;
-                        description: string | null;
-                        subject: string;
+                        name?: string;
+                        description?: string | null;
+                        subject?: string;
                         body?: unknown;
                         /** Format: idn-email */
-                        from: string;
-                        fromName: string | null;
+                        from?: string;
+                        fromName?: string | null;
                         /** Format: idn-email */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /** @enum {string} */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /** @enum {string} */
                         status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
                         paused: boolean;
                         pauseReason: string | null;
                         /** @enum {string} */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -6864,36 +6864,36 @@ export interface operations {
                          */
                         audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
-                        templateId: string | null;
-                        ratePerMinute: number | null;
+                        templateId?: string | null;
+                        ratePerMinute?: number | null;
                         /** Format: date-time */
-                        scheduledFor: string | null;
-                        totalRecipients: number;
-                        pendingCount: number;
-                        sentCount: number;
-                        failedCount: number;
-                        skippedCount: number;
-                        cancelledCount: number;
-                        unknownCount: number;
-                        deliveredCount: number;
-                        openedCount: number;
-                        clickedCount: number;
-                        humanOpenedCount: number;
-                        humanClickedCount: number;
-                        bouncedCount: number;
-                        complainedCount: number;
-                        unsubscribedCount: number;
-                        estimatedSecondsLeft: number | null;
-                        slowedDomains: {
+                        scheduledFor?: string | null;
+                        totalRecipients?: number;
+                        pendingCount?: number;
+                        sentCount?: number;
+                        failedCount?: number;
+                        skippedCount?: number;
+                        cancelledCount?: number;
+                        unknownCount?: number;
+                        deliveredCount?: number;
+                        openedCount?: number;
+                        clickedCount?: number;
+                        humanOpenedCount?: number;
+                        humanClickedCount?: number;
+                        bouncedCount?: number;
+                        complainedCount?: number;
+                        unsubscribedCount?: number;
+                        estimatedSecondsLeft?: number | null;
+                        slowedDomains?: {
                             domain: string;
                             perSecond: number;
                         }[];
                         /** Format: uuid */
-                        projectId: string;
+                        projectId?: string;
                         /** Format: date-time */
                         sentAt: string | null;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
                         updatedAt: string;
                         position: number;
@@ -6966,25 +6966,25 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         id: string;
-                        name: string;
-                        description: string | null;
-                        subject: string;
+                        name?: string;
+                        description?: string | null;
+                        subject?: string;
                         body?: unknown;
                         /** Format: idn-email */
-                        from: string;
-                        fromName: string | null;
+                        from?: string;
+                        fromName?: string | null;
                         /** Format: idn-email */
-                        replyTo: string | null;
+                        replyTo?: string | null;
                         /** @enum {string} */
-                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
                         /** @enum {string} */
                         status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
                         paused: boolean;
                         pauseReason: string | null;
                         /** @enum {string} */
-                        audienceType: "ALL" | "SEGMENT" | "FILTERED";
+                        audienceType?: "ALL" | "SEGMENT" | "FILTERED";
                         /** Format: uuid */
-                        segmentId: string | null;
+                        segmentId?: string | null;
                         /**
                          * @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }
                          * @example {
@@ -7004,36 +7004,36 @@ export interface operations {
                          */
                         audienceCondition?: Record<string, unknown> | null;
                         /** Format: uuid */
-                        templateId: string | null;
-                        ratePerMinute: number | null;
+                        templateId?: string | null;
+                        ratePerMinute?: number | null;
                         /** Format: date-time */
-                        scheduledFor: string | null;
-                        totalRecipients: number;
-                        pendingCount: number;
-                        sentCount: number;
-                        failedCount: number;
-                        skippedCount: number;
-                        cancelledCount: number;
-                        unknownCount: number;
-                        deliveredCount: number;
-                        openedCount: number;
-                        clickedCount: number;
-                        humanOpenedCount: number;
-                        humanClickedCount: number;
-                        bouncedCount: number;
-                        complainedCount: number;
-                        unsubscribedCount: number;
-                        estimatedSecondsLeft: number | null;
-                        slowedDomains: {
+                        scheduledFor?: string | null;
+                        totalRecipients?: number;
+                        pendingCount?: number;
+                        sentCount?: number;
+                        failedCount?: number;
+                        skippedCount?: number;
+                        cancelledCount?: number;
+                        unknownCount?: number;
+                        deliveredCount?: number;
+                        openedCount?: number;
+                        clickedCount?: number;
+                        humanOpenedCount?: number;
+                        humanClickedCount?: number;
+                        bouncedCount?: number;
+                        complainedCount?: number;
+                        unsubscribedCount?: number;
+                        estimatedSecondsLeft?: number | null;
+                        slowedDomains?: {
                             domain: string;
                             perSecond: number;
                         }[];
                         /** Format: uuid */
-                        projectId: string;
+                        projectId?: string;
                         /** Format: date-time */
                         sentAt: string | null;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
                         updatedAt: string;
                         position: number;
@@ -7114,18 +7114,18 @@ export interface operations {
                         /** @enum {string} */
                         status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
                         /** Format: uuid */
-                        currentStepId: string | null;
-                        exitReason: string | null;
-                        error: string | null;
-                        context: Record<string, unknown>;
+                        currentStepId?: string | null;
+                        exitReason?: string | null;
+                        error?: string | null;
+                        context?: Record<string, unknown>;
                         /** Format: date-time */
-                        startedAt: string;
+                        startedAt?: string;
                         /** Format: date-time */
-                        completedAt: string | null;
+                        completedAt?: string | null;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
-                        updatedAt: string;
+                        updatedAt?: string;
                         position: number;
                     };
                     /** @description The payload was over 20 kB: its largest values are empty. */
@@ -7204,18 +7204,18 @@ export interface operations {
                         /** @enum {string} */
                         status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
                         /** Format: uuid */
-                        currentStepId: string | null;
-                        exitReason: string | null;
-                        error: string | null;
-                        context: Record<string, unknown>;
+                        currentStepId?: string | null;
+                        exitReason?: string | null;
+                        error?: string | null;
+                        context?: Record<string, unknown>;
                         /** Format: date-time */
-                        startedAt: string;
+                        startedAt?: string;
                         /** Format: date-time */
-                        completedAt: string | null;
+                        completedAt?: string | null;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
-                        updatedAt: string;
+                        updatedAt?: string;
                         position: number;
                     };
                     /** @description The payload was over 20 kB: its largest values are empty. */
@@ -7294,18 +7294,18 @@ export interface operations {
                         /** @enum {string} */
                         status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
                         /** Format: uuid */
-                        currentStepId: string | null;
-                        exitReason: string | null;
-                        error: string | null;
-                        context: Record<string, unknown>;
+                        currentStepId?: string | null;
+                        exitReason?: string | null;
+                        error?: string | null;
+                        context?: Record<string, unknown>;
                         /** Format: date-time */
-                        startedAt: string;
+                        startedAt?: string;
                         /** Format: date-time */
-                        completedAt: string | null;
+                        completedAt?: string | null;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
-                        updatedAt: string;
+                        updatedAt?: string;
                         position: number;
                     };
                     /** @description The payload was over 20 kB: its largest values are empty. */
@@ -7384,18 +7384,18 @@ export interface operations {
                         /** @enum {string} */
                         status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
                         /** Format: uuid */
-                        currentStepId: string | null;
-                        exitReason: string | null;
-                        error: string | null;
-                        context: Record<string, unknown>;
+                        currentStepId?: string | null;
+                        exitReason?: string | null;
+                        error?: string | null;
+                        context?: Record<string, unknown>;
                         /** Format: date-time */
-                        startedAt: string;
+                        startedAt?: string;
                         /** Format: date-time */
-                        completedAt: string | null;
+                        completedAt?: string | null;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
-                        updatedAt: string;
+                        updatedAt?: string;
                         position: number;
                     };
                     /** @description The payload was over 20 kB: its largest values are empty. */
@@ -7468,8 +7468,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "PENDING" | "VERIFIED";
                         verified: boolean;
-                        conflict: boolean;
-                        records: {
+                        conflict?: boolean;
+                        records?: {
                             /** @enum {string} */
                             purpose: "DKIM" | "SPF" | "BOUNCE" | "DMARC";
                             /** @enum {string} */
@@ -7486,11 +7486,11 @@ export interface operations {
                         /** Format: date-time */
                         verifiedAt: string | null;
                         /** Format: date-time */
-                        lastCheckedAt: string | null;
+                        lastCheckedAt?: string | null;
                         /** Format: uuid */
-                        projectId: string;
+                        projectId?: string;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
                         updatedAt: string;
                         position: number;
@@ -7565,8 +7565,8 @@ export interface operations {
                         /** @enum {string} */
                         status: "PENDING" | "VERIFIED";
                         verified: boolean;
-                        conflict: boolean;
-                        records: {
+                        conflict?: boolean;
+                        records?: {
                             /** @enum {string} */
                             purpose: "DKIM" | "SPF" | "BOUNCE" | "DMARC";
                             /** @enum {string} */
@@ -7583,11 +7583,11 @@ export interface operations {
                         /** Format: date-time */
                         verifiedAt: string | null;
                         /** Format: date-time */
-                        lastCheckedAt: string | null;
+                        lastCheckedAt?: string | null;
                         /** Format: uuid */
-                        projectId: string;
+                        projectId?: string;
                         /** Format: date-time */
-                        createdAt: string;
+                        createdAt?: string;
                         /** Format: date-time */
                         updatedAt: string;
                         position: number;
@@ -8001,13 +8001,13 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         segmentId: string;
-                        segmentName: string;
+                        segmentName?: string;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -8072,13 +8072,13 @@ export interface operations {
                     data: {
                         /** Format: uuid */
                         segmentId: string;
-                        segmentName: string;
+                        segmentName?: string;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;
@@ -8144,13 +8144,13 @@ export interface operations {
                     timestamp: string;
                     data: {
                         name: string;
-                        data: Record<string, unknown>;
+                        data?: Record<string, unknown>;
                         /** Format: uuid */
                         eventId: string;
                         /** Format: uuid */
                         contactId: string;
                         /** Format: idn-email */
-                        email: string | null;
+                        email?: string | null;
                         /** Format: uuid */
                         projectId: string;
                         position: number;

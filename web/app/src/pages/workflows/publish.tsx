@@ -113,6 +113,17 @@ function PublishForm({ workflow, editing, onClose }: PublishProps & { onClose():
           </Stack>
         </Radio.Group>
       )}
+      {valid && migrate === 'POSSIBLE' && affected.changes.length > 0 && (
+        <Alert color="blue" title={t.canvas.changesForMoved}>
+          <List size="sm">
+            {affected.changes.map(({ stepId, count, effect }) => (
+              <List.Item key={stepId} className="breakable">
+                {number(count)} · {stepName(workflow, stepId)}: {effect}
+              </List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
       {valid && affected.cannotMove.length > 0 && (
         <Alert color="yellow" title={t.canvas.cannotMove}>
           <List size="sm">

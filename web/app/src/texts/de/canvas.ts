@@ -212,6 +212,7 @@ export const canvas: Texts['canvas'] = {
   affected: (count: number) => `${people(count)} unterwegs`,
   migrate: (count: number) => `Wo möglich auf die neue Version wechseln: ${people(count)}`,
   doNotMigrate: 'Auf ihrer bisherigen Version zu Ende gehen',
+  changesForMoved: 'Was sich für Kontakte ändert, die wechseln',
   cannotMove: 'Können nicht wechseln und gehen auf ihrer Version zu Ende',
   requireCases: (count: number) => `Nur wenn alle Testfälle bestehen (${number(count)})`,
   enableToo: 'Aktivieren: Ab jetzt treten Personen ein',

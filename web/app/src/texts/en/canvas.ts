@@ -210,6 +210,7 @@ export const canvas = {
   affected: (count: number) => `${people(count)} on their way`,
   migrate: (count: number) => `Move to the new version where possible: ${people(count)}`,
   doNotMigrate: 'Finish on the version where they are',
+  changesForMoved: 'Changes for contacts who move',
   cannotMove: 'Cannot move, and finish on their version',
   requireCases: (count: number) => `Only if all cases pass (${number(count)})`,
   enableToo: 'Enable it: people enter it from now on',
