@@ -7,6 +7,8 @@ create or replace function write_execution_step(
 declare
   before record;
   since timestamptz;
+  -- Not now(): the transaction may have waited for its locks while another one took the step before.
+  moment timestamptz;
   next_step uuid := (p_state ->> 'step_id')::uuid;
   this_step uuid := (p_record ->> 'step_id')::uuid;
   is_moving boolean;
@@ -15,6 +17,7 @@ begin
     perform 1 from lock_execution(p_id) as now where now.row_versions = p_row_versions;
     if not found then return; end if;
   end if;
+  moment := clock_timestamp();
   select e.project_id, e.workflow_id, e.version, e.contact_id, e.visit, e.context, e.current_step_id into before from executions e where e.id = p_id;
   if p_change is not null then
     perform update_contact(before.project_id, before.contact_id, null, (p_change ->> 'subscribed')::boolean,
@@ -45,9 +48,9 @@ begin
     end if;
   end if;
   insert into execution_steps as s (id, project_id, execution_id, visit, step_id, type, name, status, branch, output,
-    error, request, scheduled_for, completed_at)
+    error, request, scheduled_for, started_at, completed_at)
   select r.id, before.project_id, p_id, before.visit, r.step_id, r.type, r.name, r.status, r.branch, r.output, r.error,
-    r.request, r.scheduled_for, case when r.status not in ('RUNNING', 'WAITING') then now() end
+    r.request, r.scheduled_for, moment, case when r.status not in ('RUNNING', 'WAITING') then moment end
   from jsonb_to_record(p_record) as r (id uuid, step_id uuid, type text, name text, status text, branch text,
     output jsonb, error text, request jsonb, scheduled_for timestamptz)
   on conflict (execution_id, visit) do update set status = excluded.status, branch = excluded.branch,
@@ -55,12 +58,12 @@ begin
     scheduled_for = case when excluded.status = 'WAITING' then excluded.scheduled_for
       else coalesce(excluded.scheduled_for, s.scheduled_for) end,
     attempt = s.attempt + (s.status = 'FAILED')::integer, completed_at = excluded.completed_at,
-    started_at = case when s.status = 'FAILED' then now() else s.started_at end
+    started_at = case when s.status = 'FAILED' then moment else s.started_at end
   returning s.started_at into since;
   update executions e set status = p.status, current_step_id = p.step_id, visit = p.visit,
     context = coalesce(p.context, e.context), after_position = coalesce(p.after_position, e.after_position),
-    wake_at = p.wake_at, awaited_event = p.awaited_event, exit_reason = p.exit_reason, error = p.error, updated_at = now(),
-    completed_at = case when p.status not in ('RUNNING', 'WAITING') then now() end
+    wake_at = p.wake_at, awaited_event = p.awaited_event, exit_reason = p.exit_reason, error = p.error, updated_at = moment,
+    completed_at = case when p.status not in ('RUNNING', 'WAITING') then moment end
   from jsonb_to_record(p_state) as p (status text, step_id uuid, visit integer, context jsonb, after_position bigint,
     wake_at timestamptz, awaited_event text, exit_reason text, error text)
   where e.id = p_id;
@@ -75,7 +78,7 @@ begin
         case when is_moving then 'left' end,
         case p_record ->> 'status' when 'COMPLETED' then 'passed' when 'SKIPPED' then 'skipped' end,
         'branch:' || (p_record ->> 'branch'),
-        case p_record ->> 'status' when 'COMPLETED' then 'time:' || time_bucket(now() - since) end], null)),
+        case p_record ->> 'status' when 'COMPLETED' then 'time:' || time_bucket(moment - since) end], null)),
       (case when is_moving then next_step end, array['entered'])) as counted (step_id, names)
     where step_id is not null and names <> '{}';
   end if;

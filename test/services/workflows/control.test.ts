@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { deleteContacts } from '../../../services/removal/contact.ts';
+import { lockExecution } from '../../../services/workflows/execution-state.ts';
 import { cancelAllExecutions, cancelExecution } from '../../../services/workflows/executions/cancel.ts';
 import { migrateExecutions } from '../../../services/workflows/executions/migrate.ts';
 import { deleteLeftoverExecutions } from '../../../services/workflows/executions/remove.ts';
@@ -30,6 +31,7 @@ import {
   storedExecutions,
   storedVisits,
 } from '../../support/rows/workflows.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const status = (code: number) => (error: { status?: number }) => expect(error.status).to.equal(code);
 const refused = (work: Promise<unknown>, code: number) =>
@@ -238,6 +240,22 @@ describe('control over executions', () => {
       expect(await driver.visits(id)).to.deep.equal(['rest: COMPLETED', 'extra: COMPLETED', 'out: COMPLETED']);
       expect(await driver.execution(id)).to.include({ version: 2 });
     });
+  });
+
+  it('starts no step before the lock that it has waited for was released', async () => {
+    const { id } = await begin();
+    const holder = await database.db.transaction();
+    await lockExecution(holder, id);
+    driver.later(86_400_000);
+    const advanced = driver.advance(id);
+    const waiting = "from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await eventually(async () => (await database.db.raw(`select 1 ${waiting}`)).rows.length > 0, { what: 'the lock' });
+    const released = (await holder.raw('select clock_timestamp() as at')).rows[0].at;
+    await holder.commit();
+    await advanced;
+    const times = (await driver.steps(id)).flatMap(({ startedAt, completedAt }) => [startedAt, completedAt]);
+    expect(times).to.deep.equal(times.toSorted((a, b) => Number(a) - Number(b)));
+    for (const time of times.slice(1)) expect(time).to.be.at.least(released);
   });
 
   it('deletes executions of a deleted workflow only', async () => {
