@@ -29,8 +29,9 @@ const readers: Record<string, Read> = {
   campaign: async ({ db }, projectId, id) => presentCampaign(await findCampaignView(db, projectId, id)),
   job: async ({ db }, projectId, id) => presentJob(await readJob(db, projectId, id)),
   domain: async ({ db, settings }, projectId, id) => presentDomain(await findDomain(db, projectId, id, settings)),
+  // Streams share what is read, so the headers of webhooks are hidden from all.
   workflow: async ({ db, settings }, projectId, id) =>
-    presentWholeWorkflow(await findWorkflowDetails(db, settings.secretKeys, projectId, id)),
+    presentWholeWorkflow(await findWorkflowDetails(db, settings.secretKeys, projectId, id), false),
   activity: async ({ db, settings }, projectId) =>
     presentCursorList(
       await listActivity(db, projectId, settings.secretKeys, { limit: ACTIVITY_ITEMS }),

@@ -1,6 +1,8 @@
 import joi from 'joi';
 import { stepTypeNames } from '../../services/workflows/graph.ts';
-import type { SimulatedStep, Simulation } from '../../services/workflows/simulation/simulate.ts';
+import { hideHeaders } from '../../services/workflows/sealed-headers.ts';
+import type { Simulation } from '../../services/workflows/simulation/simulate.ts';
+import type { SimulatedRequest, SimulatedStep } from '../../services/workflows/simulation/simulated-step.ts';
 import {
   email,
   flag,
@@ -80,7 +82,14 @@ export const simulationSchema = object({
   webhooks: list(object({ ...visitFields, method: text(), url: text(), headers: record(), body: nullableText() })),
 });
 
-export function presentSimulation({ status, reason, truncated, path, state: world }: Simulation, startedAt: Date) {
+/** Without `showsHeaders` the values of the headers of webhooks are hidden. */
+export function presentSimulation(
+  { status, reason, truncated, path, state: world }: Simulation,
+  startedAt: Date,
+  showsHeaders: boolean,
+) {
+  const request = (webhook: SimulatedRequest) =>
+    showsHeaders ? webhook : { ...webhook, headers: hideHeaders(webhook.headers) };
   const at = ({ step, visit, enteredAt }: SimulatedStep) => ({
     stepId: step.id,
     visit,
@@ -97,7 +106,7 @@ export function presentSimulation({ status, reason, truncated, path, state: worl
     context: world.context,
     path: path.map(presentStep),
     emails: path.flatMap((step) => (step.email ? [{ ...at(step), ...step.email }] : [])),
-    webhooks: path.flatMap((step) => (step.webhook ? [{ ...at(step), ...step.webhook }] : [])),
+    webhooks: path.flatMap((step) => (step.webhook ? [{ ...at(step), ...request(step.webhook) }] : [])),
   };
 }
 

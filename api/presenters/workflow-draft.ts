@@ -3,6 +3,7 @@ import type { DraftGraph } from '../../services/workflows/drafts/graph.ts';
 import type { Published, PublishPreview } from '../../services/workflows/drafts/publish.ts';
 import type { ListedVersion, VersionDetails } from '../../services/workflows/drafts/versions.ts';
 import { MAX_BRANCH_LENGTH, stepTypeNames } from '../../services/workflows/graph.ts';
+import { hideStep } from '../../services/workflows/sealed-headers.ts';
 import { triggerTypes } from '../../services/workflows/trigger.ts';
 import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 import { position, presentWorkflow, workflowSchema } from './workflow.ts';
@@ -41,7 +42,11 @@ export const draftSchema = object({
   updatedBy: nullable(text()),
 });
 
-export const presentDraft = (draft: WorkflowDraft) => presentedDraft(draft);
+/** Without `showsHeaders` the values of the headers of webhooks are hidden. */
+export const presentDraft = (draft: WorkflowDraft, showsHeaders = true) =>
+  presentedDraft({ ...draft, graph: showsHeaders ? draft.graph : hidden(draft.graph) });
+
+const hidden = ({ steps, transitions }: DraftGraph): DraftGraph => ({ steps: steps.map(hideStep), transitions });
 
 export const publishedSchema = object({
   workflow: workflowSchema,
@@ -94,7 +99,10 @@ export const presentWorkflowVersion = ({
 
 export const wholeWorkflowVersionSchema = object({ ...versionShape, graph: graphSchema });
 
-export const presentWholeWorkflowVersion = ({ graph, ...version }: VersionDetails): object & { graph: DraftGraph } => ({
+export const presentWholeWorkflowVersion = (
+  { graph, ...version }: VersionDetails,
+  showsHeaders: boolean,
+): object & { graph: DraftGraph } => ({
   ...presentWorkflowVersion(version),
-  graph,
+  graph: showsHeaders ? graph : hidden(graph),
 });

@@ -3,6 +3,7 @@ import type { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models
 import { asStep } from '../../services/workflows/find.ts';
 import { MAX_BRANCH_LENGTH, stepTypeNames } from '../../services/workflows/graph.ts';
 import type { ListedWorkflow } from '../../services/workflows/list.ts';
+import { hideStep } from '../../services/workflows/sealed-headers.ts';
 import { stepTypeOf } from '../../services/workflows/steps/index.ts';
 import { triggerTypes } from '../../services/workflows/trigger.ts';
 import type { WorkflowDetails } from '../../services/workflows/workflow-details.ts';
@@ -100,9 +101,13 @@ export const wholeWorkflowSchema = object({
   faults: list(object({ stepId: nullable(uuid()), message: text() })),
 });
 
-export const presentWholeWorkflow = ({ workflow, steps, transitions, faults }: WorkflowDetails) => ({
+/** Without `showsHeaders` the values of the headers of webhooks are hidden. */
+export const presentWholeWorkflow = (
+  { workflow, steps, transitions, faults }: WorkflowDetails,
+  showsHeaders: boolean,
+) => ({
   ...presentWorkflow(workflow),
-  steps: steps.map(presentStep),
+  steps: steps.map((step) => presentStep(showsHeaders ? step : hideStep(step))),
   transitions: transitions.map(presentTransition),
   valid: faults.length === 0,
   faults,

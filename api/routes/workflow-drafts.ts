@@ -11,6 +11,7 @@ import { answer, failure, missing, missingPart, noContent, ok } from '../http/an
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { cursorPage, flag, nullable, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { mayWriteWorkflows } from '../http/workflow-rights.ts';
 import { branchOf, givenGraph, triggerConfig } from '../http/workflow-schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import {
@@ -47,8 +48,10 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
       scope: 'workflows:read',
       params,
       answers: { 200: theDraft, 404: noWorkflow },
-      handle: async ({ db, project, settings, params }) =>
-        ok(presentDraft(await findDraft(db, project.projectId, params.id, settings))),
+      handle: async ({ db, project, role, settings, params }) => {
+        const draft = await findDraft(db, project.projectId, params.id, settings);
+        return ok(presentDraft(draft, mayWriteWorkflows({ project, role })));
+      },
     }),
     route({
       method: 'PUT',
@@ -161,8 +164,10 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
       scope: 'workflows:read',
       params: ofVersion,
       answers: { 200: answer('The version.', wholeWorkflowVersionSchema), 404: noVersion },
-      handle: async ({ db, project, settings, params: { id, version: wanted } }) =>
-        ok(presentWholeWorkflowVersion(await findWorkflowVersion(db, project.projectId, id, wanted, settings))),
+      handle: async ({ db, project, role, settings, params: { id, version: wanted } }) => {
+        const found = await findWorkflowVersion(db, project.projectId, id, wanted, settings);
+        return ok(presentWholeWorkflowVersion(found, mayWriteWorkflows({ project, role })));
+      },
     }),
     route({
       method: 'POST',

@@ -5,6 +5,7 @@ import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { email, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
+import { mayWriteWorkflows } from '../http/workflow-rights.ts';
 import {
   any,
   branchOf,
@@ -66,7 +67,12 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
         400: failure('The graph cannot be run; the error lists all reasons.', 'BAD_REQUEST'),
         404: missing('workflow', 'WORKFLOW_NOT_FOUND'),
       },
-      handle: async ({ project, params, body: { graph: draft, startAt = new Date().toISOString(), ...body } }) => {
+      handle: async ({
+        project,
+        role,
+        params,
+        body: { graph: draft, startAt = new Date().toISOString(), ...body },
+      }) => {
         const input = {
           ...body,
           contact: contactOf(body),
@@ -74,7 +80,7 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
           graph: draft && { steps: draft.steps, transitions: draft.transitions.map(branchOf) },
         };
         const simulation = await simulateWorkflow({ db, renderer, settings }, project.projectId, params.id, input);
-        return ok(presentSimulation(simulation, new Date(startAt)));
+        return ok(presentSimulation(simulation, new Date(startAt), mayWriteWorkflows({ project, role })));
       },
     }),
   ]);

@@ -7,6 +7,7 @@ import { findWorkflowDetails } from '../../services/workflows/workflow-details.t
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, list, nullable, object, offsetPage, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { mayWriteWorkflows } from '../http/workflow-rights.ts';
 import { triggerConfig } from '../http/workflow-schemas.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import {
@@ -89,8 +90,10 @@ export const workflows = routes('Workflows', [
     scope: 'workflows:read',
     params,
     answers: { 200: answer('The workflow.', wholeWorkflowSchema), 404: noWorkflow },
-    handle: async ({ db, project, settings, params }) =>
-      ok(presentWholeWorkflow(await findWorkflowDetails(db, settings.secretKeys, project.projectId, params.id))),
+    handle: async ({ db, project, role, settings, params }) => {
+      const details = await findWorkflowDetails(db, settings.secretKeys, project.projectId, params.id);
+      return ok(presentWholeWorkflow(details, mayWriteWorkflows({ project, role })));
+    },
   }),
   route({
     method: 'PATCH',

@@ -1,6 +1,8 @@
 import { SealError, seal, unseal } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
+import { type Violation, validationError } from '../../platform/errors.ts';
 import type { Data } from '../contacts/data.ts';
+import { HIDDEN_VALUE } from '../webhooks/endpoints.ts';
 import { stepTypeOf } from './steps/index.ts';
 import type { Step } from './steps/step-type.ts';
 
@@ -61,4 +63,40 @@ export function showStep<Sealed extends Pick<Step, 'type' | 'config'>>(
     const { sealedHeaders: _, ...config } = step.config;
     return { ...step, config };
   }
+}
+
+/** Hides the values of headers from callers who may not change the workflow. */
+export const hideHeaders = (headers: Headers): Headers =>
+  Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN_VALUE]));
+
+export function hideStep<Shown extends Pick<Step, 'type' | 'config'>>(step: Shown): Shown {
+  const { headers } = step.config;
+  if (!stepTypeOf(step).callsWebhook || !isFilled(headers)) return step;
+  return { ...step, config: { ...step.config, headers: hideHeaders(headers) } };
+}
+
+export const hasHiddenHeaders = ({ type, config: { headers } }: Pick<Step, 'type' | 'config'>): boolean =>
+  stepTypeOf({ type }).callsWebhook === true && isFilled(headers) && Object.values(headers).includes(HIDDEN_VALUE);
+
+/**
+ * Replaces hidden values, which a client may send back, by those of `before`. A 422 where that has none, so that the mask
+ * is never stored as a value.
+ */
+export function keepHidden<Given extends Pick<Step, 'type' | 'config'>>(
+  step: Given,
+  before: Data | undefined,
+  path: string,
+): Given {
+  if (!hasHiddenHeaders(step)) return step;
+  const stored = isFilled(before?.headers) ? before.headers : {};
+  const errors: Violation[] = [];
+  const headers = Object.entries(step.config.headers as Headers).map(([name, value]) => {
+    const kept = value === HIDDEN_VALUE ? stored[name] : value;
+    const field = `${path}.headers.${name}`;
+    if (kept === undefined)
+      errors.push({ field, message: `"${field}" is hidden and has no stored value: send its value`, code: 'custom' });
+    return [name, kept];
+  });
+  if (errors.length > 0) throw validationError(errors);
+  return { ...step, config: { ...step.config, headers: Object.fromEntries(headers) } };
 }

@@ -10,7 +10,7 @@ import { CIRCLE, isCircle, lastOpenExit, requireConnection } from './connections
 import { changeWorkflow, editGraph, nextRevision, saveChangedGraph } from './editing.ts';
 import { asGraph, asStep, type EditedGraph, editedGraph } from './find.ts';
 import { branches } from './graph.ts';
-import { sealStep, showStep } from './sealed-headers.ts';
+import { keepHidden, sealStep, showStep } from './sealed-headers.ts';
 import { readConfig, requireReferences, type StepRules } from './step-config.ts';
 import { stepTypeOf } from './steps/index.ts';
 
@@ -44,7 +44,7 @@ export async function addStep(
       type,
       name: name ?? stepTypeOf({ type }).label,
       position: position ?? { x: 0, y: 0 },
-      config: readConfig(type, config ?? {}, rules),
+      config: keepHidden({ type, config: readConfig(type, config ?? {}, rules) }, undefined, 'config').config,
       templateId,
     });
     await requireReferencedRows(trx, workflow, step);
@@ -95,7 +95,10 @@ export async function updateStep(
 
 /** A new `templateId` is also written into a config that has one, because the config's wins over the step's. */
 function changed(before: WorkflowStep, { name, position, config, templateId }: StepChange, rules: StepRules) {
-  const given = config ? readConfig(before.type, config, rules) : before.config;
+  const { type } = before;
+  const given = config
+    ? keepHidden({ type, config: readConfig(type, config, rules) }, before.config, 'config').config
+    : before.config;
   const updatesConfig = templateId !== undefined && !config && 'templateId' in given;
   return {
     ...before,

@@ -5,7 +5,7 @@ import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { changeWorkflow, nextRevision } from '../editing.ts';
 import { editedGraph, findWorkflow, withPositions } from '../find.ts';
-import { sealStep, showStep } from '../sealed-headers.ts';
+import { hasHiddenHeaders, keepHidden, sealStep, showStep } from '../sealed-headers.ts';
 import type { StepRules } from '../step-config.ts';
 import { readTrigger, type TriggerChange } from '../trigger.ts';
 import { requireGraphSize } from '../versions.ts';
@@ -118,8 +118,20 @@ export async function putDraft(
       ...(await readTrigger(trx, { projectId: workflow.projectId, ...before }, trigger)),
       allowReentry: allowReentry ?? before.allowReentry,
     };
-    return storeDraft(trx, project, workflow, { baseVersion: base, settings, graph }, rules);
+    const kept = await keepHiddenOf(trx, workflow, graph, rules);
+    return storeDraft(trx, project, workflow, { baseVersion: base, settings, graph: kept }, rules);
   });
+}
+
+/** Fills in the values of headers that the client got hidden. */
+async function keepHiddenOf(trx: Db, workflow: Workflow, graph: DraftGraph, rules: StepRules): Promise<DraftGraph> {
+  if (!graph.steps.some(hasHiddenHeaders)) return graph;
+  const { steps } = (await draftOf(trx, workflow, rules)).graph;
+  const before = (wanted: string) => steps.find(({ id }) => id === wanted)?.config;
+  return {
+    ...graph,
+    steps: graph.steps.map((step, n) => keepHidden(step, before(step.id), `graph.steps.${n}.config`)),
+  };
 }
 
 /** The 409 of a caller who has not seen the current draft, which it contains. */

@@ -191,6 +191,7 @@ export const canvas: Texts['canvas'] = {
   },
   someone: 'Jemand',
   loadedTheirs: (who: string) => `${who} hat diesen Entwurf geändert. Sie sehen ihn, wie er jetzt ist.`,
+  enterHeadersAgain: 'Geben Sie die neuen Werte der Header noch einmal ein: Der Browser speichert sie nicht.',
   conflictTitle: 'Jemand anders hat diesen Entwurf geändert',
   conflictText: (who: string, when: string) =>
     `${who} hat ihn ${when} gespeichert, während Sie ihn bearbeiteten. Ihre Änderungen bleiben in diesem Browser, bis Sie wählen.`,

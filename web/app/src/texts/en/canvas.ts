@@ -190,6 +190,7 @@ export const canvas = {
   },
   someone: 'Somebody',
   loadedTheirs: (who: string) => `${who} has changed this draft. You see it as it is now.`,
+  enterHeadersAgain: 'Enter the new header values again: the browser does not store them.',
   conflictTitle: 'This draft was changed by somebody else',
   conflictText: (who: string, when: string) =>
     `${who} saved it ${when}, while you were editing. Your changes are kept in this browser until you choose.`,

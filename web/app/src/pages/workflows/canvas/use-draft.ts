@@ -8,7 +8,7 @@ import { t } from '../../../texts/index.ts';
 import { showDone } from '../../../ui/notify.ts';
 import { addChange, type History, redo, startHistory, undo } from './history.ts';
 import { contentOf, type DraftContent, isSame, mergeContent } from './model.ts';
-import { clearStored, readStored, writeStored } from './stored-draft.ts';
+import { clearStored, fillHeaders, hasLostHeaders, readStored, writeStored } from './stored-draft.ts';
 
 const SAVE_AFTER_MS = 700;
 const RETRY_AFTER_MS = 10_000;
@@ -75,6 +75,10 @@ export function useDraft(latest: WorkflowDraft): DraftEditing {
   now.current = { history, content, server, conflict };
   const running = useRef<Promise<WorkflowDraft> | undefined>(undefined);
   const isDirty = content !== saved.current;
+
+  useEffect(() => {
+    if (first.lostHeaders) showDone(t.canvas.enterHeadersAgain);
+  }, [first]);
 
   const accept = useCallback(
     (draft: WorkflowDraft) => {
@@ -220,18 +224,28 @@ interface FirstState {
   server: WorkflowDraft;
   conflict: WorkflowDraft | undefined;
   isRestored: boolean;
+  /** Values of headers that were typed before are gone. */
+  lostHeaders: boolean;
 }
 
 /** Continues with what an earlier visit could not save. */
 function firstState(userId: string, server: WorkflowDraft): FirstState {
   const content = contentOf(server);
-  const plain = { content, base: content, server, conflict: undefined, isRestored: false };
+  const plain = { content, base: content, server, conflict: undefined, isRestored: false, lostHeaders: false };
   const stored = readStored(userId, server.workflowId);
-  if (!stored || isSame(stored.content, content)) return plain;
-  const { revision, baseVersion, base } = stored;
+  if (!stored) return plain;
+  const mine = fillHeaders(stored.content, content);
+  if (isSame(mine, content)) return plain;
+  const { revision, baseVersion } = stored;
+  const base = fillHeaders(stored.base, content);
   const isCurrent = revision === server.revision && baseVersion === server.baseVersion;
   return {
-    ...{ content: stored.content, base: isCurrent ? content : base, isRestored: true },
+    ...{
+      content: mine,
+      base: isCurrent ? content : base,
+      isRestored: true,
+      lostHeaders: hasLostHeaders(stored.content),
+    },
     server: { ...server, revision, baseVersion },
     conflict: isCurrent ? undefined : server,
   };
