@@ -199,7 +199,7 @@ export const fieldTexts: Record<string, string> = {
   executions: 'Figures of executions.',
   exited: 'Executions that left by an exit.',
   exitReason: 'Why the execution ended early.',
-  exits: 'The branches that leave the step.',
+  exits: 'The branches that leave the step; `next` is the transition without a branch (null).',
   exitsFrom: 'The part of the config that names the branches.',
   expect: 'What the case expects.',
   expected: 'What was expected.',

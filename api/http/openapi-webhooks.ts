@@ -29,6 +29,22 @@ interface Described {
 const position = { position: wholeNumber({ min: 1 }) };
 const withPosition = (schema: Typed<unknown>): Typed<unknown> => (schema as joi.ObjectSchema).append(position);
 
+/** What is left of a payload when its contact is deleted (`db/functions/erase_webhook_payloads.sql`). */
+const KEPT = new Set([
+  ...['id', 'eventId', 'contactId', 'projectId', 'position', 'name', 'emailId', 'templateId', 'campaignId'],
+  ...['workflowId', 'segmentId', 'version', 'status'],
+]);
+
+/** What the triggers of `campaigns` and `domains` store. The rest is read later, if there is still something to read. */
+const OF_CAMPAIGN = new Set(['id', 'status', 'paused', 'pauseReason', 'sentAt', 'updatedAt', 'position']);
+const OF_DOMAIN = new Set(['id', 'domain', 'status', 'verified', 'verifiedAt', 'updatedAt', 'position']);
+
+/** A payload about something that may be deleted before it is delivered: only these keys are always there. */
+const erasable = (schema: Typed<unknown>, kept = KEPT): Typed<unknown> => {
+  const others = Object.keys((schema as joi.ObjectSchema).describe().keys).filter((key) => !kept.has(key));
+  return (schema as joi.ObjectSchema).fork(others, (field) => field.optional());
+};
+
 const aboutContact = { eventId: uuid(), contactId: uuid(), email: nullable(email()), projectId: uuid(), ...position };
 const contactFacts = {
   ...{ eventId: ids.event, contactId: ids.contact, email: 'ann@example.com', projectId: ids.project },
@@ -47,7 +63,7 @@ const mailShape: Shape = {
   ...aboutContact,
 };
 const mail = (more: object = {}): Described => ({
-  schema: (object(mailShape) as joi.ObjectSchema).unknown(),
+  schema: erasable((object(mailShape) as joi.ObjectSchema).unknown()),
   example: {
     ...{ emailId: ids.mail, from: 'shop@example.com', templateId: null, campaignId: null, workflowId: null },
     ...{ sourceType: 'TRANSACTIONAL', subject: 'Hello', messageId: `<${ids.mail}@example.com>`, ...more },
@@ -59,7 +75,9 @@ const contact = { id: ids.contact, email: 'ann@example.com', subscribed: true, d
 const times = { createdAt: TIME, updatedAt: TIME };
 
 const campaign = (status: string, paused = false): Described => ({
-  schema: withPosition((campaignSchema as joi.ObjectSchema).fork('body', (field) => field.forbidden())),
+  schema: (erasable(withPosition(campaignSchema), OF_CAMPAIGN) as joi.ObjectSchema).fork('body', (field) =>
+    field.forbidden(),
+  ),
   example: {
     ...{ id: ids.other, name: 'Spring', subject: 'Hello', from: 'news@example.com', type: 'MARKETING', status, paused },
     ...{ audienceType: 'ALL', totalRecipients: 2000, sentCount: 1200, projectId: ids.project, ...times },
@@ -68,7 +86,7 @@ const campaign = (status: string, paused = false): Described => ({
 });
 
 const execution = (status: string): Described => ({
-  schema: withPosition(executionSchema),
+  schema: erasable(withPosition(executionSchema)),
   example: {
     ...{ id: ids.other, workflowId: ids.mail, version: 1, contactId: ids.contact, status, currentStepId: null },
     ...{ exitReason: null, error: null, context: {}, startedAt: TIME, completedAt: null, ...times, position: POSITION },
@@ -76,7 +94,7 @@ const execution = (status: string): Described => ({
 });
 
 const domain = (status: string): Described => ({
-  schema: withPosition(domainSchema),
+  schema: erasable(withPosition(domainSchema), OF_DOMAIN),
   example: {
     ...{ id: ids.other, domain: 'example.com', status, verified: status === 'VERIFIED', conflict: false, records: [] },
     ...{ verifiedAt: TIME, lastCheckedAt: TIME, projectId: ids.project, ...times, position: POSITION },
@@ -97,16 +115,16 @@ const project = (reason: string | null): Described => ({
 });
 
 const segment: Described = {
-  schema: object({ segmentId: uuid(), segmentName: text(), ...aboutContact }),
+  schema: erasable(object({ segmentId: uuid(), segmentName: text(), ...aboutContact })),
   example: { segmentId: ids.other, segmentName: 'VIPs', ...contactFacts },
 };
 
 const contactChange: Described = {
-  schema: withPosition(contactSchema),
+  schema: erasable(withPosition(contactSchema)),
   example: { ...contact, ...times, position: POSITION },
 };
 const subscription = (subscribed: boolean): Described => ({
-  schema: (contactSchema as joi.ObjectSchema).append(aboutContact).unknown(),
+  schema: erasable((contactSchema as joi.ObjectSchema).append(aboutContact).unknown()),
   example: { ...contact, ...times, subscribed, reason: 'link', ...contactFacts },
 });
 
@@ -150,7 +168,7 @@ export const webhookData: Record<string, Described> = {
   'segment.<slug>.entry': segment,
   'segment.<slug>.exit': segment,
   'event.<name>': {
-    schema: object({ name: text(), data: record(), ...aboutContact }),
+    schema: erasable(object({ name: text(), data: record(), ...aboutContact })),
     example: { name: 'bought', data: { total: 3 }, ...contactFacts },
   },
 };

@@ -1,9 +1,23 @@
 import joi from 'joi';
-import { MAX_BRANCH_LENGTH, stepTypeNames } from '../../services/workflows/graph.ts';
+import { branchOf, MAX_BRANCH_LENGTH, stepTypeNames } from '../../services/workflows/graph.ts';
 import { spanKeys, type WaitSpan } from '../../services/workflows/spans.ts';
 import { position } from '../presenters/workflow.ts';
 import { contactData } from './contact-data.ts';
-import { dateTime, email, flag, list, nullable, object, oneOf, optional, record, text, uuid } from './schemas.ts';
+import {
+  dateTime,
+  email,
+  flag,
+  list,
+  nullable,
+  object,
+  objectOr,
+  oneOf,
+  optional,
+  record,
+  text,
+  textOr,
+  uuid,
+} from './schemas.ts';
 import type { Typed } from './typed.ts';
 import { documented, refuse } from './violations.ts';
 
@@ -60,8 +74,8 @@ const graphOf = (id: Typed<string>) =>
     ),
   });
 
-export const secondsAfterStart = (): Typed<number> => joi.number().min(0).max(3_155_760_000).required();
-export const span = (): Typed<WaitSpan> =>
+const secondsAfterStart = (): Typed<number> => joi.number().min(0).max(3_155_760_000).required();
+const span = (): Typed<WaitSpan> =>
   joi.object({ amount: spanKeys.amount.required(), unit: spanKeys.unit.required() }).required();
 
 /** Limited to four-digit years: later date arithmetic may fail for others. */
@@ -71,6 +85,9 @@ export const simulatedMoment = (): Typed<string> =>
       ? value
       : refuse(helpers, 'invalid_string', 'must be a date before the year 10000'),
   );
+
+/** A time, or a span or seconds from the start. */
+export const simulatedTime = () => textOr(simulatedMoment(), objectOr(span(), secondsAfterStart()));
 
 /** Names a stored contact, or describes one that does not exist. */
 export const simulatedContact = () =>
@@ -88,7 +105,7 @@ interface GivenTransition {
   condition?: { branch?: string | null | undefined } | null | undefined;
 }
 
-/** Reads the branch from either place. */
-export const branchOf = ({ fromStepId, toStepId, branch: given, condition }: GivenTransition) => ({
-  ...{ fromStepId, toStepId, branch: given ?? condition?.branch ?? null },
+/** Reads the branch from either place. The exit `next` of a step type is the transition without a branch. */
+export const transitionOf = ({ fromStepId, toStepId, branch: given, condition }: GivenTransition) => ({
+  ...{ fromStepId, toStepId, branch: branchOf(given ?? condition?.branch ?? 'next') },
 });

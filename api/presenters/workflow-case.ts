@@ -1,7 +1,8 @@
 import joi from 'joi';
-import type { CaseTime, WorkflowCase } from '../../services/workflows/cases/cases.ts';
+import type { WorkflowCase } from '../../services/workflows/cases/cases.ts';
 import type { CaseRun } from '../../services/workflows/cases/run.ts';
 import { stepTypeNames } from '../../services/workflows/graph.ts';
+import type { ScriptTime } from '../../services/workflows/spans.ts';
 import { waitUnits } from '../../services/workflows/spans.ts';
 import {
   dateTime,
@@ -18,7 +19,7 @@ import {
 } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 
-const shownTime = (): Typed<CaseTime> =>
+const shownTime = (): Typed<ScriptTime> =>
   joi
     .alternatives(joi.string().isoDate(), joi.number(), joi.object({ amount: joi.number(), unit: oneOf(...waitUnits) }))
     .required();

@@ -4,16 +4,15 @@ import { answer, created, failure, missing, noContent, ok } from '../http/answer
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { cursorPage, list, nullable, object, objectOr, optional, text, textOr, uuid } from '../http/schemas.ts';
+import { cursorPage, list, nullable, object, optional, text, uuid } from '../http/schemas.ts';
 import {
   any,
   branch,
-  branchOf,
   givenGraph,
-  secondsAfterStart,
   simulatedContact,
   simulatedMoment,
-  span,
+  simulatedTime,
+  transitionOf,
 } from '../http/workflow-schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import { caseRunSchema, caseSchema, presentCase, presentCaseRun } from '../presenters/workflow-case.ts';
@@ -21,18 +20,15 @@ import { caseRunSchema, caseSchema, presentCase, presentCaseRun } from '../prese
 const MAX_EVENTS = 1_000;
 const MAX_PATH = 1_000;
 
-/** A time, or a span or seconds from the start. */
-const time = () => textOr(simulatedMoment(), objectOr(span(), secondsAfterStart()));
-
 const body = {
   name: text({ max: 255 }),
   contact: simulatedContact(),
   context: optional(contactData()),
   events: optional(
-    any(object({ at: optional(time()), name: text({ max: 255 }), data: optional(contactData()) }), MAX_EVENTS),
+    any(object({ at: optional(simulatedTime()), name: text({ max: 255 }), data: optional(contactData()) }), MAX_EVENTS),
   ),
   startAt: optional(simulatedMoment()),
-  until: optional(nullable(time())),
+  until: optional(nullable(simulatedTime())),
   expect: any(object({ stepId: uuid(), branch: optional(branch()) }), MAX_PATH),
 };
 
@@ -92,7 +88,7 @@ export const workflowCases = ({ db, renderer, settings }: AppParts): RouteGroup 
         404: noWorkflow,
       },
       handle: async ({ project, params, body: { graph, ids } }) => {
-        const given = graph && { steps: graph.steps, transitions: graph.transitions.map(branchOf) };
+        const given = graph && { steps: graph.steps, transitions: graph.transitions.map(transitionOf) };
         const run = await runCases({ db, renderer, settings }, project.projectId, params.id, { graph: given, ids });
         return ok(presentCaseRun(run));
       },

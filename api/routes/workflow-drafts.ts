@@ -12,7 +12,7 @@ import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { cursorPage, flag, nullable, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
 import { mayWriteWorkflows } from '../http/workflow-rights.ts';
-import { branchOf, givenGraph, triggerConfig } from '../http/workflow-schemas.ts';
+import { givenGraph, transitionOf, triggerConfig } from '../http/workflow-schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import {
   draftSchema,
@@ -71,7 +71,7 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
       },
       answers: { 200: theDraft, 404: noWorkflow, 409: conflict },
       handle: async ({ db, project, settings, params, body }) => {
-        const graph = { steps: body.graph.steps, transitions: body.graph.transitions.map(branchOf) };
+        const graph = { steps: body.graph.steps, transitions: body.graph.transitions.map(transitionOf) };
         return ok(presentDraft(await putDraft(db, project, params.id, { ...body, graph }, settings)));
       },
     }),

@@ -4,16 +4,15 @@ import { answer, failure, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { email, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
+import { email, object, optional, text, uuid } from '../http/schemas.ts';
 import { mayWriteWorkflows } from '../http/workflow-rights.ts';
 import {
   any,
-  branchOf,
   givenGraph,
-  secondsAfterStart,
   simulatedContact,
   simulatedMoment,
-  span,
+  simulatedTime,
+  transitionOf,
 } from '../http/workflow-schemas.ts';
 import { presentSimulation, simulationSchema } from '../presenters/simulation.ts';
 
@@ -52,8 +51,8 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
             object({
               name: text({ max: 255 }),
               data: optional(contactData()),
-              at: optional(simulatedMoment()),
-              after: optional(objectOr(span(), secondsAfterStart())),
+              at: optional(simulatedTime()),
+              after: optional(simulatedTime()),
             }),
             MAX_EVENTS,
           ),
@@ -77,7 +76,7 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
           ...body,
           contact: contactOf(body),
           startAt,
-          graph: draft && { steps: draft.steps, transitions: draft.transitions.map(branchOf) },
+          graph: draft && { steps: draft.steps, transitions: draft.transitions.map(transitionOf) },
         };
         const simulation = await simulateWorkflow({ db, renderer, settings }, project.projectId, params.id, input);
         return ok(presentSimulation(simulation, new Date(startAt), mayWriteWorkflows({ project, role })));

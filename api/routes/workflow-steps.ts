@@ -9,7 +9,7 @@ import {
 import { answer, created, failure, missing, missingPart, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, nullable, object, oneOf, optional, record, text, uuid } from '../http/schemas.ts';
-import { branch, branchOf } from '../http/workflow-schemas.ts';
+import { branch, transitionOf } from '../http/workflow-schemas.ts';
 import { position, presentStep, presentTransition, stepSchema, transitionSchema } from '../presenters/workflow.ts';
 
 const name = () => text({ max: 255 });
@@ -89,7 +89,7 @@ export const workflowSteps = routes('Workflows', [
       404: noWorkflow,
     },
     handle: async ({ db, project, params, body }) =>
-      created(presentTransition(await addTransition(db, project, params.id, branchOf(body)))),
+      created(presentTransition(await addTransition(db, project, params.id, transitionOf(body)))),
   }),
   route({
     method: 'DELETE',

@@ -8,7 +8,7 @@ import { type Data, mergedTooLarge } from '../contacts/data.ts';
 import { isDataTooLarge } from '../contacts/violations.ts';
 import { type ExecutionState, isActive, lockExecution, readExecution } from './execution-state.ts';
 import { CONTACT_DELETED } from './executions/cancel.ts';
-import type { Branch, Graph, Step, StepExit } from './graph.ts';
+import { branchOf, type Graph, type Step, type StepExit } from './graph.ts';
 import { type Effects, type NextState, StaleExecution, type StepRecord, writeExecutionStep } from './records.ts';
 import { openStep, sealHeaders } from './sealed-headers.ts';
 import { executionEnvironment, type RunDeps } from './step-environment.ts';
@@ -243,8 +243,6 @@ export async function leaveStep(
   const state: NextState = { ...change, status: 'RUNNING', stepId: next.step.id, visit: next.visit };
   return { kind: 'moved', execution: await writeExecutionStep(trx, execution, step, visited, state, effects) };
 }
-
-const branchOf = (exit: StepExit): Branch | null => (exit === 'next' ? null : exit);
 
 type EndStatus = 'COMPLETED' | 'EXITED' | 'FAILED' | 'CANCELLED';
 

@@ -1,7 +1,7 @@
 import type { Branch, Step } from './steps/step-type.ts';
 
 export { exitsOf, type StepTypeName, stepTypeNames } from './steps/index.ts';
-export { type Branch, branches, MAX_BRANCH_LENGTH, type Step, type StepExit } from './steps/step-type.ts';
+export { type Branch, branches, branchOf, MAX_BRANCH_LENGTH, type Step, type StepExit } from './steps/step-type.ts';
 
 export interface Transition {
   id: string;

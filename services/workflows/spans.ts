@@ -24,6 +24,14 @@ export function after(now: Date, { amount, unit }: WaitSpan): Date {
   return new Date(before(now, { amount: -amount, unit }));
 }
 
+/** A time of a simulation or a case: a date-time, or a span or seconds from the start. */
+export type ScriptTime = string | number | WaitSpan;
+
+export function scriptTime(time: ScriptTime, start: Date): Date {
+  if (typeof time === 'string') return new Date(time);
+  return after(start, typeof time === 'number' ? { amount: time, unit: 'seconds' } : time);
+}
+
 /** The keys of a span in a joi schema. */
 export const spanKeys = {
   amount: joi.number().greater(0).max(MAX_AMOUNT.seconds).custom(inUnit),

@@ -12,6 +12,7 @@ import { execute } from '../../dev/run.ts';
 import { webhookTypes } from '../../services/webhooks/types.ts';
 import { describeApi } from '../support/api.ts';
 import { withoutSettings } from '../support/processes.ts';
+import { erasedPayload } from '../support/rows/webhooks.ts';
 
 describeApi('GET /openapi.json', (api) => {
   // biome-ignore lint/suspicious/noExplicitAny: the validator checks the shape of the document
@@ -41,6 +42,19 @@ describeApi('GET /openapi.json', (api) => {
         .validate(example.data, { abortEarly: false });
       const wrong = error?.details.filter(({ type: rule }) => rule !== 'any.required').map(({ message }) => message);
       expect(wrong ?? [], type).to.deep.equal([]);
+    }
+  });
+
+  it('describes payloads that were erased with their contact', async () => {
+    const project = await api.project();
+    const about = Object.entries(webhookData).filter(([, { example }]) => 'contactId' in example || 'email' in example);
+    expect(about).to.have.length.greaterThan(15);
+    for (const [type, { example }] of about) {
+      const erased = await erasedPayload(api.db, project.id, type, example);
+      expect(erased, type).to.not.have.any.keys('email', 'data', 'context');
+      const { required = [] } =
+        document.webhooks[type].post.requestBody.content['application/json'].schema.properties.data;
+      expect(erased, type).to.include.keys(...required);
     }
   });
 

@@ -84,6 +84,9 @@ describeApi('recipes, step types and numbers of workflows', (api) => {
     expect(await add('SPLIT', { branches })).to.have.status(422);
     expect(await add('TIME_WINDOW', { timezone: 'Nowhere' })).to.have.status(422);
     expect(await add('TIME_WINDOW', { from: '9' })).to.have.status(422);
+    for (const wrong of [{ from: '24:00' }, { to: '24:01' }, { to: '25:00' }])
+      expect(await add('TIME_WINDOW', wrong)).to.have.status(422);
+    expect(await add('TIME_WINDOW', { days: ['MON'], from: '00:00', to: '24:00' })).to.have.status(201);
   });
 
   it('changes a step that starts a workflow which was deleted since', async () => {

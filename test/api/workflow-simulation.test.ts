@@ -31,6 +31,44 @@ describe('POST /workflows/:id/simulate', () => {
   const pathOf = ({ path }: { path: Record<string, string>[] }) =>
     path.map(({ name, status, branch }) => [name, status, branch].filter(Boolean).join(' '));
 
+  it('takes a date-time, seconds or a span as `at` and as `after` of an event', async () => {
+    const built = await build(project, {
+      steps: { wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought' } }, out: exit('done') },
+      transitions: [['wait', 'out', 'event']],
+    });
+    const at = '2027-02-01T12:00:00.000Z';
+    for (const time of [at, 86_400, { amount: 1, unit: 'days' }])
+      for (const key of ['at', 'after']) {
+        const { path } = await run(built, { events: [{ name: 'bought', [key]: time }] });
+        expect(path[0], `${key} ${JSON.stringify(time)}`).to.include({ branch: 'event', leftAt: at });
+      }
+    for (const key of ['at', 'after'])
+      expect((await simulate(built.id, { events: [{ name: 'bought', [key]: 'soon' }] })).status).to.equal(422);
+  });
+
+  it('takes the exits of step types as branches of a graph', async () => {
+    const { types } = (await project.server.get('/workflows/step-types')).body;
+    const { exits } = types.find(({ type }: { type: string }) => type === 'DELAY');
+    const steps = [
+      { id: 'wait', type: 'DELAY', config: { amount: 1, unit: 'days' } },
+      { id: 'out', type: 'EXIT', config: {} },
+    ];
+    const graph = { steps, transitions: [{ fromStepId: 'wait', toStepId: 'out', branch: exits[0] }] };
+    const built = await build(project, { steps: { wait: steps[0] ?? exit(''), out: exit('done') } });
+    expect(pathOf(await run(built, { graph }))).to.deep.equal(['wait COMPLETED', 'out COMPLETED']);
+    const [fromStepId, toStepId] = [built.steps.wait, built.steps.out];
+    const added = await project.server.post(`/workflows/${built.id}/transitions`, {
+      fromStepId,
+      toStepId,
+      branch: 'next',
+    });
+    expect(added).to.have.status(201);
+    expect(added.body.branch).to.equal(null);
+    const expected = [{ stepId: fromStepId, branch: 'next' }, { stepId: toStepId }];
+    await project.server.post(`/workflows/${built.id}/cases`, { name: 'ends', contact: ann, expect: expected });
+    expect((await project.server.post(`/workflows/${built.id}/cases/run`, {})).body).to.include({ passed: 1 });
+  });
+
   it('returns the path with virtual times, mails and webhook calls, and stores nothing', async () => {
     const templateId = await makeTemplate(project, {
       subject: 'Welcome {{ name }}',

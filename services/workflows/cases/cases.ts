@@ -9,18 +9,15 @@ import { type CursorPage, cutPage } from '../../paging.ts';
 import { changeWorkflow } from '../editing.ts';
 import { findWorkflow } from '../find.ts';
 import type { SimulatedContact } from '../simulation/index.ts';
-import { after, type WaitSpan } from '../spans.ts';
-
-/** A time, or a span from the start, or seconds from it. */
-export type CaseTime = string | number | WaitSpan;
+import type { ScriptTime } from '../spans.ts';
 
 export interface CaseInput {
   name: string;
   contact: SimulatedContact;
   context?: Data | undefined;
-  events?: { at?: CaseTime | undefined; name: string; data?: Data | undefined }[] | undefined;
+  events?: { at?: ScriptTime | undefined; name: string; data?: Data | undefined }[] | undefined;
   startAt?: string | undefined;
-  until?: CaseTime | null | undefined;
+  until?: ScriptTime | null | undefined;
   /** The path that the contact has to take. Without a branch any will do. */
   expect: { stepId: string; branch?: string | null | undefined }[];
 }
@@ -30,9 +27,9 @@ export interface WorkflowCase extends Omit<CaseInput, 'startAt' | 'events' | 'co
   id: string;
   workflowId: string;
   context: Data | null;
-  events: { at?: CaseTime; name: string; data?: Data }[];
+  events: { at?: ScriptTime; name: string; data?: Data }[];
   startAt: Date;
-  until: CaseTime | null;
+  until: ScriptTime | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -157,10 +154,4 @@ function startOf({ startAt, events = [] }: CaseInput, eventName: string | undefi
   if (earliest && earliest.name === eventName) return earliest.at;
   const first = Math.min(...timed.map(({ at }) => at.getTime() - 1));
   return new Date(Math.min(fallback.getTime(), first));
-}
-
-/** Returns a time of a case. */
-export function caseTime(time: CaseTime, start: Date): Date {
-  if (typeof time === 'string') return new Date(time);
-  return after(start, typeof time === 'number' ? { amount: time, unit: 'seconds' } : time);
 }

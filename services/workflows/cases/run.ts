@@ -3,11 +3,12 @@ import { ApiError } from '../../../platform/errors.ts';
 import { draftOf } from '../drafts/draft.ts';
 import { asRunnable } from '../drafts/graph.ts';
 import { findWorkflow } from '../find.ts';
-import type { Graph } from '../graph.ts';
+import { branchOf, type Graph } from '../graph.ts';
 import { readGivenGraph, type SimulationDeps, simulateGraph, type UnstoredGraph } from '../simulation/index.ts';
 import type { SimulatedStep } from '../simulation/simulated-step.ts';
+import { scriptTime } from '../spans.ts';
 import { graphViolations, requireNoViolations } from '../violations.ts';
-import { caseTime, findCases, type WorkflowCase } from './cases.ts';
+import { findCases, type WorkflowCase } from './cases.ts';
 
 /** Where the path first differs from the expected one. */
 export interface CaseDifference {
@@ -67,19 +68,19 @@ async function runCase(
   ms: number,
 ): Promise<CaseResult> {
   const { id: caseId, name, contact, events, startAt, expect } = one;
-  const until = one.until === null ? undefined : caseTime(one.until, startAt);
+  const until = one.until === null ? undefined : scriptTime(one.until, startAt);
   const trigger = events.find(
     ({ name: event, at = 0 }) =>
       workflow.triggerType === 'EVENT' &&
       event === workflow.triggerConfig.eventName &&
-      caseTime(at, startAt) <= startAt,
+      scriptTime(at, startAt) <= startAt,
   );
   // The event that starts the execution is its context, and does not happen again.
   const later = one.context === null ? events.filter((event) => event !== trigger) : events;
   const input = {
     contact,
     context: one.context ?? trigger?.data,
-    events: later.map((event) => ({ ...event, at: caseTime(event.at ?? 0, startAt).toISOString() })),
+    events: later.map((event) => ({ ...event, at: scriptTime(event.at ?? 0, startAt).toISOString() })),
     startAt: startAt.toISOString(),
   };
   try {
@@ -104,7 +105,7 @@ function differenceOf(
     const [wanted, taken] = [expected[index], path[index]];
     const isSame =
       wanted?.stepId.toLowerCase() === taken?.step.id.toLowerCase() &&
-      (wanted?.branch === undefined || wanted.branch === taken?.branch);
+      (wanted?.branch === undefined || branchOf(wanted.branch ?? 'next') === taken?.branch);
     if (isSame) continue;
     return {
       index,

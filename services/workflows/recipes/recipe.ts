@@ -1,5 +1,5 @@
 import type { TemplateType } from '../../../db/models/template.ts';
-import type { CaseTime } from '../cases/cases.ts';
+import type { ScriptTime } from '../spans.ts';
 
 /** A mail of a recipe. */
 export interface RecipeTemplate {
@@ -21,7 +21,7 @@ export interface RecipeStep {
 export interface RecipeCase {
   name: string;
   contact: { email: string; subscribed?: boolean; data?: Record<string, unknown> };
-  events?: { at: CaseTime; name: string; data?: Record<string, unknown> }[];
+  events?: { at: ScriptTime; name: string; data?: Record<string, unknown> }[];
   /** Step, or step and branch. */
   expect: [step: string, branch?: string][];
 }

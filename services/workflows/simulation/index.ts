@@ -12,7 +12,7 @@ import { refusalOfConnection } from '../connections.ts';
 import { asGraph, editedGraph, findWorkflow } from '../find.ts';
 import type { Branch, Graph } from '../graph.ts';
 import { showStep } from '../sealed-headers.ts';
-import { after, type WaitSpan } from '../spans.ts';
+import { type ScriptTime, scriptTime } from '../spans.ts';
 import { readConfig, type StepRules } from '../step-config.ts';
 import { graphViolations, requireNoViolations } from '../violations.ts';
 import { type Simulation, simulate } from './simulate.ts';
@@ -31,9 +31,9 @@ export interface SimulatedContact {
 
 export interface SimulationInput {
   contact: SimulatedContact;
-  /** Each `at` a time or `after` a span from the start; without both at the start. */
+  /** `at` and `after` mean the same; without both an event happens at the start. */
   events?:
-    | { name: string; data?: Data | undefined; at?: string | undefined; after?: number | WaitSpan | undefined }[]
+    | { name: string; data?: Data | undefined; at?: ScriptTime | undefined; after?: ScriptTime | undefined }[]
     | undefined;
   graph?: UnstoredGraph | undefined;
   /** Data of the event that starts the execution. */
@@ -125,11 +125,7 @@ const findByEmail = (db: Db, projectId: string, email: string): PromiseLike<Cont
   Contact.query(db).findOne({ projectId, email });
 
 function scriptOf({ events = [] }: SimulationInput, start: Date): ScriptedEvent[] {
-  return events.map(({ name, data, at, after: delay }) => {
-    if (at !== undefined) return { name, data, at: new Date(at) };
-    if (delay === undefined) return { name, data, at: start };
-    return { name, data, at: after(start, typeof delay === 'number' ? { amount: delay, unit: 'seconds' } : delay) };
-  });
+  return events.map(({ name, data, at, after }) => ({ name, data, at: scriptTime(at ?? after ?? 0, start) }));
 }
 
 /** A graph that is not stored. The client chooses the ids. */

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { targetRefusal } from '../../../platform/http/outbound-http.ts';
 import { conditionReason, explainFilters } from '../explained.ts';
-import type { Graph, Step, StepExit } from '../graph.ts';
+import { branchOf, type Graph, type Step, type StepExit } from '../graph.ts';
 import { stepTypeOf } from '../steps/index.ts';
 import type { StepOutcome } from '../steps/step-type.ts';
 import { entriesOf, leave } from '../walk.ts';
@@ -111,7 +111,7 @@ async function takeStep(
     visit,
     step,
     status: 'COMPLETED',
-    branch: exit === 'next' ? null : exit,
+    branch: branchOf(exit),
     reason: null,
     filters,
     output: null,

@@ -16,6 +16,9 @@ export const MAX_BRANCH_LENGTH = 100;
 /** The way out of a step: a branch, or `next`, which takes the transition without one. */
 export type StepExit = Branch;
 
+/** The branch of an exit, as transitions and records have it. */
+export const branchOf = (exit: StepExit): Branch | null => (exit === 'next' ? null : exit);
+
 export interface Step<Config = Data> {
   id: string;
   /** A key of the table in `index.ts`. */

@@ -6,12 +6,13 @@ export interface TimeWindowConfig {
   days?: Weekday[];
   /** `09:00`, local time. */
   from?: string;
-  /** Before `from`: of the next day. */
+  /** Before `from`: of the next day. `24:00` is the end of the day. */
   to?: string;
   timezone?: string;
 }
 
-const time = () => joi.string().pattern(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time like 09:00');
+const from = joi.string().pattern(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time like 09:00');
+const to = joi.string().pattern(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, 'a time like 17:00, or 24:00');
 
 export const timeWindowStep: StepType<TimeWindowConfig> = {
   type: 'TIME_WINDOW',
@@ -27,8 +28,8 @@ export const timeWindowStep: StepType<TimeWindowConfig> = {
         .items(joi.string().valid(...weekdays))
         .max(7)
         .unique(),
-      from: time(),
-      to: time(),
+      from,
+      to,
       timezone: joi
         .string()
         .max(100)

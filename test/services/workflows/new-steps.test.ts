@@ -87,6 +87,16 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
       expect(opening('2026-11-14T06:00:00Z', 'UTC', night)).to.equal('2026-11-20T22:00:00.000Z');
     });
 
+    it('lasts until the end of the day when it ends at 24:00', () => {
+      const monday = { days: ['MON'], from: '00:00', to: '24:00' };
+      expect(opening('2026-11-16T23:59:59Z', 'UTC', monday)).to.equal('2026-11-16T23:59:59.000Z');
+      expect(opening('2026-11-17T00:00:00Z', 'UTC', monday)).to.equal('2026-11-23T00:00:00.000Z');
+      // The day on which Berlin's clocks are set back has 25 hours.
+      const sunday = { days: ['SUN'], from: '20:00', to: '24:00' };
+      expect(opening('2026-10-25T22:59:00Z', 'Europe/Berlin', sunday)).to.equal('2026-10-25T22:59:00.000Z');
+      expect(opening('2026-10-25T23:00:00Z', 'Europe/Berlin', sunday)).to.equal('2026-11-01T19:00:00.000Z');
+    });
+
     it('keeps the local hour over changes of clocks', () => {
       expect(opening('2026-10-23T18:00:00Z', 'Europe/Berlin')).to.equal('2026-10-26T08:00:00.000Z');
       expect(opening('2026-03-27T18:00:00Z', 'Europe/Berlin')).to.equal('2026-03-30T07:00:00.000Z');

@@ -1,4 +1,5 @@
 import type { Db } from '../../../db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
 
 export const storedEndpoints = (db: Db, where: object) => db('webhookEndpoints').where(where);
 
@@ -29,3 +30,11 @@ export async function moveWebhooksBack(db: Db, projectId: string, days: number):
 export const queueWebhook = (db: Db, columns: object) => db('webhookQueue').insert(columns);
 
 export const storedWebhookSecrets = (db: Db, projectId: string) => db('webhookSecrets').where({ projectId });
+
+/** Stores a payload of a contact, and returns it as it is after the contact is deleted. */
+export async function erasedPayload(db: Db, projectId: string, type: string, data: object): Promise<object> {
+  const [id, contactId] = [newId(), newId()];
+  await db('webhookEvents').insert({ id, projectId, type, contactId, data: JSON.stringify(data) });
+  await db.raw('select erase_webhook_payloads(?, array[?]::uuid[], array[]::text[])', [projectId, contactId]);
+  return (await storedWebhookEvents(db, { projectId, id }).first()).data;
+}
