@@ -14,6 +14,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '007-page-calls': sqlFolder('007-page-calls'),
   '008-removals': sqlFolder('008-removals'),
   '009-refused-recipients': sqlFolder('009-refused-recipients'),
+  '010-used-codes': sqlFolder('010-used-codes'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

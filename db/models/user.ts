@@ -14,6 +14,6 @@ export class User extends BaseModel {
   /** Sealed. */
   declare totpSecret: string | null;
   declare totpEnabledAt: Date | null;
-  declare totpSignInStep: number | null;
-  declare totpConfirmStep: number | null;
+  /** The newest time step whose code was accepted. */
+  declare totpLastStep: number | null;
 }

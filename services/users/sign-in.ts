@@ -83,7 +83,7 @@ export async function startSession(
       });
     if (current.totpEnabledAt && !session) {
       if (code === undefined) throw new CodeRequired();
-      await useCode(trx, keys, current, { code, use: 'signIn' });
+      await useCode(trx, keys, current, code);
     }
     if (!session) await recordAudit(trx, scope, { action: 'user.logged_in', target });
     return createSession(trx, user.id, { ...client, provenAt: session?.provenAt });
@@ -114,7 +114,7 @@ export async function confirmSession(
       throw badRequest('This account has no two-factor authentication.', {
         suggestion: 'Send "password", or sign in with your provider again.',
       });
-    await useCode(trx, keys, current, { code: code ?? '', use: 'confirm' });
+    await useCode(trx, keys, current, code ?? '');
     await proveSession(trx, session.id);
   });
   await attempt.succeed();

@@ -16,9 +16,6 @@ const RECOVERY_CODE_LENGTH = 16;
 /** Base32 without letters that look like digits: 80 bits a code, so that its hash needs no salt. */
 const RECOVERY_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-/** What a code is given for. Each code of the authenticator works once for each. */
-export type CodeUse = 'signIn' | 'confirm' | 'disable';
-
 /** Where a secret belongs, for its seal. */
 export const totpContext = (userId: string): string[] => ['totp', userId];
 
@@ -76,8 +73,9 @@ export async function enableTotp(
       throw badRequest('There is no two-factor authentication to confirm.', {
         suggestion: 'Begin with POST /users/@me/totp.',
       });
-    const secret = unseal(keys, totpContext(user.id), current.totpSecret);
-    if (totpStepOf(secret, digitsOf(code), Date.now()) === undefined) throw new WrongCode();
+    const step = stepOf(keys, current, code);
+    if (step === undefined) throw new WrongCode();
+    await useStep(trx, user.id, step);
     await User.query(trx).findById(user.id).patch({ totpEnabledAt: new Date(), updatedAt: new Date() });
     await endSessions(trx, user.id, { except: session.id });
     await recordTwoFactor(trx, user.id, actor, 'user.totp_enabled');
@@ -99,7 +97,7 @@ export async function disableTotp(
   await inTransaction(db, async (trx) => {
     const current = await lockUser(trx, user.id);
     if (!current.totpEnabledAt) throw badRequest('Two-factor authentication is not on.');
-    await useCode(trx, keys, current, { code, use: 'disable' });
+    await useCode(trx, keys, current, code);
     await removeTwoFactor(trx, user.id);
     await recordTwoFactor(trx, user.id, actor, 'user.totp_disabled');
   });
@@ -109,10 +107,9 @@ export async function disableTotp(
 
 /** Removes secret and recovery codes, whether two-factor authentication is on or not. */
 export async function removeTwoFactor(trx: Db, userId: string): Promise<void> {
-  const none = { totpSecret: null, totpEnabledAt: null, totpSignInStep: null, totpConfirmStep: null };
   await User.query(trx)
     .findById(userId)
-    .patch({ ...none, updatedAt: new Date() });
+    .patch({ totpSecret: null, totpEnabledAt: null, totpLastStep: null, updatedAt: new Date() });
   await trx('userRecoveryCodes').where({ userId }).del();
 }
 
@@ -123,33 +120,30 @@ const recordTwoFactor = (
   action: 'user.totp_enabled' | 'user.totp_disabled',
 ): Promise<void> => recordAudit(trx, { userId, actor }, { action, target: { type: 'user', id: userId } });
 
-const stepColumns = { signIn: 'totpSignInStep', confirm: 'totpConfirmStep' } as const;
-
 /**
- * Uses a code of the authenticator or a recovery code; a wrong or used one is a 401. The caller has locked the user, so
- * that of two concurrent uses one succeeds.
+ * Uses a code of the authenticator or a recovery code; a wrong or used one is a 401. Each counts once, whatever it is given
+ * for (RFC 6238, 5.2), also of concurrent requests.
  */
-export async function useCode(
-  trx: Db,
-  keys: SigningKeys,
-  { id: userId, totpSecret, ...user }: User,
-  { code, use }: { code: string; use: CodeUse },
-): Promise<void> {
-  const secret = unseal(keys, totpContext(userId), totpSecret ?? '');
-  const step = totpStepOf(secret, digitsOf(code), Date.now());
-  if (step === undefined) {
-    const used = await trx('userRecoveryCodes')
-      .where({ userId, codeHash: recoveryHash(userId, code) })
-      .del();
-    if (used === 0) throw new WrongCode();
-    return;
-  }
-  if (use === 'disable') return;
-  const column = stepColumns[use];
-  if (step <= (user[column] ?? 0)) throw new WrongCode();
-  await User.query(trx)
+export async function useCode(trx: Db, keys: SigningKeys, user: User, code: string): Promise<void> {
+  const step = stepOf(keys, user, code);
+  if (step !== undefined) return useStep(trx, user.id, step);
+  const used = await trx('userRecoveryCodes')
+    .where({ userId: user.id, codeHash: recoveryHash(user.id, code) })
+    .del();
+  if (used === 0) throw new WrongCode();
+}
+
+/** Returns the time step of a code of the authenticator, or undefined when it is not valid now. */
+const stepOf = (keys: SigningKeys, { id, totpSecret }: User, code: string): number | undefined =>
+  totpStepOf(unseal(keys, totpContext(id), totpSecret ?? ''), digitsOf(code), Date.now());
+
+/** Accepts no code of this time step or an earlier one from now on. */
+async function useStep(trx: Db, userId: string, step: number): Promise<void> {
+  const used = await User.query(trx)
     .findById(userId)
-    .patch({ [column]: step });
+    .where((user) => user.whereNull('totpLastStep').orWhere('totpLastStep', '<', step))
+    .patch({ totpLastStep: step });
+  if (used === 0) throw new WrongCode();
 }
 
 /** People copy codes with spaces. */

@@ -5,7 +5,7 @@ import type { ApiAnswer, Client } from './api.ts';
 export interface Authenticator {
   secret: string;
   recoveryCodes: string[];
-  /** The code of the present step, or of one that many steps later. */
+  /** The code of the next step, which is valid already, or of one that many steps after the present one. */
   code(steps?: number): string;
 }
 
@@ -14,10 +14,10 @@ function bodyOf({ status, body }: ApiAnswer) {
   return body;
 }
 
-/** Turns two-factor authentication on for the user of a session. */
+/** Turns two-factor authentication on for the user of a session. Uses the present code: each counts once. */
 export async function enableTwoFactor(session: Client): Promise<Authenticator> {
   const { secret } = bodyOf(await session.post('/users/@me/totp'));
-  const code = (steps = 0) => totpCode(secret, Date.now() + steps * 30_000);
-  const { recoveryCodes } = bodyOf(await session.post('/users/@me/totp/confirm', { code: code() }));
+  const code = (steps = 1) => totpCode(secret, Date.now() + steps * 30_000);
+  const { recoveryCodes } = bodyOf(await session.post('/users/@me/totp/confirm', { code: code(0) }));
   return { secret, recoveryCodes, code };
 }

@@ -245,6 +245,43 @@ describeApi('two-factor authentication', (api) => {
     });
   });
 
+  describe('a code of the authenticator', () => {
+    const uses = {
+      'log-in': (someone: Person, code: string) => logIn(someone, code),
+      confirmation: (someone: Person, code: string) => someone.post('/auth/confirm', { code }),
+      'turning off': (someone: Person, code: string) => someone.delete('/users/@me/totp', { code }),
+    };
+
+    it('that set two-factor up counts for nothing else', async () => {
+      for (const [name, use] of Object.entries(uses)) {
+        const someone = await person(api);
+        const { secret } = (await someone.post('/users/@me/totp')).body;
+        const code = totpCode(secret, Date.now());
+        expect(await someone.post('/users/@me/totp/confirm', { code })).to.have.status(200);
+        expect(await use(someone, code), name).to.be.envelope(401, 'INVALID_CREDENTIALS');
+      }
+    });
+
+    it('counts once, whatever it was used for first', async () => {
+      for (const first of ['log-in', 'confirmation'] as const)
+        for (const [name, second] of Object.entries(uses)) {
+          const { someone, app } = await protectedPerson();
+          const code = app.code();
+          expect(await uses[first](someone, code)).to.have.status(200);
+          expect(await second(someone, code), `${first}, ${name}`).to.be.envelope(401, 'INVALID_CREDENTIALS');
+          const byRecovery = await second(someone, app.recoveryCodes[0] ?? '');
+          expect(byRecovery.status, name).to.be.oneOf([200, 204]);
+        }
+    });
+
+    it('counts once of concurrent requests for different things', async () => {
+      const { someone, app } = await protectedPerson();
+      const code = app.code();
+      const answers = await Promise.all([uses['log-in'](someone, code), uses.confirmation(someone, code)]);
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 401]);
+    });
+  });
+
   it('asks for no code when a session changes the password', async () => {
     const { someone } = await protectedPerson();
     const body = { currentPassword: someone.password, newPassword: 'battery staple' };
