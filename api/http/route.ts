@@ -104,8 +104,10 @@ interface Declaration<P, Q, B> {
   bodyKind?: 'form' | 'raw';
   /** The minimum role of a member: by default VIEWER for GET, MEMBER for all others. Keys need none. */
   role?: Role;
-  /** A session needs a proof of its user of the last 15 minutes (POST /auth/confirm). */
-  confirmed?: true;
+  /** A session needs a proof of its user of the last 15 minutes (POST /auth/confirm), always or for some bodies. */
+  confirmed?: true | ((body: BodyValueOf<B>) => boolean);
+  /** A scope that a key needs besides `scope`, always or for some bodies. */
+  alsoScope?: { scope: Scope; for?: { description: string; body(body: BodyValueOf<B>): boolean } };
   /** The path parameter of a user who may call it for themselves with any role. */
   orSelf?: string;
   /** Its statements compare the key generation, so the key cache may be used. */

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../../platform/errors.ts';
 import { heavyWork } from '../../services/access/heavy-work.ts';
+import { requireScope } from '../../services/access/scopes.ts';
 import type { Actor } from '../../services/audit/record.ts';
-import { authenticatorOf, limitRate, refuseIfDisabled } from '../middleware/access.ts';
+import { authenticatorOf, limitRate, refuseIfDisabled, requireConfirmed } from '../middleware/access.ts';
 import { presentRefusedForm } from '../presenters/account-page.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
@@ -19,7 +20,7 @@ export type Handler = (ctx: Context, params: Record<string, string>) => Promise<
 
 /** Builds the handler of a declared route; everything derived from the declaration is computed once. */
 export function handlerOf(route: Route, parts: AppParts): Handler {
-  const { path, answers, heavy } = route;
+  const { path, answers, heavy, confirmed, alsoScope } = route;
   const { settings, log, concurrency } = parts;
   const { statementTimeoutMs: timeoutMs } = route;
   const db = timeoutMs === undefined ? parts.db : parts.dbWithTimeout(timeoutMs);
@@ -49,6 +50,8 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
     const content = read && (await read(ctx));
     try {
       const body = content && checkBody(content);
+      if (typeof confirmed === 'function' && caller.session && confirmed(body)) requireConfirmed(caller.session);
+      if (caller.project && alsoScope?.for?.body(body)) requireScope(caller.project, alsoScope.scope);
       const request = new RequestInfo(ctx, name, () => authenticate(ctx, given));
       const actor = new RequestActor(ctx, caller);
       // Routes that check the key in their statement are busy and audit nothing: they use the cached object as it is.

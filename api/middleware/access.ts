@@ -25,6 +25,7 @@ type Declared = Pick<
   | 'checksKey'
   | 'confirmed'
   | 'scope'
+  | 'alsoScope'
   | 'projectInQuery'
   | 'changesState'
 >;
@@ -39,7 +40,7 @@ export const CONFIRMED_MS = 15 * 60_000;
 /** Returns the authentication of a route. All access decisions are made here. */
 export function authenticatorOf(route: Declared, parts: Parts): Authenticate {
   const authenticate = authenticatorByAccess(route, parts);
-  if (!route.confirmed) return authenticate;
+  if (route.confirmed !== true) return authenticate;
   return async (ctx, params) => {
     const caller = await authenticate(ctx, params);
     if (caller.session) requireConfirmed(caller.session);
@@ -125,6 +126,7 @@ async function callerByKey(ctx: Context, needed: KeyKind, route: Declared, { key
   if (project.key) {
     requireUsableKey(project.key, ctx.ip);
     requireScope(project, ...scopesOf(route));
+    if (route.alsoScope && !route.alsoScope.for) requireScope(project, route.alsoScope.scope);
     await keys.recordUse(project.projectId, project.key);
   }
   return caller;
@@ -142,11 +144,12 @@ const hasSessionCookie = (ctx: Context): boolean =>
   ctx.req.headers.authorization === undefined && sessionToken(ctx.req.headers) !== undefined;
 
 /**
- * Prevents cross-site request forgery: browsers send the cookie with another site's form, but cannot forge its origin.
+ * Prevents cross-site request forgery: browsers send the cookie with another site's form or link, but cannot forge where
+ * it comes from. A link or an image has no Origin.
  */
 function refuseForeignOrigin({ req }: Context, { corsOrigins }: Parts['settings']): void {
-  const { origin } = req.headers;
-  if (origin === undefined || corsOrigins.includes(origin)) return;
+  const { origin, 'sec-fetch-site': site } = req.headers;
+  if (origin === undefined ? site !== 'cross-site' : corsOrigins.includes(origin)) return;
   throw new ApiError(403, 'FORBIDDEN', 'A request with a session may not come from this origin.', {
     suggestion: 'Add the origin to CORS_ORIGINS if it is one of yours.',
   });
@@ -210,7 +213,8 @@ function requireRole(role: Role, route: Declared): void {
     throw new ApiError(403, 'FORBIDDEN', `This needs the role ${needed} in the project; yours is ${role}.`);
 }
 
-function requireConfirmed({ provenAt }: CurrentSession): void {
+/** Rejects with 403 a session whose user gave no proof of the last 15 minutes. */
+export function requireConfirmed({ provenAt }: CurrentSession): void {
   if (Date.now() - provenAt.getTime() < CONFIRMED_MS) return;
   throw new ApiError(403, 'FORBIDDEN', 'This needs a proof of the last 15 minutes that it is you.', {
     suggestion: 'Send your password or a code with POST /auth/confirm, or sign in with your provider again.',

@@ -53,6 +53,7 @@ export const keys = routes('Keys', [
     summary: 'Create a key with scopes; `write` includes `read`, and `all` is everything that the secret key may do',
     access: 'member',
     role: 'ADMIN',
+    confirmed: ({ scopes }) => scopes.includes('all'),
     params,
     body: {
       name: line({ max: 255 }),

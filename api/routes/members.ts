@@ -1,4 +1,4 @@
-import { roles } from '../../services/access/membership.ts';
+import { hasRole, roles } from '../../services/access/membership.ts';
 import { changeRole, removeMember } from '../../services/members/change.ts';
 import { inviteMember } from '../../services/members/invite.ts';
 import { listMembers } from '../../services/members/list.ts';
@@ -36,6 +36,7 @@ export const members = routes('Members', [
     summary: 'Invite a member by mail; only an OWNER can invite an OWNER',
     access: 'member',
     role: 'ADMIN',
+    confirmed: ({ role }) => hasRole(role, 'ADMIN'),
     params,
     body: { email: userEmail(), role: oneOf(...roles) },
     answers: {

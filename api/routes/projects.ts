@@ -85,6 +85,7 @@ export const projects = routes('Projects', [
     summary: 'Change the settings of a project',
     access: 'member',
     role: 'ADMIN',
+    confirmed: ({ requireTwoFactor }) => requireTwoFactor === false,
     params,
     body: {
       ...{ name: optional(projectName()), ...settable, requireTwoFactor: optional(flag()) },
@@ -136,6 +137,7 @@ export const projects = routes('Projects', [
     summary: 'Erase all data of a project except keys, domains, members and settings',
     access: 'member',
     role: 'ADMIN',
+    confirmed: true,
     params,
     answers: { 200: one, 404: notFoundMessage },
     handle: async ({ db, user, params, actor }) => {

@@ -37,6 +37,7 @@ export const users = routes('Users', [
     path: '/users/@me',
     summary: 'Delete the account',
     access: 'session',
+    confirmed: true,
     unverified: true,
     answers: {
       204: answer('Deleted.'),

@@ -180,6 +180,7 @@ export const webhookEndpoints = routes('Webhooks', [
     scope: 'webhooks:read',
     path: '/webhook-endpoints/:id/secret',
     summary: 'Get the secret that signs the requests (Standard Webhooks)',
+    confirmed: true,
     params,
     answers: { 200: answer('The secret.', endpointSecretSchema), 404: noEndpoint },
     handle: async ({ db, project, settings, params: { id } }) =>
@@ -191,6 +192,7 @@ export const webhookEndpoints = routes('Webhooks', [
     scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/rotate-secret',
     summary: 'Replace the secret; both sign for some hours, a day by default',
+    confirmed: true,
     params,
     body: { overlapHours: optional(wholeNumber({ min: 0, max: MAX_OVERLAP_HOURS })) },
     answers: { 200: answer('The endpoint with its new secret.', endpointWithSecretSchema), 404: noEndpoint },

@@ -21,6 +21,7 @@ export const webhookSecrets = routes('Projects', [
     access: 'memberOrKey',
     scope: 'webhooks:read',
     role: 'ADMIN',
+    confirmed: true,
     params,
     answers: { 200: answer('The secret.', secretSchema), 404: noProject },
     handle: async ({ db, settings, project }) =>
@@ -33,6 +34,7 @@ export const webhookSecrets = routes('Projects', [
     access: 'memberOrKey',
     scope: 'webhooks:write',
     role: 'ADMIN',
+    confirmed: true,
     params,
     answers: { 200: answer('The new secret.', secretSchema), 404: noProject },
     handle: async ({ db, settings, project }) =>

@@ -6,7 +6,9 @@ import { Webhook } from 'standardwebhooks';
 import { person } from '../support/accounts.ts';
 import { describeStackApp } from '../support/app.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { setSessions } from '../support/rows/accounts.ts';
 import { storedProject } from '../support/rows/projects.ts';
+import { enableTwoFactor } from '../support/two-factor.ts';
 import { eventually } from '../support/waiting.ts';
 
 const run = promisify(execFile);
@@ -97,6 +99,46 @@ describeStackApp('the pages for developers', settings, (app) => {
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No endpoints yet').waitFor();
     expect((await server.get('/webhook-endpoints')).body).to.deep.equal([]);
+  });
+
+  it('asks for a fresh proof of identity where the API needs one', async () => {
+    const { id, server } = await app.project();
+    const owner = await person(app, { project: id, role: 'OWNER' });
+    const { recoveryCodes } = await enableTwoFactor(owner);
+    await owner.patch(`/users/@me/projects/${id}`, { requireTwoFactor: true });
+    const endpoint = (await server.post('/webhook-endpoints', { url: 'https://hooks.example/', types: ['*'] })).body;
+    const page = await app.open(`/app/p/${id}/members`, { cookie: owner.cookie, expected: /403 \(Forbidden\)/ });
+    const asked = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    const proving = async (act: () => Promise<void>) => {
+      await setSessions(app.db, owner.id, { provenAt: new Date(Date.now() - 3_600_000) });
+      await act();
+      await asked.getByLabel('Code of your authenticator app').fill(recoveryCodes.pop() ?? '');
+      await asked.getByRole('button', { name: 'Confirm' }).click();
+      await asked.waitFor({ state: 'hidden' });
+    };
+
+    await proving(() => page.getByRole('switch', { name: 'Require two-factor authentication' }).click());
+    await eventually(async () => !(await storedProject(app.db, id)).requireTwoFactor, { what: 'the change' });
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const invitation = page.getByRole('dialog', { name: 'Invite' });
+    await invitation.getByLabel('E-mail').fill('new@guest.example');
+    await invitation.getByLabel('Role').selectOption('Admin');
+    await proving(() => invitation.getByRole('button', { name: 'Invite' }).click());
+    await page.getByText('A mail with the invitation goes to new@guest.example.').waitFor();
+
+    await page.goto(`${app.url}/app/p/${id}/developers?add=true`);
+    const creation = page.getByRole('dialog', { name: 'Create a key' });
+    await creation.getByLabel('Name').fill('Everything');
+    await creation.getByLabel('Everything that the secret key may do').check();
+    await proving(() => creation.getByRole('button', { name: 'Create key' }).click());
+    expect(await shownSecret(page)).to.match(/^sk_/);
+
+    await page.goto(`${app.url}/app/p/${id}/webhooks/${endpoint.id}`);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Rotate secret' }).click();
+    const rotation = page.getByRole('dialog', { name: 'Rotate the secret?' });
+    await proving(() => rotation.getByRole('button', { name: 'Rotate secret' }).click());
+    expect(await shownSecret(page)).to.match(/^whsec_/);
   });
 
   it('creates a key, shows examples that work with it, limits the public key and revokes', async () => {

@@ -104,6 +104,54 @@ describeApi('sessions of a user', (api) => {
       for (const act of acts) expect((await act()).status, email).to.be.oneOf([200, 204]);
     });
 
+    it('is needed for powerful invitations and keys, webhook secrets, a reset and less security', async () => {
+      const project = await api.project();
+      const { owner, id } = project;
+      const inProject = { 'x-project-id': id };
+      const endpoint = { url: 'https://hooks.example.com/', types: ['*'] };
+      const made = await owner.post('/webhook-endpoints', endpoint, inProject);
+      expect(made).to.have.status(201);
+      const invite = (role: string) => () =>
+        owner.post(`/projects/${id}/members`, { email: `${role}-${id}@example.com`.toLowerCase(), role });
+      const createKey = (scope: string) => () => owner.post(`/projects/${id}/keys`, { name: 'Key', scopes: [scope] });
+      await enableTwoFactor(owner);
+      await owner.patch(`/users/@me/projects/${id}`, { requireTwoFactor: true });
+      const acts = [
+        ...[invite('OWNER'), invite('ADMIN'), createKey('all')],
+        () => owner.get(`/projects/${id}/webhook-secret`),
+        () => owner.post(`/projects/${id}/webhook-secret/rotate`),
+        () => owner.get(`/webhook-endpoints/${made.body.id}/secret`, inProject),
+        () => owner.post(`/webhook-endpoints/${made.body.id}/rotate-secret`, {}, inProject),
+        () => owner.patch(`/users/@me/projects/${id}`, { requireTwoFactor: false }),
+        () => owner.post(`/users/@me/projects/${id}/reset`),
+      ];
+      await age(project.userId, 15);
+      for (const act of acts) await needsConfirmation(act);
+      for (const act of [invite('MEMBER'), createKey('send:write')]) expect(await act()).to.have.status(201);
+      expect(await owner.patch(`/users/@me/projects/${id}`, { requireTwoFactor: true })).to.have.status(200);
+      expect(await project.server.get(`/projects/${id}/webhook-secret`), 'keys are not asked').to.have.status(200);
+      await age(project.userId, 14);
+      for (const act of acts)
+        expect(await act())
+          .to.have.property('status')
+          .within(200, 201);
+    });
+
+    it('is needed to delete the account, and not where the request has the password or a code', async () => {
+      const someone = await person(api);
+      await age(someone.id, 60);
+      await needsConfirmation(() => someone.delete('/users/@me'));
+      await age(someone.id, 0);
+      const app = await enableTwoFactor(someone);
+      await age(someone.id, 60);
+      expect(await someone.delete('/users/@me/totp', { code: app.code() })).to.have.status(204);
+      const passwords = { currentPassword: someone.password, newPassword: 'battery staple' };
+      const changed = await someone.post('/users/@me/password', passwords);
+      expect(changed).to.have.status(200);
+      const proven = client(api.url, { cookie: cookieOf(changed) });
+      expect(await proven.delete('/users/@me')).to.have.status(204);
+    });
+
     it('is not asked of somebody who may not act at all', async () => {
       const project = await api.project();
       const member = await person(api, { project: project.id, role: 'MEMBER' });

@@ -8,6 +8,7 @@ import { t } from '../../texts/index.ts';
 import { Choice } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ShownOnceDialog } from '../../ui/shown-once.tsx';
+import { useReauthentication } from '../security/reauthenticate.tsx';
 
 type Resource = keyof typeof t.developers.resources;
 type Right = keyof typeof t.developers.rights;
@@ -33,19 +34,22 @@ export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
       rights: (rights, { all }) => (scopesOf(all, rights).length === 0 ? t.developers.scopesNeeded : null),
     },
   });
+  const { confirmed, dialog } = useReauthentication();
   const create = useAction({
     run: ({ name, all, rights, expires, allowedIps }: typeof form.values) =>
-      unwrap(
-        client.POST('/projects/{id}/keys', {
-          params: { path: { id: projectId } },
-          body: {
-            name: name.trim(),
-            scopes: scopesOf(all, rights),
-            // The end of the chosen day, where the user is.
-            expiresAt: expires ? new Date(`${expires}T23:59:59`).toISOString() : null,
-            allowedIps: allowedIps.split(/[\s,]+/).filter(Boolean),
-          },
-        }),
+      confirmed(() =>
+        unwrap(
+          client.POST('/projects/{id}/keys', {
+            params: { path: { id: projectId } },
+            body: {
+              name: name.trim(),
+              scopes: scopesOf(all, rights),
+              // The end of the chosen day, where the user is.
+              expiresAt: expires ? new Date(`${expires}T23:59:59`).toISOString() : null,
+              allowedIps: allowedIps.split(/[\s,]+/).filter(Boolean),
+            },
+          }),
+        ),
       ),
     changes: [key('keys')],
     onDone: onCreated,
@@ -63,56 +67,59 @@ export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
       />
     );
   return (
-    <Dialog opened onClose={onClose} title={t.developers.createTitle}>
-      <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
-        <Stack>
-          {create.error && <Alert color="red">{messageOf(create.error)}</Alert>}
-          <TextInput
-            label={t.developers.name}
-            description={t.developers.nameHint}
-            required
-            maxLength={255}
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <Stack gap="xs" role="group" aria-label={t.developers.scopes}>
-            <Text size="sm" fw={500}>
-              {t.developers.scopes}
-            </Text>
-            <Checkbox label={t.developers.all} {...form.getInputProps('all', { type: 'checkbox' })} />
-            {!form.values.all && (
-              <Rights rights={form.values.rights} onChange={(next) => form.setFieldValue('rights', next)} />
-            )}
-            {form.errors.rights && (
-              <Text size="sm" c="red" role="alert">
-                {form.errors.rights}
+    <>
+      <Dialog opened onClose={onClose} title={t.developers.createTitle}>
+        <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+          <Stack>
+            {create.error && <Alert color="red">{messageOf(create.error)}</Alert>}
+            <TextInput
+              label={t.developers.name}
+              description={t.developers.nameHint}
+              required
+              maxLength={255}
+              data-autofocus
+              {...form.getInputProps('name')}
+            />
+            <Stack gap="xs" role="group" aria-label={t.developers.scopes}>
+              <Text size="sm" fw={500}>
+                {t.developers.scopes}
               </Text>
-            )}
+              <Checkbox label={t.developers.all} {...form.getInputProps('all', { type: 'checkbox' })} />
+              {!form.values.all && (
+                <Rights rights={form.values.rights} onChange={(next) => form.setFieldValue('rights', next)} />
+              )}
+              {form.errors.rights && (
+                <Text size="sm" c="red" role="alert">
+                  {form.errors.rights}
+                </Text>
+              )}
+            </Stack>
+            <TextInput
+              label={t.developers.expires}
+              description={t.developers.expiresHint}
+              type="date"
+              {...form.getInputProps('expires')}
+            />
+            <Textarea
+              label={t.developers.ips}
+              description={t.developers.ipsHint}
+              autosize
+              minRows={2}
+              {...form.getInputProps('allowedIps')}
+            />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                {t.common.cancel}
+              </Button>
+              <Button type="submit" loading={create.isPending}>
+                {t.developers.create}
+              </Button>
+            </Group>
           </Stack>
-          <TextInput
-            label={t.developers.expires}
-            description={t.developers.expiresHint}
-            type="date"
-            {...form.getInputProps('expires')}
-          />
-          <Textarea
-            label={t.developers.ips}
-            description={t.developers.ipsHint}
-            autosize
-            minRows={2}
-            {...form.getInputProps('allowedIps')}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              {t.developers.create}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+        </form>
+      </Dialog>
+      {dialog}
+    </>
   );
 }
 

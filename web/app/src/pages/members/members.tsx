@@ -193,13 +193,16 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose(): void })
   const offered = useOfferedRoles();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('MEMBER');
+  const { confirmed, dialog } = useReauthentication();
   const invite = useAction({
     run: () =>
-      unwrap(
-        client.POST('/projects/{id}/members', {
-          params: { path: { id: projectId } },
-          body: { email: email.trim(), role },
-        }),
+      confirmed(() =>
+        unwrap(
+          client.POST('/projects/{id}/members', {
+            params: { path: { id: projectId } },
+            body: { email: email.trim(), role },
+          }),
+        ),
       ),
     done: (member) => t.members.invited(member.email),
     changes: [key('members'), key('setup')],
@@ -210,44 +213,47 @@ function InviteDialog({ opened, onClose }: { opened: boolean; onClose(): void })
     },
   });
   return (
-    <Dialog opened={opened} onClose={onClose} title={t.members.inviteTitle}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          invite.mutate();
-        }}
-      >
-        <Stack>
-          {invite.error && <Alert color="red">{messageOf(invite.error)}</Alert>}
-          <TextInput
-            label={t.members.email}
-            type="email"
-            required
-            data-autofocus
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-          />
-          <Choice<Role>
-            label={t.members.role}
-            visibleLabel
-            value={role}
-            onChange={setRole}
-            data={offered.map((value) => ({ value, label: t.members.roles[value] }))}
-          />
-          <Text size="sm" c="dimmed">
-            {t.members.roleHints[role]}
-          </Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={invite.isPending}>
-              {t.members.invite}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <>
+      <Dialog opened={opened} onClose={onClose} title={t.members.inviteTitle}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            invite.mutate();
+          }}
+        >
+          <Stack>
+            {invite.error && <Alert color="red">{messageOf(invite.error)}</Alert>}
+            <TextInput
+              label={t.members.email}
+              type="email"
+              required
+              data-autofocus
+              value={email}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+            />
+            <Choice<Role>
+              label={t.members.role}
+              visibleLabel
+              value={role}
+              onChange={setRole}
+              data={offered.map((value) => ({ value, label: t.members.roles[value] }))}
+            />
+            <Text size="sm" c="dimmed">
+              {t.members.roleHints[role]}
+            </Text>
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                {t.common.cancel}
+              </Button>
+              <Button type="submit" loading={invite.isPending}>
+                {t.members.invite}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Dialog>
+      {dialog}
+    </>
   );
 }
 
@@ -256,13 +262,16 @@ function TwoFactorPanel() {
   const { projectId } = useApi();
   const project = useProject();
   const { data: me } = useMe();
+  const { confirmed, dialog } = useReauthentication();
   const change = useAction({
     run: (requireTwoFactor: boolean) =>
-      unwrap(
-        accountApi.PATCH('/users/@me/projects/{id}', {
-          params: { path: { id: projectId } },
-          body: { requireTwoFactor },
-        }),
+      confirmed(() =>
+        unwrap(
+          accountApi.PATCH('/users/@me/projects/{id}', {
+            params: { path: { id: projectId } },
+            body: { requireTwoFactor },
+          }),
+        ),
       ),
     done: (changed) => (changed.requireTwoFactor ? t.members.required : t.members.notRequired),
     changes: [['projects']],
@@ -292,6 +301,7 @@ function TwoFactorPanel() {
           </Anchor>
         </Text>
       )}
+      {dialog}
     </Panel>
   );
 }

@@ -8,6 +8,7 @@ import type { WebhookEndpoint } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { ShownOnceDialog } from '../../ui/shown-once.tsx';
+import { useReauthentication } from '../security/reauthenticate.tsx';
 
 interface EndpointDialogProps {
   endpoint: WebhookEndpoint;
@@ -104,13 +105,16 @@ export function RecoverDialog({ endpoint: { id }, onClose }: EndpointDialogProps
 export function RotateDialog({ endpoint: { id }, onClose }: EndpointDialogProps) {
   const { client, key } = useApi();
   const [overlapHours, setOverlapHours] = useState<number | string>(24);
+  const { confirmed, dialog } = useReauthentication();
   const rotate = useAction({
     run: () =>
-      unwrap(
-        client.POST('/webhook-endpoints/{id}/rotate-secret', {
-          params: { path: { id } },
-          body: { overlapHours: Number(overlapHours) },
-        }),
+      confirmed(() =>
+        unwrap(
+          client.POST('/webhook-endpoints/{id}/rotate-secret', {
+            params: { path: { id } },
+            body: { overlapHours: Number(overlapHours) },
+          }),
+        ),
       ),
     changes: [key('webhooks')],
     quiet: true,
@@ -127,26 +131,29 @@ export function RotateDialog({ endpoint: { id }, onClose }: EndpointDialogProps)
       />
     );
   return (
-    <FormDialog
-      title={t.webhooks.rotateTitle}
-      text={t.webhooks.rotateText}
-      error={rotate.error}
-      busy={rotate.isPending}
-      submit={t.webhooks.rotate}
-      onSubmit={rotate.mutate}
-      onClose={onClose}
-    >
-      <NumberInput
-        label={t.webhooks.overlap}
-        required
-        min={0}
-        max={168}
-        allowDecimal={false}
-        hideControls
-        value={overlapHours}
-        onChange={setOverlapHours}
-      />
-    </FormDialog>
+    <>
+      <FormDialog
+        title={t.webhooks.rotateTitle}
+        text={t.webhooks.rotateText}
+        error={rotate.error}
+        busy={rotate.isPending}
+        submit={t.webhooks.rotate}
+        onSubmit={rotate.mutate}
+        onClose={onClose}
+      >
+        <NumberInput
+          label={t.webhooks.overlap}
+          required
+          min={0}
+          max={168}
+          allowDecimal={false}
+          hideControls
+          value={overlapHours}
+          onChange={setOverlapHours}
+        />
+      </FormDialog>
+      {dialog}
+    </>
   );
 }
 
