@@ -74,7 +74,7 @@ export const sharedComponents = {
       type: 'http',
       scheme: 'bearer',
       description:
-        'A secret key of a project (`sk_...`). A key with scopes needs the one in `x-scope`, or one of them; `write` includes `read`.',
+        'A secret key of a project (`sk_...`). A key with scopes needs the one in `x-scope`, or one of them, and that in `x-also-scope`; `write` includes `read`.',
     },
     session: {
       type: 'apiKey',

@@ -72,6 +72,7 @@ function operationOf(route: Route, tag: string): object {
     'x-access': access,
     ...(takesMembers(route) && { 'x-role': neededRole(route) }),
     ...(route.scope && { 'x-scope': route.scope }),
+    ...(route.alsoScope && { 'x-also-scope': alsoScopeOf(route.alsoScope) }),
     parameters: [
       ...parametersOf('path', params),
       ...parametersOf('query', { ...query, ...(route.projectInQuery && { projectId: projectInQuery }) }),
@@ -81,6 +82,11 @@ function operationOf(route: Route, tag: string): object {
     responses: responsesOf(route),
   };
 }
+
+const alsoScopeOf = ({ scope, for: some }: NonNullable<Route['alsoScope']>): object => ({
+  scope,
+  ...(some && { for: some.description }),
+});
 
 /** Routes that declare IDEMPOTENCY_KEY_REUSED accept an Idempotency-Key. */
 const idempotencyHeaderOf = ({ answers }: Route): object[] =>

@@ -36,6 +36,7 @@ interface Operation {
   'x-access': string;
   'x-role'?: string;
   'x-scope'?: string;
+  'x-also-scope'?: { scope: string; for?: string };
   parameters: Parameter[];
   requestBody?: { content: Content };
   responses: Record<string, { description: string; content?: Content }>;
@@ -68,6 +69,7 @@ export interface ReferenceOperation {
   caller: string;
   role: string | undefined;
   scope: string | undefined;
+  alsoScope: { scope: string; for?: string } | undefined;
   parameters: Line[];
   contentType: string | undefined;
   body: Line[];
@@ -162,6 +164,7 @@ function operationOf(
     caller: path.startsWith('/v1/') ? access.replace(/,.*/, '') : access,
     role: operation['x-role'],
     scope: operation['x-scope'],
+    alsoScope: operation['x-also-scope'],
     parameters: parameters.map(({ name, required, schema, description }) =>
       lineOf(name, { description, ...schema }, required, 0),
     ),

@@ -118,6 +118,7 @@ export const campaignSending = routes('Campaigns', [
     summary: 'Send a campaign to one address, marked as a test and not tracked',
     access: 'secretKey',
     scope: 'campaigns:write',
+    alsoScope: { scope: 'send:write' },
     params,
     body: { email: email() },
     answers: {

@@ -26,6 +26,10 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
       summary: 'Render a mail as a contact or with given values; nothing is sent',
       access: 'secretKey',
       scope: 'templates:read',
+      alsoScope: {
+        scope: 'contacts:read',
+        for: { description: 'a stored contact', body: ({ contactId }) => contactId !== undefined },
+      },
       role: 'VIEWER',
       whileDisabled: true,
       body: {

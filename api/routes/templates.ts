@@ -186,6 +186,7 @@ export const templates = routes('Templates', [
     summary: 'Send a template to one address, marked as a test and not tracked',
     access: 'secretKey',
     scope: 'templates:write',
+    alsoScope: { scope: 'send:write' },
     params,
     body: { email: email() },
     answers: {

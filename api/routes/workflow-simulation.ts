@@ -1,5 +1,5 @@
 import { validationError } from '../../platform/errors.ts';
-import { type SimulatedContact, simulateWorkflow } from '../../services/workflows/simulation/index.ts';
+import { namesStored, type SimulatedContact, simulateWorkflow } from '../../services/workflows/simulation/index.ts';
 import { answer, failure, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
@@ -40,6 +40,10 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
       summary: 'Simulate a workflow for a contact: steps, times, mails and webhooks; nothing is sent or stored',
       access: 'secretKey',
       scope: 'workflows:read',
+      alsoScope: {
+        scope: 'contacts:read',
+        for: { description: 'a stored contact', body: (given) => namesStored(contactOf(given)) },
+      },
       whileDisabled: true,
       params: { id: uuid() },
       body: {

@@ -111,6 +111,51 @@ describe('keys with scopes', () => {
       expect(await using(all).get(path), 'keys are made by sessions only').to.be.envelope(401, 'UNAUTHORIZED');
     });
 
+    it('needs send:write to send test mail', async () => {
+      const { from } = mail();
+      const draft = { name: 'x', subject: 's', body: 'b', from };
+      const { id: templateId } = (await project.server.post('/templates', { ...draft, type: 'TRANSACTIONAL' })).body;
+      const { id: campaignId } = (await project.server.post('/campaigns', { ...draft, audienceType: 'ALL' })).body.data;
+      const both = ['templates:write', 'campaigns:write'];
+      const [{ key: without }, { key: may }] = [
+        await create({ scopes: both }),
+        await create({ scopes: [...both, 'send:write'] }),
+      ];
+      for (const test of [`/templates/${templateId}/test`, `/campaigns/${campaignId}/test`]) {
+        const refused = await using(without).post(test, { email: 'ann@example.com' });
+        expect(refused).to.be.envelope(403, 'FORBIDDEN');
+        expect(refused.body.error.message).to.include('send:write');
+        expect(await using(may).post(test, { email: 'ann@example.com' }), test).to.have.status(200);
+      }
+    });
+
+    it('needs contacts:read to render or simulate with a stored contact', async () => {
+      const { id: contactId } = (await project.server.post('/contacts', { email: 'ann@example.com' })).body;
+      const { id } = (await project.server.post('/workflows', { name: 'w', eventName: 'x' })).body;
+      const graph = { steps: [{ id: 'out', type: 'EXIT', config: { reason: 'done' } }], transitions: [] };
+      const both = ['templates:read', 'workflows:read'];
+      const [{ key: without }, { key: may }] = [
+        await create({ scopes: both }),
+        await create({ scopes: [...both, 'contacts:read'] }),
+      ];
+      const simulate = `/workflows/${id}/simulate`;
+      const stored: [string, object][] = [
+        ['/render', { body: '{{email}}', contactId }],
+        [simulate, { graph, contactId }],
+        [simulate, { graph, email: 'ann@example.com' }],
+        [simulate, { graph, contact: { id: contactId, data: {} } }],
+      ];
+      for (const [path, body] of stored) {
+        const refused = await using(without).post(path, body);
+        expect(refused, path).to.be.envelope(403, 'FORBIDDEN');
+        expect(refused.body.error.details).to.include({ missingScope: 'contacts:read' });
+        expect(await using(may).post(path, body), path).to.have.status(200);
+      }
+      expect(await using(without).post('/render', { body: 'b', data: { plan: 'pro' } })).to.have.status(200);
+      const invented = { graph, contact: { email: 'ann@example.com', data: { plan: 'pro' } } };
+      expect(await using(without).post(simulate, invented)).to.have.status(200);
+    });
+
     it('does not let a scoped key track', async () => {
       const { key } = await create();
       expect(await using(key).post('/v1/track', { email: 'a@b.co', event: 'x' })).to.be.envelope(

@@ -103,13 +103,17 @@ async function openGraph(db: Db, keys: SigningKeys, { id, projectId }: Workflow)
   return { steps: steps.map((step) => showStep(keys, projectId, step)), transitions };
 }
 
+/** Returns whether the stored contact is meant, not an invented one with its address. */
+export const namesStored = ({ id, subscribed, data }: SimulatedContact): boolean =>
+  id !== undefined || (subscribed === undefined && data === undefined);
+
 async function contactOf(
   db: Db,
   projectId: string,
   { id, email = '', subscribed, data }: SimulatedContact,
   now: Date,
 ): Promise<{ contact: ContactRecord; isReal: boolean }> {
-  const isInvented = id === undefined && (subscribed !== undefined || data !== undefined);
+  const isInvented = !namesStored({ id, subscribed, data });
   const stored = id === undefined ? await findByEmail(db, projectId, email) : await findContact(db, projectId, id);
   if (stored && !isInvented) {
     const assumed = { subscribed: subscribed ?? stored.subscribed, data: { ...stored.data, ...data } };
