@@ -1,13 +1,15 @@
 import { stringify } from 'csv-stringify/sync';
 
 /** Spreadsheets treat a text that begins with one of these as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n]/;
+/** Separators of cells and lines, in some country or program: between quotes they separate nothing. */
+const SEPARATOR = /[;\t\r\n]/;
 
 /** Formats rows as CSV (RFC 4180), with no cell that a spreadsheet would run. */
 export const csvLines = (rows: unknown[][]): string =>
   stringify(
     rows.map((row) => row.map(asCell)),
-    { record_delimiter: '\r\n', quoted_match: /[\r\n]/ },
+    { record_delimiter: '\r\n', quoted_match: SEPARATOR },
   );
 
 function asCell(value: unknown): string {

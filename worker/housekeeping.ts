@@ -26,6 +26,7 @@ import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { sendRequestedMails } from '../services/users/requests.ts';
 import { tidyWebhooks } from '../services/webhooks/housekeeping.ts';
+import { sealUrlCredentials } from '../services/webhooks/url-credentials.ts';
 import { aggregateWorkflowCounts } from '../services/workflows/counts.ts';
 import { continueMoves } from '../services/workflows/drafts/moves.ts';
 import { deleteLeftoverExecutions } from '../services/workflows/executions/remove.ts';
@@ -85,6 +86,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('removed uploads', every.tidy, () => removeUploads(db, storage)),
     chore('accounts', every.sweep, () => sweepAccounts(db)),
     chore('sealed secrets', every.sweep, () => resealSecrets(db, settings.secretKeys)),
+    chore('credentials of endpoints', every.hourly, () => sealUrlCredentials(db, settings.secretKeys)),
     chore('waiting jobs', every.tidy, () => admitAllWaiting(db, settings.limits)),
     chore('sealed webhook headers', every.hourly, () => resealHeaders(db, settings.secretKeys)),
     chore('webhook listeners', every.tidy, () => tidyWebhooks(db)),

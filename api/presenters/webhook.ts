@@ -2,6 +2,7 @@ import joi from 'joi';
 import type { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { type Delivery, type DeliveryWithPayload, deliveryStatuses } from '../../services/webhooks/deliveries.ts';
 import { type EndpointWithSecret, HIDDEN_VALUE } from '../../services/webhooks/endpoints.ts';
+import { shownUrl } from '../../services/webhooks/url-credentials.ts';
 import {
   dateTime,
   flag,
@@ -47,7 +48,7 @@ export const endpointSecretSchema = object({ secret: secret() });
 export const presentEndpoint = (endpoint: WebhookEndpoint) => ({
   id: endpoint.id,
   projectId: endpoint.projectId,
-  url: endpoint.url,
+  url: shownUrl(endpoint.url),
   description: endpoint.description,
   types: endpoint.types,
   headers: Object.fromEntries(endpoint.headerNames.map((name) => [name, HIDDEN_VALUE])),

@@ -18,6 +18,7 @@ import {
   updateEndpoint,
 } from '../../services/webhooks/endpoints.ts';
 import { isTypePattern, webhookTypes } from '../../services/webhooks/types.ts';
+import { hasCredentials } from '../../services/webhooks/url-credentials.ts';
 import { accepted, answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import {
@@ -90,8 +91,18 @@ const headers = (): Typed<Record<string, string>> =>
     )
     .required();
 
+const url = (): Typed<string> =>
+  documented(
+    (text({ max: MAX_URL }) as joi.StringSchema).custom((value: string, helpers) =>
+      hasCredentials(value)
+        ? refuse(helpers, 'custom', 'must not contain a user name or password; send them in "headers"')
+        : value,
+    ),
+    { pattern: '^(?!https?://[^/?#]*@)' },
+  ).example('https://hooks.example.com/everpost');
+
 const endpointShape = {
-  url: text({ max: MAX_URL }),
+  url: url(),
   types: list(typePattern(), { min: 1, max: MAX_TYPES }),
   description: optional(nullable(text({ min: 0, max: 500 }))),
   headers: optional(nullable(headers())),

@@ -128,7 +128,7 @@ export function firstHop({ url: text, method, headers, body }: OutboundRequest):
 const toByteString = (value: string): string => Buffer.from(value, 'utf8').toString('latin1');
 
 /** Returns the Authorization header for credentials in the URL. */
-function basicAuthorization({ username, password }: URL): string | undefined {
+export function basicAuthorization({ username, password }: URL): string | undefined {
   if (!username && !password) return undefined;
   const pair = [username, password].map(decodeIfPossible).join(':');
   return `Basic ${Buffer.from(pair).toString('base64')}`;

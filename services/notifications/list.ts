@@ -15,10 +15,11 @@ export interface Notification {
   readAt: Date | null;
 }
 
-/** Those of projects that the user is still a member of. */
+/** Those of projects that the user may still see. */
 const SHOWN = `from notifications n
    join memberships m on m.project_id = n.project_id and m.user_id = n.user_id and m.status = 'ACTIVE'
    join projects p on p.id = n.project_id and p.deleted_at is null
+   join users u on u.id = n.user_id and (u.totp_enabled_at is not null or not p.require_two_factor)
    where n.user_id = $1 and n.in_app`;
 
 const page = statement<Notification>(

@@ -19,12 +19,15 @@ interface DueRow {
   /** Of the user. */
   language: string | null;
   project: string;
+  /** Has the two-factor authentication that the project requires. */
+  allowed: boolean;
 }
 
 // Workers run this concurrently: SKIP LOCKED gives each its own rows.
 const pick = statement<DueRow>(
   'notifications-due',
-  `select n.id, n.type, n.project_id, n.data, u.email, u.language, p.name as project
+  `select n.id, n.type, n.project_id, n.data, u.email, u.language, p.name as project,
+     u.totp_enabled_at is not null or not p.require_two_factor as allowed
    from notifications n join users u on u.id = n.user_id join projects p on p.id = n.project_id and p.deleted_at is null
    where n.mail_due order by n.id limit $1 for update of n skip locked`,
 );
@@ -39,7 +42,8 @@ export async function mailNotifications(
   for (;;) {
     const mailed = await inTransaction(db, async (trx) => {
       const rows = await pick(trx, [BATCH]);
-      for (const row of rows) await sendSystemMail(trx, { from: systemFrom, to: row.email, ...mailOf(row, baseUrl) });
+      for (const row of rows.filter(({ allowed }) => allowed))
+        await sendSystemMail(trx, { from: systemFrom, to: row.email, ...mailOf(row, baseUrl) });
       if (rows.length > 0) await done(trx, [rows.map(({ id }) => id)]);
       return rows.length;
     });

@@ -8,7 +8,10 @@ export interface MailRecipient {
   language: AccountLanguage;
 }
 
-/** Returns the active members of a project who want mail of the type; without a type all of them. */
+/**
+ * Returns the active members of a project who want mail of the type; without a type all of them. Members without the
+ * two-factor authentication that the project requires may not see it, and get none.
+ */
 export async function membersToMail(
   trx: Db,
   projectId: string,
@@ -20,6 +23,7 @@ export async function membersToMail(
     .join('projects as p', 'p.id', 'm.projectId')
     .leftJoin('notificationSettings as s', (join) => join.on('s.userId', 'm.userId').andOnVal('s.type', type ?? ''))
     .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
+    .whereRaw('(u.totp_enabled_at is not null or not p.require_two_factor)')
     .whereRaw('coalesce(s.email, ?)', [type === null || defaultChannels(type).email])
     .orderByRaw('u.email collate "C"')
     .select<(Omit<MailRecipient, 'language'> & { language: string | null })[]>(

@@ -7,6 +7,7 @@ import { type Person, person, systemMails } from '../support/accounts.ts';
 import { type ApiProject, type Client, client, describeApi } from '../support/api.ts';
 import { completeCampaign, setCampaigns } from '../support/rows/campaigns.ts';
 import { countRows, emptyTables } from '../support/rows/tables.ts';
+import { enableTwoFactor } from '../support/two-factor.ts';
 
 const SETTINGS = '/users/@me/notification-settings';
 const MAIL = { systemFrom: 'system@everpost.example', baseUrl: 'https://everpost.example' };
@@ -76,6 +77,22 @@ describeApi('notifications', (api) => {
     expect((await list()).data).to.deep.equal([]);
     expect(await client(api.url, {}).get('/notifications')).to.have.status(401);
     expect((await project.server.get('/notifications')).status).to.be.oneOf([401, 403]);
+  });
+
+  it('of a project that requires two-factor authentication do not reach members without it', async () => {
+    await own.patch(SETTINGS, { 'campaign.finished': { email: true } });
+    await finish('One');
+    await enableTwoFactor(project.owner);
+    const required = await project.owner.patch(`/users/@me/projects/${project.id}`, { requireTwoFactor: true });
+    expect(required).to.have.status(200);
+    await mailNotifications(api.db, MAIL);
+    expect(await mails()).to.deep.equal([]);
+    expect(await list()).to.include({ total: 0, unread: 0 });
+    expect((await membersToMail(api.db, project.id, null)).map(({ email }) => email)).to.not.include(reader.email);
+    expect(await list('', project.owner)).to.include({ total: 1 });
+    await enableTwoFactor(reader);
+    expect(await list()).to.include({ total: 1, unread: 1 });
+    expect((await membersToMail(api.db, project.id, null)).map(({ email }) => email)).to.include(reader.email);
   });
 
   it('are marked as read by id or all at once, each by its owner only', async () => {

@@ -320,8 +320,8 @@ describe('an operation while the database fails', () => {
       return {
         ...hosted,
         ...accountPages,
-        'GET /auth/login-link/{token}': () => ({ path: `/auth/login-link/${any}` }),
-        'POST /auth/login-link': () => ({ path: '/auth/login-link', body: {} }),
+        'GET /auth/login-link/{token}': () => ({ path: `/auth/login-link/${any}`, headers: { host: 'app.test' } }),
+        'POST /auth/login-link': () => ({ path: '/auth/login-link', body: {}, headers: { host: 'app.test' } }),
         'GET /uploads/{key}': () => ({ path: `/uploads/${'A'.repeat(32)}.png` }),
         'GET /auth/logout': () => ({ path: '/auth/logout', headers: withCookie }),
         'POST /auth/logout': () => ({ path: '/auth/logout', headers: withCookie }),

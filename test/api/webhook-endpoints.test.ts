@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../platform/ids.ts';
+import { readSettings } from '../../platform/settings.ts';
+import { openEndpointHeaders } from '../../services/webhooks/sealed-secrets.ts';
+import { sealUrlCredentials } from '../../services/webhooks/url-credentials.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
@@ -19,6 +22,7 @@ import { eventually } from '../support/waiting.ts';
 import { driveWebhooks, relayWebhooks } from '../support/webhooks.ts';
 
 const URL = 'https://hooks.example/path';
+const { secretKeys } = readSettings({});
 
 describe('webhook endpoints', () => {
   let api: TestApi;
@@ -41,6 +45,35 @@ describe('webhook endpoints', () => {
   const bodyOf = ({ body }: ApiAnswer) => body as Json;
   const create = async (more: object = {}) =>
     bodyOf(await project.server.post('/webhook-endpoints', { url: URL, types: ['*'], ...more }));
+
+  describe('credentials in a URL', () => {
+    const WITH = 'https://ann:s%20cret@hooks.example/path';
+
+    it('are refused with 422', async () => {
+      const { id } = await create();
+      for (const url of [WITH, 'https://token@hooks.example/', 'https://:secret@hooks.example/'])
+        for (const answer of [
+          await project.server.post('/webhook-endpoints', { url, types: ['*'] }),
+          await project.server.patch(`/webhook-endpoints/${id}`, { url }),
+        ])
+          expect(answer, url).to.have.validationError('url', 'custom');
+      expect(await project.server.patch(`/webhook-endpoints/${id}`, { url: `${URL}/@me?a=b@c` })).to.have.status(200);
+    });
+
+    it('that were stored before are masked, and sealed as the header that they cause', async () => {
+      const { id } = await create({ headers: { 'X-Token': 'abc' } });
+      await setEndpoints(api.db, { id }, { url: WITH });
+      const shown = async () => (await project.server.get(`/webhook-endpoints/${id}`)).body;
+      expect((await shown()).url).to.equal('https://•••@hooks.example/path');
+      await sealUrlCredentials(api.db, secretKeys);
+      expect(await shown()).to.deep.include({ url: URL, headers: { 'X-Token': '•••', Authorization: '•••' } });
+      const [row] = await storedEndpoints(api.db, { id });
+      expect(openEndpointHeaders(secretKeys, id as string, row.sealedHeaders)).to.deep.equal({
+        'X-Token': 'abc',
+        Authorization: `Basic ${Buffer.from('ann:s cret').toString('base64')}`,
+      });
+    });
+  });
 
   describe('POST /webhook-endpoints', () => {
     it('creates an endpoint and shows its secret once', async () => {

@@ -267,6 +267,15 @@ describe('accounts', () => {
         expect(await someone.get('/users/@me')).to.have.status(200);
       });
 
+    it('does not end with a link or an image of another site', async () => {
+      const someone = await person(api);
+      const answer = await someone.get('/auth/logout', { 'sec-fetch-site': 'cross-site' });
+      expect(answer).to.be.envelope(403, 'FORBIDDEN');
+      expect(await someone.get('/users/@me')).to.have.status(200);
+      expect(await someone.get('/auth/logout', { 'sec-fetch-site': 'none' })).to.have.status(200);
+      expect(await someone.get('/users/@me')).to.have.status(401);
+    });
+
     it('ends with POST /auth/logout, which clears the cookie and returns empty data', async () => {
       const someone = await person(api);
       const answer = await someone.post('/auth/logout');

@@ -52,9 +52,16 @@ describe('exporting contacts', () => {
     expect(await exported()).to.equal(
       [
         "email,subscribed,'=k,a,b,c,d,e,f,g,h",
-        `'+ann@example.com,true,x,'=1+1,'+1,'-1,'@SUM(A1),'\tx,"'\rx",-5,a=b`,
+        `'+ann@example.com,true,x,'=1+1,'+1,'-1,'@SUM(A1),"'\tx","'\rx",-5,a=b`,
         '',
       ].join('\r\n'),
+    );
+  });
+
+  it('quotes what separates cells elsewhere, so that no part of a cell becomes a formula', async () => {
+    await save('ann@example.com', { a: 'a;=1+1', b: 'a\t=1+1', c: '\n=1+1', 'k;=1+1': 'x' });
+    expect(await exported()).to.equal(
+      ['email,subscribed,a,b,c,"k;=1+1"', `ann@example.com,true,"a;=1+1","a\t=1+1","'\n=1+1",x`, ''].join('\r\n'),
     );
   });
 

@@ -1,12 +1,12 @@
 // Saves what the page shows as files, without asking the server again.
 
 /** Spreadsheets take a cell that begins with one of these for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n]/;
 
 const cellText = (value: string | number): string => {
   if (typeof value === 'number') return String(value);
   const safe = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return /[",;\t\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
 export const csvText = (rows: (string | number)[][]): string =>
