@@ -13,10 +13,10 @@ export const presentForm = (page: Words<AccountPage>, status = 200): Answer => (
   body: accountPage({ language: LANGUAGE, ...page }),
 });
 
-export const presentNotice = (title: string, text: string, status = 200): Answer => ({
+export const presentNotice = (title: string, text: string, status = 200, link = 'Go to Everpost'): Answer => ({
   status,
   headers: pageHeaders,
-  body: noticePage({ language: LANGUAGE, title, text, link: { href: '/app/', text: 'Go to Everpost' } }),
+  body: noticePage({ language: LANGUAGE, title, text, link: { href: '/app/', text: link } }),
 });
 
 /** For a form whose fields break rules before any page reads them. */

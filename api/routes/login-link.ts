@@ -1,10 +1,20 @@
+import { ApiError } from '../../platform/errors.ts';
 import { issueLoginLink, useLoginLink } from '../../services/users/login-link.ts';
 import { givenToken } from '../http/account-schemas.ts';
-import { type Answer, answer, failure, missing, success } from '../http/answers.ts';
+import { type Answer, answer, failure, missing, page, success } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
-import { type RouteGroup, route, routes } from '../http/route.ts';
+import { type HandlerContext, type RouteGroup, route, routes } from '../http/route.ts';
 import { email, flag, object, optional, text } from '../http/schemas.ts';
 import { startedSession } from '../http/session-cookie.ts';
+import { presentNotice } from '../presenters/account-page.ts';
+
+const elsewhere = failure('The request is not sent to the host of `BASE_URL`.', 'FORBIDDEN');
+
+/** Refuses other names of this machine: a web page may have its own name lead here (DNS rebinding). */
+function requireOwnHost({ settings: { baseUrl }, request }: HandlerContext): void {
+  if (request.headers.host === new URL(baseUrl).host) return;
+  throw new ApiError(403, 'FORBIDDEN', `Sign-in links work under ${baseUrl} only.`);
+}
 
 /** Signs the demo user of `npm start` in without a password. These routes do not exist in production. */
 export const loginLink = ({ settings: { production } }: Pick<AppParts, 'settings'>): RouteGroup =>
@@ -21,10 +31,14 @@ export const loginLink = ({ settings: { production } }: Pick<AppParts, 'settings
             body: { email: optional(email()) },
             answers: {
               200: answer('The link.', object({ success: flag(), data: object({ url: text() }) })),
+              403: elsewhere,
               404: missing('demo user'),
             },
-            handle: async ({ db, settings, body }) =>
-              success({ url: `${settings.baseUrl}/auth/login-link/${await issueLoginLink(db, body.email)}` }),
+            handle: async (call) => {
+              requireOwnHost(call);
+              const token = await issueLoginLink(call.db, call.body.email);
+              return success({ url: `${call.settings.baseUrl}/auth/login-link/${token}` });
+            },
           }),
           route({
             method: 'GET',
@@ -34,12 +48,25 @@ export const loginLink = ({ settings: { production } }: Pick<AppParts, 'settings
             params: { token: givenToken() },
             answers: {
               302: answer('Signed in.'),
-              400: failure('The link is used, expired or invalid.', 'BAD_REQUEST'),
+              400: { ...page('The link is used, expired or invalid.'), orError: 'BAD_REQUEST' },
+              403: elsewhere,
               404: missing('link'),
             },
             handle: async (call): Promise<Answer> => {
-              const headers = await startedSession(call, await useLoginLink(call.db, call.params.token));
-              return { status: 302, headers: { ...headers, Location: '/app/', 'Cache-Control': 'no-store' } };
+              requireOwnHost(call);
+              try {
+                const headers = await startedSession(call, await useLoginLink(call.db, call.params.token));
+                return { status: 302, headers: { ...headers, Location: '/app/', 'Cache-Control': 'no-store' } };
+              } catch (error) {
+                const isBrowser = call.request.headers.accept?.includes('text/html');
+                if (!isBrowser || !(error instanceof ApiError) || error.status !== 400) throw error;
+                return presentNotice(
+                  'This link does not work any more',
+                  'Each sign-in link works once, within 10 minutes. Start Everpost again for a new one, or sign in with a password.',
+                  400,
+                  'Sign in',
+                );
+              }
             },
           }),
         ],

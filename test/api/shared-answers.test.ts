@@ -1,6 +1,7 @@
 // Calls every operation of the OpenAPI document in each way that all of them refuse alike. `declared-answers.ts` compares
 // the answers with the document.
 import { expect } from 'chai';
+import { freePort } from '../../dev/ports.ts';
 import { seal } from '../../platform/crypto/seal.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
@@ -229,8 +230,11 @@ describe('an operation while the database fails', () => {
     const database = await connectTestDatabase();
     const proxy = await startPostgresProxy(database.url);
     const [provider, sns] = [await startOAuthProvider(SECRET), await startSns()];
+    const port = await freePort();
     const api = await startTestApi({
       env: {
+        // Sign-in links work under the host of BASE_URL only.
+        ...{ PORT: String(port), BASE_URL: `http://127.0.0.1:${port}` },
         ...{ RATE_LIMIT_PER_MINUTE: '0', OAUTH_GITHUB_ID: 'our-id', OAUTH_GITHUB_SECRET: SECRET, ...stripe },
         ...{ STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: sns.host },
       },
@@ -320,8 +324,8 @@ describe('an operation while the database fails', () => {
       return {
         ...hosted,
         ...accountPages,
-        'GET /auth/login-link/{token}': () => ({ path: `/auth/login-link/${any}`, headers: { host: 'app.test' } }),
-        'POST /auth/login-link': () => ({ path: '/auth/login-link', body: {}, headers: { host: 'app.test' } }),
+        'GET /auth/login-link/{token}': () => ({ path: `/auth/login-link/${any}` }),
+        'POST /auth/login-link': () => ({ path: '/auth/login-link', body: {} }),
         'GET /uploads/{key}': () => ({ path: `/uploads/${'A'.repeat(32)}.png` }),
         'GET /auth/logout': () => ({ path: '/auth/logout', headers: withCookie }),
         'POST /auth/logout': () => ({ path: '/auth/logout', headers: withCookie }),
