@@ -16,6 +16,13 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const DEFAULT_DAYS = 30;
 
+const [FIRST_YEAR, LAST_YEAR] = [1970, 2200];
+export const YEARS_RULE = `must be in the years ${FIRST_YEAR} to ${LAST_YEAR}`;
+
+/** Returns whether a border of a range is in the years that ranges may have: others break the arithmetic of Postgres. */
+export const isWithinYears = (at: Date): boolean =>
+  at.getUTCFullYear() >= FIRST_YEAR && at.getUTCFullYear() <= LAST_YEAR;
+
 const isDay = (text: string): boolean => text.length === 10;
 
 /** `names` are those of the query parameters, for the error. */

@@ -1,4 +1,5 @@
 import joi from 'joi';
+import { isWithinYears, YEARS_RULE } from '../../services/range.ts';
 import { optional } from './schemas.ts';
 import type { Typed } from './typed.ts';
 import { documented, refuse } from './violations.ts';
@@ -17,7 +18,7 @@ export const moment = (): Typed<string> =>
         const at = new Date(text);
         if (!(isDay || MOMENT.test(value)) || !isReal(at, value))
           return refuse(helpers, 'invalid_string', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time');
-        return at.getUTCFullYear() < 1970 ? refuse(helpers, 'invalid_string', 'must not be before 1970') : text;
+        return text;
       })
       .required(),
     {
@@ -34,5 +35,11 @@ const isReal = (at: Date, text: string): boolean => {
   return !Number.isNaN(at.getTime()) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
 };
 
+/** A border of a time range. */
+export const rangeMoment = (): Typed<string> =>
+  (moment() as joi.StringSchema).custom((value: string, helpers) =>
+    isWithinYears(new Date(value)) ? value : refuse(helpers, 'invalid_string', YEARS_RULE),
+  );
+
 /** Query parameters of routes with a time range. */
-export const rangeQuery = () => ({ startDate: optional(moment()), endDate: optional(moment()) });
+export const rangeQuery = () => ({ startDate: optional(rangeMoment()), endDate: optional(rangeMoment()) });

@@ -8,6 +8,7 @@ import { type DocsSite, policyOf } from '../http/docs-site.ts';
 import type { OpenApiDocument } from '../http/openapi-shared.ts';
 import { type Reference, referenceOf } from '../http/reference.ts';
 import { etagOf, INDEX, type StaticFile, type StaticFiles, sendEncoded, sendStaticFile } from '../http/static-files.ts';
+import { PAGE_METHODS, refuseMethod } from './unknown-route.ts';
 
 const ROOT = '/docs/';
 const REFERENCE = '/docs/api';
@@ -27,15 +28,19 @@ export function documentation({ site, document, settings }: DocumentationParts):
   return async (ctx, next) => {
     const { path } = ctx;
     if (path !== '/docs' && !path.startsWith(ROOT)) return next();
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    const isPage = PAGE_METHODS.includes(ctx.method);
     if (path === REFERENCE || path.startsWith(`${REFERENCE}/`)) {
+      const slug = path.slice(REFERENCE.length + 1);
+      if (!isPage) return reference.has(slug) ? refuseMethod(ctx, PAGE_METHODS) : next();
       ctx.state.route = '/docs/api/*';
-      return reference.send(ctx, path.slice(REFERENCE.length + 1));
+      return reference.send(ctx, slug);
     }
     const files = site.files();
-    if (!files) return next();
+    const name = path.slice(ROOT.length);
+    if (!files || !(isPage || hasPath(files, name))) return next();
+    if (!isPage) return refuseMethod(ctx, PAGE_METHODS);
     ctx.state.route = path === '/docs' ? path : '/docs/*';
-    sendPath(ctx, files, path.slice(ROOT.length));
+    sendPath(ctx, files, name);
   };
 }
 
@@ -54,6 +59,9 @@ function sendPath(ctx: Context, files: StaticFiles, name: string): void {
     ctx.status = 308;
   } else sendNotFound(ctx, files);
 }
+
+const hasPath = (files: StaticFiles, name: string): boolean =>
+  files.has(name) || files.has(pageName(name)) || files.has(pageName(otherForm(name)));
 
 /** Returns the address that a page might have instead. */
 function otherForm(name: string): string {
@@ -103,21 +111,32 @@ class ReferencePages {
   }
 
   /** `slug` names a group of operations; empty for all. */
+  has(slug: string): boolean {
+    return slug === '' || this.#groupOf(slug) !== undefined;
+  }
+
   async send(ctx: Context, slug: string): Promise<void> {
-    const { baseUrl, production } = this.#settings;
-    this.#reference ??= referenceOf(this.#document(), {
-      baseUrl,
-      from: `hello@${production ? 'example.com' : DEMO_DOMAIN}`,
-    });
-    const group = this.#reference.groups.find((one) => one.slug === slug);
-    if (slug !== '' && !group) throw notFound();
-    const page = this.#pages.get(slug) ?? compressed(referencePage(this.#reference, group));
+    if (!this.has(slug)) throw notFound();
+    const page = this.#pages.get(slug) ?? compressed(referencePage(this.#content(), this.#groupOf(slug)));
     this.#pages.set(slug, page);
     const { etag, ...file } = await page;
     ctx.set({ ...referenceHeaders, ETag: etag });
     ctx.status = 200;
     if (ctx.fresh) ctx.status = 304;
     else sendEncoded(ctx, file);
+  }
+
+  #groupOf(slug: string): Reference['groups'][number] | undefined {
+    return this.#content().groups.find((one) => one.slug === slug);
+  }
+
+  #content(): Reference {
+    const { baseUrl, production } = this.#settings;
+    this.#reference ??= referenceOf(this.#document(), {
+      baseUrl,
+      from: `hello@${production ? 'example.com' : DEMO_DOMAIN}`,
+    });
+    return this.#reference;
   }
 }
 

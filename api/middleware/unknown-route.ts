@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import { ApiError } from '../../platform/errors.ts';
 import type { Context, Middleware, RequestState } from '../http/context.ts';
+import { isNarrower } from '../http/path-patterns.ts';
 
 /** The answer to a path without a route. */
 export const noRoute = ({ method, path }: Context): ApiError =>
@@ -12,16 +13,26 @@ export const noRoute = ({ method, path }: Context): ApiError =>
 export const unknownRoute =
   (router: Router<RequestState>): Middleware =>
   (ctx) => {
-    const methods = [...new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods))].sort();
-    if (methods.length === 0) throw noRoute(ctx);
-    const allow = methods.join(', ');
-    if (ctx.method === 'OPTIONS') {
-      ctx.status = 204;
-      ctx.set('Allow', allow);
-      return;
-    }
+    const found = router.match(ctx.path, ctx.method).path;
+    const narrowest = found.filter(({ path }) => !found.some((other) => isNarrower(`${other.path}`, `${path}`)));
+    if (narrowest.length === 0) throw noRoute(ctx);
+    refuseMethod(
+      ctx,
+      narrowest.flatMap(({ methods }) => methods),
+    );
+  };
+
+/** Answers a method that a path does not take: OPTIONS with the others, all others with 405. */
+export function refuseMethod(ctx: Context, methods: string[]): void {
+  const allow = [...new Set(methods)].sort().join(', ');
+  if (ctx.method !== 'OPTIONS')
     throw new ApiError(405, 'BAD_REQUEST', `${ctx.path.slice(0, 200)} does not take ${ctx.method}.`, {
       suggestion: `Use one of: ${allow}.`,
       headers: { Allow: allow },
     });
-  };
+  ctx.status = 204;
+  ctx.set('Allow', allow);
+}
+
+/** The methods of pages and files. */
+export const PAGE_METHODS = ['GET', 'HEAD'];

@@ -2,6 +2,7 @@ import { ApiError } from '../../platform/errors.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import { sessionToken } from '../http/session-cookie.ts';
 import { INDEX, type StaticFile, type StaticFiles, sendEncoded, sendStaticFile } from '../http/static-files.ts';
+import { PAGE_METHODS, refuseMethod } from './unknown-route.ts';
 
 /** Mail is shown in frames of our own preview URLs; Mantine and CodeMirror need inline styles. */
 const POLICY = [
@@ -29,7 +30,11 @@ export function webApp(files: StaticFiles | undefined): Middleware {
   return (ctx, next) => {
     const { path } = ctx;
     if (path !== '/' && path !== '/app' && !path.startsWith(ROOT)) return next();
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    const name = path.slice(ROOT.length);
+    if (!PAGE_METHODS.includes(ctx.method)) {
+      if (isFileName(name) && !files?.has(name)) return next();
+      return refuseMethod(ctx, PAGE_METHODS);
+    }
     if (path === '/' && !wantsPage(ctx)) return next();
     ctx.state.route = path === '/' ? '/' : '/app/*';
     if (path === '/' || path === '/app') {
@@ -37,7 +42,6 @@ export function webApp(files: StaticFiles | undefined): Middleware {
       return ctx.redirect(ROOT);
     }
     if (!files) throw notBuilt();
-    const name = path.slice(ROOT.length);
     const page = sessionToken(ctx.req.headers) === undefined ? signedOutIndex : index;
     const file = name === INDEX || (!files.has(name) && !isFileName(name)) ? page : files.get(name);
     if (!file) throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'The web application has no such file.');

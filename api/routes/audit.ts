@@ -2,7 +2,7 @@ import joi from 'joi';
 import { isUuid } from '../../platform/ids.ts';
 import { listAudit, listAuditOfUser } from '../../services/audit/list.ts';
 import { answer, missing, ok } from '../http/answers.ts';
-import { moment } from '../http/range.ts';
+import { rangeMoment } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, optional, text, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
@@ -33,8 +33,8 @@ const query = {
   actor: optional(actor()),
   action: optional(text({ max: 100 })),
   target: optional(text({ max: 255 })),
-  since: optional(moment()),
-  until: optional(moment()),
+  since: optional(rangeMoment()),
+  until: optional(rangeMoment()),
 };
 const entries = answer('A page of the log.', cursorListSchema(auditEntrySchema));
 

@@ -1,7 +1,8 @@
 import joi from 'joi';
 import { SIGNATURE_HEADERS } from '../../platform/crypto/standard-webhooks.ts';
-import { validationError } from '../../platform/errors.ts';
+import { badRequest, validationError } from '../../platform/errors.ts';
 import { TRANSPORT_HEADERS } from '../../platform/http/outbound-http.ts';
+import { isWithinYears, YEARS_RULE } from '../../services/range.ts';
 import {
   deliveryStatuses,
   listDeliveries,
@@ -20,6 +21,7 @@ import {
 import { isTypePattern, webhookTypes } from '../../services/webhooks/types.ts';
 import { hasCredentials } from '../../services/webhooks/url-credentials.ts';
 import { accepted, answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
+import { rangeMoment } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import {
   cursorPage,
@@ -99,7 +101,7 @@ const url = (): Typed<string> =>
         : value,
     ),
     { pattern: '^(?!https?://[^/?#]*@)' },
-  ).example('https://hooks.example.com/everpost');
+  );
 
 const endpointShape = {
   url: url(),
@@ -232,6 +234,8 @@ export const webhookEndpoints = routes('Webhooks', [
     answers: { 202: answer('How many deliveries are made again.', recoveredSchema), 404: noEndpoint },
     handle: async ({ db, project, params: { id }, body: { since, until } }) => {
       const range = { since: new Date(since), until: until === undefined ? undefined : new Date(until) };
+      for (const [name, at] of Object.entries(range))
+        if (at && !isWithinYears(at)) throw badRequest(`"${name}" ${YEARS_RULE}.`);
       if (range.until && range.until < range.since)
         throw validationError([
           { field: 'until', message: '"until" must not be before "since"', code: 'too_small', received: until },
@@ -250,7 +254,7 @@ export const webhookEndpoints = routes('Webhooks', [
       ...cursorPage(),
       status: optional(oneOf(...deliveryStatuses)),
       type: optional(text({ max: MAX_TYPE_LENGTH })),
-      since: optional(dateTime()),
+      since: optional(rangeMoment()),
     },
     answers: { 200: answer('A page of deliveries.', cursorListSchema(deliverySchema)), 404: noEndpoint },
     handle: async ({ db, project, settings, params: { id }, query }) =>

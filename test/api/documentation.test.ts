@@ -110,7 +110,12 @@ describe('/docs', () => {
       const answer = await api?.get('/docs/assets/app.old.js', { accept: 'application/json' });
       expect(answer).to.have.status(404);
       expect(answer?.body.error.suggestion).to.contain('/docs/api');
-      expect((await fetch(`${api?.url}/docs/client`, { method: 'POST' })).status).to.equal(404);
+      for (const path of ['/docs', '/docs/', '/docs/client', '/docs/api', '/docs/api/contacts']) {
+        const posted = await fetch(`${api?.url}${path}`, { method: 'POST' });
+        expect([posted.status, posted.headers.get('allow')], path).to.deep.equal([405, 'GET, HEAD']);
+      }
+      for (const path of ['/docs/nothing', '/docs/api/nothing'])
+        expect((await fetch(`${api?.url}${path}`, { method: 'POST' })).status, path).to.equal(404);
     });
 
     it('does not leave its directory', async () => {

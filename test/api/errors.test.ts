@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { connectDb } from '../../db/connect.ts';
 import { type ApiProject, describeApi, startTestApi } from '../support/api.ts';
+import { documentOperations } from '../support/document-operations.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { RawHttp } from '../support/raw-http.ts';
 import { hideTable } from '../support/rows/tables.ts';
@@ -69,6 +70,21 @@ describeApi('errors', {}, (api) => {
         expect(answer.headers.get('allow')).to.equal('GET, HEAD');
       });
 
+    it('on a path that another route with a parameter matches', async () => {
+      const paths: [string, string, string][] = [
+        ['DELETE', '/contacts/fields', 'GET, HEAD'],
+        ['PUT', '/contacts/fields', 'GET, HEAD'],
+        ['GET', `/workflows/${project.id}/cases/run`, 'POST'],
+      ];
+      for (const [method, path, allow] of paths) {
+        const answer = await project.server.request(method, path);
+        expect(answer, path).to.be.envelope(405, 'BAD_REQUEST');
+        expect(answer.headers.get('allow'), path).to.equal(allow);
+      }
+      expect(await project.server.delete('/contacts/nothing')).to.have.status(404);
+      expect((await project.server.delete('/events/track')).status, 'an event of this name').to.not.equal(405);
+    });
+
     it('on a method that no route has', async () => {
       expect(await api.request('PROPFIND', '/health')).to.be.envelope(405, 'BAD_REQUEST');
     });
@@ -89,6 +105,24 @@ describeApi('errors', {}, (api) => {
   });
 
   describe('400', () => {
+    it('for a range outside the years 1970 to 2200, on every route with one', async () => {
+      const operations = documentOperations((await api.get('/openapi.json')).body);
+      let borders = 0;
+      for (const { method, path, access, parameters } of operations)
+        for (const { name } of parameters.filter((one) => /^(startDate|endDate|since|until)$/.test(one.name)))
+          for (const at of ['1969-12-31', '2201-01-01T00:00:00Z', '9999-12-31T23:59:59Z']) {
+            borders++;
+            const given = path.replaceAll(/\{\w+\}/g, project.id);
+            const send = access === 'secretKey' ? project.server : project.owner;
+            const answer = await send.request(method, `${given}?${name}=${at}`);
+            expect(answer, `${path} ${name} ${at}`).to.be.envelope(400, 'BAD_REQUEST');
+            expect(answer.body.error.message).to.equal(
+              `The query cannot be read: "${name}" must be in the years 1970 to 2200.`,
+            );
+          }
+      expect(borders).to.be.greaterThan(50);
+    });
+
     for (const path of [
       '/%',
       '/users/%zz',

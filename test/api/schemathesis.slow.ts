@@ -23,6 +23,7 @@ const CHECKS = [
   'content_type_conformance',
   'response_headers_conformance',
   'response_schema_conformance',
+  'unsupported_method',
 ];
 
 /**

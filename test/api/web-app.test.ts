@@ -74,10 +74,16 @@ describe('/app/', () => {
     expect([404, 400]).to.include(outside.status);
   });
 
-  it('answers HEAD without a body, and 404 to POST', async () => {
+  it('answers HEAD without a body, and 405 to other methods', async () => {
     const head = await fetch(`${api?.url}/app/`, { method: 'HEAD' });
     expect([head.status, await head.text()]).to.deep.equal([200, '']);
-    expect((await fetch(`${api?.url}/app/`, { method: 'POST' })).status).to.equal(404);
+    for (const path of ['/', '/app', '/app/', '/app/p/x/contacts'])
+      for (const method of ['POST', 'PUT', 'DELETE']) {
+        const answer = await fetch(`${api?.url}${path}`, { method });
+        expect([answer.status, answer.headers.get('allow')], path).to.deep.equal([405, 'GET, HEAD']);
+        expect(((await answer.json()) as { error: object }).error).to.include({ code: 'BAD_REQUEST' });
+      }
+    expect((await fetch(`${api?.url}/app/assets/main-old.js`, { method: 'POST' })).status).to.equal(404);
   });
 
   it('says how to build the application when it is not there', async () => {

@@ -375,6 +375,11 @@ describe('webhook endpoints', () => {
       for (const body of [{}, { since: 'x' }, { since: 5 }])
         expect((await project.server.post(`/webhook-endpoints/${id}/recover`, body)).status).to.equal(422);
       const backwards = { since: '2026-02-01T00:00:00Z', until: '2026-01-01T00:00:00Z' };
+      for (const far of ['1969-12-31T00:00:00Z', '9999-12-31T23:59:59Z'])
+        expect(await project.server.post(`/webhook-endpoints/${id}/recover`, { since: far })).to.be.envelope(
+          400,
+          'BAD_REQUEST',
+        );
       const refused = await project.server.post(`/webhook-endpoints/${id}/recover`, backwards);
       expect(refused).to.be.envelope(422, 'VALIDATION_ERROR');
       expect(refused.body.error.errors[0]).to.include({ field: 'until', received: backwards.until });
