@@ -84,6 +84,7 @@ export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') =
 export const unverifiedSender = (domain: string) =>
   new ApiError(403, 'INTERNAL_SERVER_ERROR', `The sender domain ${domain} is not verified for this project.`, {
     suggestion: `Add ${domain} with POST /domains, publish the DNS records it lists, or send from a verified domain.`,
+    details: { code: 'DOMAIN_NOT_VERIFIED', domain },
   });
 export const projectDisabled = (reason: string | null) =>
   new ApiError(403, 'PROJECT_DISABLED', `This project is disabled${reason ? `: ${reason}` : ''}.`, {

@@ -6,17 +6,17 @@ export interface ClientOptions {
   /** The address of the API, such as `https://mail.example.com`. */
   baseUrl: string;
   /** Used for all routes except `/v1/track`. A scoped key suffices. */
-  secretKey?: string;
+  secretKey?: string | undefined;
   /** Used for `/v1/track`. */
-  publicKey?: string;
+  publicKey?: string | undefined;
   /** How often a failed call is repeated; 3 by default. */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /** The pause before the first repetition, doubled each time; 500 by default. `Retry-After` of an answer takes precedence. */
-  retryDelayMs?: number;
+  retryDelayMs?: number | undefined;
   /** The limit of one attempt; 30,000 by default. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Replaces the global `fetch`. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 type Call<M extends Method> = <P extends PathOf<M>>(

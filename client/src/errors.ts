@@ -3,7 +3,7 @@ import type { ErrorCode, Violation } from './types.ts';
 interface ErrorFacts {
   message: string;
   code?: ErrorCode;
-  requestId?: string;
+  requestId?: string | undefined;
   errors?: Violation[];
   details?: Record<string, unknown>;
   suggestion?: string;

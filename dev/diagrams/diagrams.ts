@@ -344,17 +344,17 @@ export const diagrams: Record<string, Diagram> = {
   upgrade: {
     title: 'An upgrade without a break',
     description:
-      'Stop the workers, which finish their mail. Migrate; the old API stays ready. Start the new workers. Replace the API processes one by one.',
+      'Back up. Migrate; the old processes go on working. Replace API and worker processes one by one. Check with everpost doctor.',
     boxes: {
-      stop: { at: [0, 0], text: '1 Stop workers\nthey finish their mail' },
-      migrate: { at: [1, 0], text: '2 Migrate\nthe old API stays ready', look: 'strong' },
-      start: { at: [1, 1], text: '3 Start workers\nof the new version' },
-      replace: { at: [0, 1], text: '4 Replace APIs\none by one' },
+      backup: { at: [0, 0], text: '1 Back up\nthe database' },
+      migrate: { at: [1, 0], text: '2 Migrate\nold processes go on', look: 'strong' },
+      replace: { at: [1, 1], text: '3 Replace processes\none by one' },
+      check: { at: [0, 1], text: '4 Check\neverpost doctor' },
     },
     arrows: [
-      ['stop', 'migrate'],
-      ['migrate', 'start'],
-      ['start', 'replace'],
+      ['backup', 'migrate'],
+      ['migrate', 'replace'],
+      ['replace', 'check'],
     ],
   },
   monitoring: {

@@ -119,6 +119,7 @@ describeApi('campaigns', (api) => {
         const answer = await post({ from: 'news@elsewhere.example' });
         expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
         expect(answer.body.error.suggestion).to.contain('POST /domains');
+        expect(answer.body.error.details).to.deep.equal({ code: 'DOMAIN_NOT_VERIFIED', domain: 'elsewhere.example' });
         expect(await stored()).to.deep.equal([]);
       });
     });

@@ -67,6 +67,7 @@ describe('verified senders with two API processes', () => {
       const refused = await send(servers[1], domain);
       expect(refused).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
       expect(refused.body.error.suggestion).to.contain(domain.domain);
+      expect(refused.body.error.details).to.deep.equal({ code: 'DOMAIN_NOT_VERIFIED', domain: domain.domain });
       expect(await statuses(domain)).to.deep.equal([403, 403]);
       expect(await mails()).to.equal(before);
       publish(domain);

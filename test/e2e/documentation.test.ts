@@ -48,6 +48,7 @@ describe('the TypeScript blocks of the documentation', () => {
     writeFileSync(join(folder, 'page.ts'), blocks.map(({ text }) => text).join('\n'));
     const compilerOptions = {
       ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'], skipLibCheck: true },
+      exactOptionalPropertyTypes: true,
       lib: ['es2022', 'dom', 'dom.iterable'],
       ...{ allowImportingTsExtensions: true, paths: { '@everpost/client': [join(root, 'client/src/index.ts')] } },
     };
