@@ -137,6 +137,8 @@ const intervals = {
   live: {
     read: [1_000, 100],
     heartbeat: [15_000, 500],
+    /** A client that has not read for this long is disconnected. */
+    stalled: [30_000, 5_000],
     /** Longer than two heartbeats. */
     expires: [45_000, 8_000],
   },

@@ -1,24 +1,14 @@
-import { PassThrough, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Db } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { KeyedSlots } from '../../platform/slots.ts';
+import type { Timings } from '../../platform/timings.ts';
 import { registerStream, removeStream, renewStreams } from '../../services/access/live-streams.ts';
+import { HeldMessages, type Message, messageOf } from './messages.ts';
+import { type Follower, LiveStream } from './stream.ts';
 import { readTopic } from './topics.ts';
-
-export interface Follower {
-  projectId: string;
-  topics: string[];
-  /** Rejects once the caller may no longer read. */
-  recheck(): Promise<unknown>;
-}
-
-interface Stream extends Follower {
-  id: string;
-  output: PassThrough;
-  /** The last message of each topic. */
-  sent: Map<string, string>;
-}
 
 interface HubOptions {
   db: Db;
@@ -26,55 +16,51 @@ interface HubOptions {
   log: Logger;
 }
 
-/** A client that reads slower than this gets the newest state later. */
-const MAX_BUFFERED = 1024 * 1024;
-const HEARTBEAT = ': heartbeat\n\n';
+/** A client that has not read for so long is disconnected when another needs its room. */
+const MAKES_ROOM_MS = 1_000;
+/** Topics that are read at once: each may be some megabytes. */
+const READS = { total: 4, perProject: 1 };
 
 /**
  * The open streams of this process. Reads every followed resource once a second, for all its streams together, and sends
  * it where it has changed. See docs/decisions/144-live-streams.md.
  */
 export class LiveHub {
-  private readonly streams = new Set<Stream>();
+  private readonly streams = new Set<LiveStream>();
+  private readonly messages = new HeldMessages();
+  private readonly reads = new KeyedSlots(READS.total, READS.perProject);
+  /** Projects whose topics are being read. */
+  private readonly busy = new Set<string>();
   private readonly options: HubOptions;
+  private readonly times: Timings['live'];
   private timers: NodeJS.Timeout[] = [];
-  private reading = false;
 
   constructor(options: HubOptions) {
     this.options = options;
+    this.times = options.settings.timings.live;
   }
 
-  /** Opens a stream that begins with the present state. Answers 404 for a resource that the project does not have. */
+  /** Opens a stream that begins with the present state of its topics, which must exist. */
   async open(follower: Follower): Promise<Readable> {
-    const { db } = this.options;
-    const { projectId } = follower;
-    const first = new Map<string, string>();
-    for (const topic of new Set(follower.topics)) first.set(topic, await this.messageOf(projectId, topic));
-    const stream: Stream = {
-      ...follower,
-      topics: [...first.keys()],
-      id: await registerStream(db, projectId),
-      output: new PassThrough(),
-      sent: first,
-    };
-    stream.output.once('close', () => this.remove(stream));
+    const id = await registerStream(this.options.db, follower.projectId);
+    const stream = new LiveStream(id, follower, (idle) => void this.feed(idle));
+    stream.once('close', () => this.remove(stream));
     this.streams.add(stream);
-    for (const message of first.values()) stream.output.write(message);
     this.startTimers();
-    return stream.output;
+    return stream;
   }
 
   /** Ends all streams. */
   async close(): Promise<void> {
     this.stopTimers();
-    for (const stream of [...this.streams]) stream.output.end();
+    for (const stream of this.streams) stream.finish();
     await Promise.all([...this.streams].map((stream) => this.removeRow(stream)));
     this.streams.clear();
   }
 
   private startTimers(): void {
     if (this.timers.length > 0) return;
-    const { read, heartbeat } = this.options.settings.timings.live;
+    const { read, heartbeat } = this.times;
     this.timers = [
       setInterval(() => void this.readAll(), read).unref(),
       setInterval(() => void this.beat(), heartbeat).unref(),
@@ -86,62 +72,111 @@ export class LiveHub {
     this.timers = [];
   }
 
-  private remove(stream: Stream): void {
+  private remove(stream: LiveStream): void {
     if (!this.streams.delete(stream)) return;
     if (this.streams.size === 0) this.stopTimers();
     void this.removeRow(stream);
   }
 
   /** A row that cannot be removed expires. */
-  private async removeRow({ projectId, id }: Stream): Promise<void> {
-    await removeStream(this.options.db, projectId, id).catch(() => {});
+  private async removeRow({ follower, id }: LiveStream): Promise<void> {
+    await removeStream(this.options.db, follower.projectId, id).catch(() => {});
   }
 
-  /** Reads each followed resource once. Skipped while the last round still runs. */
   private async readAll(): Promise<void> {
-    if (this.reading) return;
-    this.reading = true;
+    for (const stream of this.streams) if (stream.stalledMs() > this.times.stalled) stream.destroy();
+    const projects = new Set([...this.streams].map(({ follower }) => follower.projectId));
+    await Promise.all([...projects].map((projectId) => this.readProject(projectId)));
+  }
+
+  /** Reads what the project's streams follow, each topic once. Skipped while the last round still runs. */
+  private async readProject(projectId: string): Promise<void> {
+    if (this.busy.has(projectId)) return;
+    this.busy.add(projectId);
     try {
-      for (const [projectId, topics] of this.followed())
-        for (const topic of topics) await this.publish(projectId, topic);
+      const own = this.streamsOf(projectId);
+      for (const stream of own) void this.feed(stream);
+      // A stream that waits gets the newest states as soon as its client reads.
+      const upToDate = own.filter(({ isIdle, waiting }) => isIdle && waiting.size === 0);
+      for (const topic of new Set(upToDate.flatMap(({ follower }) => follower.topics)))
+        this.publish(topic, await this.read(projectId, topic));
     } catch (err) {
-      this.options.log.warn({ err }, 'live topics could not be read');
+      this.logFailure(err);
     } finally {
-      this.reading = false;
+      this.busy.delete(projectId);
     }
   }
 
-  private followed(): Map<string, Set<string>> {
-    const followed = new Map<string, Set<string>>();
-    for (const { projectId, topics } of this.streams) {
-      const known = followed.get(projectId) ?? new Set<string>();
-      for (const topic of topics) known.add(topic);
-      followed.set(projectId, known);
-    }
-    return followed;
+  private streamsOf(projectId: string): LiveStream[] {
+    return [...this.streams].filter(({ follower }) => follower.projectId === projectId);
   }
 
-  private async publish(projectId: string, topic: string): Promise<void> {
-    const message = await this.messageOf(projectId, topic, null);
-    for (const stream of this.streams) {
-      if (stream.projectId !== projectId || !stream.topics.includes(topic) || stream.sent.get(topic) === message)
-        continue;
-      if (stream.output.writableLength > MAX_BUFFERED) continue;
-      stream.sent.set(topic, message);
-      stream.output.write(message);
+  private publish(topic: string, message: Message): void {
+    for (const stream of this.streamsOf(message.projectId)) {
+      if (!stream.follower.topics.includes(topic) || stream.sent.get(topic) === message.digest) continue;
+      stream.waiting.add(topic);
+      if (!stream.isFed) this.offer(stream, topic, message);
     }
   }
 
-  /** Returns `missing` as data for a resource that is gone; without it rejects with 404. */
-  private async messageOf(projectId: string, topic: string, missing?: null): Promise<string> {
-    let data: unknown;
+  /** Sends the state that has waited longest, if the client has read everything before it. */
+  private async feed(stream: LiveStream): Promise<void> {
+    if (stream.isFed) return;
+    stream.isFed = true;
     try {
-      data = await readTopic(this.options, projectId, topic);
-    } catch (error) {
-      if (missing === undefined || !(error instanceof ApiError && error.status === 404)) throw error;
-      data = missing;
+      for (const topic of stream.waiting) {
+        if (!stream.isIdle) return;
+        const message = await this.read(stream.follower.projectId, topic);
+        if (!this.offer(stream, topic, message)) return;
+      }
+    } catch (err) {
+      this.logFailure(err);
+    } finally {
+      stream.isFed = false;
     }
-    return `data: ${JSON.stringify({ topic, data })}\n\n`;
+  }
+
+  /** Returns false if the message has to wait. */
+  private offer(stream: LiveStream, topic: string, message: Message): boolean {
+    if (!stream.isIdle) return false;
+    if (stream.sent.get(topic) !== message.digest) {
+      const held = this.hold(message);
+      if (!held) return false;
+      stream.sent.set(topic, message.digest);
+      stream.send(held);
+    }
+    stream.waiting.delete(topic);
+    return true;
+  }
+
+  /** Disconnects clients that do not read, while there is no room. */
+  private hold(message: Message) {
+    for (;;) {
+      const held = this.messages.hold(message);
+      if (typeof held === 'object') return held;
+      const [slowest] = (held === 'projectFull' ? this.streamsOf(message.projectId) : [...this.streams])
+        .filter((stream) => stream.stalledMs() > MAKES_ROOM_MS && !stream.destroyed)
+        .sort((a, b) => b.stalledMs() - a.stalledMs());
+      if (!slowest) return undefined;
+      slowest.destroy();
+    }
+  }
+
+  /** The data is null for a resource that is gone. */
+  private async read(projectId: string, topic: string): Promise<Message> {
+    await this.reads.take(projectId);
+    try {
+      return messageOf(projectId, { topic, data: await readTopic(this.options, projectId, topic) });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+      return messageOf(projectId, { topic, data: null });
+    } finally {
+      this.reads.give(projectId);
+    }
+  }
+
+  private logFailure(err: unknown): void {
+    this.options.log.warn({ err }, 'live topics could not be read');
   }
 
   /** Checks the rights of every stream again, and keeps connections and rows alive. */
@@ -149,13 +184,14 @@ export class LiveHub {
     const renewed = new Map<string, string[]>();
     await Promise.all(
       [...this.streams].map(async (stream) => {
+        const { projectId, recheck } = stream.follower;
         try {
-          await stream.recheck();
-          stream.output.write(HEARTBEAT);
-          renewed.set(stream.projectId, [...(renewed.get(stream.projectId) ?? []), stream.id]);
+          await recheck();
+          stream.beat();
+          renewed.set(projectId, [...(renewed.get(projectId) ?? []), stream.id]);
         } catch (error) {
           // An outage of the database ends no stream.
-          if (error instanceof ApiError) stream.output.end();
+          if (error instanceof ApiError) stream.finish();
         }
       }),
     );

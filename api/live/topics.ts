@@ -3,10 +3,12 @@ import type { Settings } from '../../platform/settings.ts';
 import type { ProjectAccess } from '../../services/access/keys.ts';
 import { requireScope, type Scope } from '../../services/access/scopes.ts';
 import { listActivity } from '../../services/activity/feed.ts';
+import { findCampaign } from '../../services/campaigns/find.ts';
 import { findCampaignView } from '../../services/campaigns/view.ts';
 import { findDomain } from '../../services/domains/find.ts';
 import { findJob, readJob } from '../../services/jobs/find.ts';
 import { jobScopes } from '../../services/jobs/scopes.ts';
+import { findWorkflow } from '../../services/workflows/find.ts';
 import { findWorkflowDetails } from '../../services/workflows/workflow-details.ts';
 import { presentActivityItem } from '../presenters/activity.ts';
 import { presentCampaign } from '../presenters/campaign.ts';
@@ -48,13 +50,17 @@ const scopes: Record<string, Scope> = {
 };
 export const topicScopes: readonly Scope[] = [...new Set([...Object.values(scopes), ...jobScopes('read')])];
 
-/** Rejects with 403 a key that may not read one of the topics, and with 404 a job that the project does not have. */
-export async function requireTopicScopes(db: Db, project: ProjectAccess, topics: string[]): Promise<void> {
+/** Rejects with 403 a key that may not read one of the topics, and with 404 a resource that the project does not have. */
+export async function requireTopics({ db, settings }: TopicDeps, project: ProjectAccess, topics: string[]) {
+  const { projectId } = project;
   for (const topic of topics) {
     const [kind = '', id = ''] = topic.split(':');
     const scope = scopes[kind];
     if (scope) requireScope(project, scope);
-    else if (kind === 'job') await findJob(db, project, id);
+    if (kind === 'job') await findJob(db, project, id);
+    if (kind === 'campaign') await findCampaign(db, projectId, id);
+    if (kind === 'domain') await findDomain(db, projectId, id, settings);
+    if (kind === 'workflow') await findWorkflow(db, projectId, id);
   }
 }
 

@@ -4,7 +4,7 @@ import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented, refuse } from '../http/violations.ts';
-import { isTopic, requireTopicScopes, topicScopes } from '../live/topics.ts';
+import { isTopic, requireTopics, topicScopes } from '../live/topics.ts';
 
 const MAX_TOPICS = 20;
 
@@ -54,8 +54,8 @@ export const live = ({ liveHub }: Pick<AppParts, 'liveHub'>): RouteGroup =>
         404: missing('resource'),
         429: failure('The project has 20 streams open, or made too many requests.', 'RATE_LIMIT_EXCEEDED'),
       },
-      handle: async ({ db, project, query, request }): Promise<Answer> => {
-        await requireTopicScopes(db, project, query.topics);
+      handle: async ({ db, settings, project, query, request }): Promise<Answer> => {
+        await requireTopics({ db, settings }, project, query.topics);
         const { projectId } = project;
         const recheck = () => request.authenticate();
         return { status: 200, headers, body: await liveHub.open({ projectId, topics: query.topics, recheck }) };

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { endSessions } from '../../services/sessions/sessions.ts';
@@ -75,8 +77,8 @@ describe('GET /live', () => {
     return stream;
   }
   const bearer = ({ secretKey }: ApiProject) => ({ authorization: `Bearer ${secretKey}` });
-  const draft = async () => {
-    const campaign = { name: 'c', subject: 's', body: 'b', from: `a@${project.senderDomain}`, audienceType: 'ALL' };
+  const draft = async (body = 'b') => {
+    const campaign = { name: 'c', subject: 's', body, from: `a@${project.senderDomain}`, audienceType: 'ALL' };
     return (await project.server.post('/campaigns', campaign)).body.data.id as string;
   };
   const has = (stream: OpenStream, found: (message: Message) => boolean) =>
@@ -189,6 +191,64 @@ describe('GET /live', () => {
       [project.id],
     );
     expect((await open('activity')).status).to.equal(200);
+  });
+
+  describe('with clients that do not read', () => {
+    const sockets: Socket[] = [];
+    afterEach(() => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+    });
+
+    /** Opens a stream and reads nothing of it, not even the head. */
+    async function openUnread(topics: string): Promise<Socket> {
+      const { hostname, port } = new URL(api.url);
+      const socket = connect(Number(port), hostname).on('error', () => {});
+      socket.pause();
+      sockets.push(socket);
+      await once(socket, 'connect');
+      const { authorization } = bearer(project);
+      socket.write(`GET /live?topics=${topics} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`);
+      return socket;
+    }
+    /** Large enough that the system's buffers do not take two of them. */
+    const drafts = async (count: number) => {
+      const ids: string[] = [];
+      for (let n = 0; n < count; n++) ids.push(`campaign:${await draft(`${n}`.padEnd(5_000_000, 'x'))}`);
+      return ids.join();
+    };
+    const openStreams = () => countRows(api.db, 'live_streams');
+
+    it('holds at most one state of all topics in memory, once for all streams, and closes them', async () => {
+      const topics = await drafts(6);
+      const before = process.memoryUsage().arrayBuffers;
+      for (let n = 0; n < 16; n++) await openUnread(topics);
+      await eventually(async () => (await openStreams()) === 16, { what: 'all streams' });
+      let most = 0;
+      await eventually(
+        async () => {
+          most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+          return (await openStreams()) === 0;
+        },
+        { what: 'the streams to be closed' },
+      );
+      // Sixteen copies of six states would be 480 MB. What was read before is not collected at once.
+      expect(most).to.be.below(200_000_000);
+    });
+
+    it('sends every topic to a client that begins to read late, and other streams at once', async () => {
+      const topics = await drafts(3);
+      const late = await openUnread(topics);
+      await eventually(async () => (await openStreams()) === 1, { what: 'the stream' });
+      const other = await open('activity');
+      await has(other, ({ topic }) => topic === 'activity');
+      let received = '';
+      late.on('data', (bytes) => {
+        received += bytes.toString('latin1');
+      });
+      late.resume();
+      for (const topic of topics.split(','))
+        await eventually(() => received.includes(`"topic":"${topic}"`), { what: topic });
+    });
   });
 
   it('ends with the process', async () => {
