@@ -21,6 +21,7 @@ import { createApp } from './app.ts';
 import { ConcurrencyLimit } from './http/concurrency.ts';
 import type { AppParts } from './http/context.ts';
 import { listen } from './http/listen.ts';
+import { ReceiveLimit } from './http/receive-limit.ts';
 import type { RouteGroup } from './http/route.ts';
 import { LiveHub } from './live/hub.ts';
 import { createApiMetrics } from './metrics.ts';
@@ -49,6 +50,8 @@ export interface ApiOptions {
   oauthAt?: AppParts['oauthAt'];
   /** A lower limit of requests at once, for tests. */
   concurrency?: ConcurrencyLimit;
+  /** A shorter time in which slow uploads are noticed, for tests. */
+  receiving?: ReceiveLimit;
   /** Additional routes, for tests of stages that no route of ours uses. */
   moreRoutes?: RouteGroup[];
 }
@@ -62,6 +65,7 @@ export async function startApi({
   checkByWorkflow,
   oauthAt,
   concurrency = new ConcurrencyLimit(),
+  receiving = new ReceiveLimit(),
   moreRoutes,
 }: ApiOptions): Promise<Api> {
   const {
@@ -111,7 +115,7 @@ export async function startApi({
     const isClosing = () => closing;
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
-      ...{ failedRequests, liveHub, concurrency, document },
+      ...{ failedRequests, liveHub, concurrency, receiving, document },
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
       checkDomain: domainChecker(
         { db, resolver, settings },

@@ -71,22 +71,6 @@ function textReader(textTypes: string[], textLimit: number): (ctx: Context) => P
   };
 }
 
-export function multipartReader({ maxAtOnce, ...multipart }: Multipart): BodyReader {
-  const read = fileReader(multipart);
-  if (maxAtOnce === undefined) return read;
-  let open = 0;
-  return async (ctx) => {
-    if (open >= maxAtOnce) {
-      ctx.req.resume();
-      throw new ApiError(429, 'RATE_LIMIT_EXCEEDED', 'Too many large files are being received at this moment.', {
-        headers: { 'Retry-After': '5' },
-      });
-    }
-    open++;
-    return read(ctx).finally(() => open--);
-  };
-}
-
 /** The part of formidable's form that a plugin changes. */
 interface Form {
   onPart(part: Part): void;
@@ -107,7 +91,7 @@ function takeFilesWithoutType(form: Form): Form {
   return form;
 }
 
-function fileReader({ files: names, maxFileBytes }: Multipart): BodyReader {
+export function multipartReader({ files: names, maxFileBytes }: Multipart): BodyReader {
   const limits = {
     maxFiles: names.length,
     maxFileSize: maxFileBytes,

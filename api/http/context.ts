@@ -18,6 +18,7 @@ import type { LiveHub } from '../live/hub.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ConcurrencyLimit } from './concurrency.ts';
 import type { OpenApiDocument } from './openapi-shared.ts';
+import type { ReceiveLimit } from './receive-limit.ts';
 
 /** The app's dependencies, built by `start.ts`. */
 export interface AppParts {
@@ -33,6 +34,7 @@ export interface AppParts {
   addressLimiter: AddressLimiter | undefined;
   metrics: Metrics;
   concurrency: ConcurrencyLimit;
+  receiving: ReceiveLimit;
   ready(): Promise<Readiness>;
   /** The OpenAPI document of all routes. */
   document(): OpenApiDocument;

@@ -41,8 +41,8 @@ export interface UploadedFile {
 export interface Multipart {
   files: string[];
   maxFileBytes: number;
-  /** How many such bodies this process receives at once; others get 429. */
-  maxAtOnce?: number;
+  /** The process receives few such files at once; others get 429, and slow ones 408. */
+  large?: true;
 }
 
 interface ProjectCaller {

@@ -79,8 +79,13 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
   };
 }
 
-function readerOf({ body, bodyKind, multipart, bodyLimit }: Route, { settings }: AppParts): BodyReader | undefined {
-  if (multipart) return multipartReader(multipart);
+function readerOf(route: Route, { settings, receiving }: AppParts): BodyReader | undefined {
+  const { body, bodyKind, multipart, bodyLimit } = route;
+  if (multipart) {
+    const read = multipartReader(multipart);
+    if (!multipart.large) return read;
+    return (ctx) => receiving.run(ctx.state.caller?.project?.projectId ?? '', ctx.req, () => read(ctx));
+  }
   if (bodyKind === 'form') return formReader();
   const limit = bodyLimit?.(settings) ?? settings.bodyMaxBytes;
   if (bodyKind === 'raw') return rawReader(limit);

@@ -18,8 +18,6 @@ import { jobSchema, presentJob } from '../presenters/job.ts';
 import { givenCondition } from '../presenters/segment.ts';
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
-/** Each takes that much of the disk while it is received. */
-const LARGE_FILES_AT_ONCE = 4;
 const MAX_IDS = 1_000;
 /** A million contacts are selected in one statement. */
 const BY_CONDITION_MS = 30_000;
@@ -92,13 +90,18 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       summary: 'Import contacts from a large CSV file; the job is the same as that of /contacts/import',
       access: 'secretKey',
       scope: 'contacts:write',
-      multipart: { files: ['file'], maxFileBytes: importMaxBytes, maxAtOnce: LARGE_FILES_AT_ONCE },
+      multipart: { files: ['file'], maxFileBytes: importMaxBytes, large: true },
       body: importFields(),
       answers: {
         202: queued,
         400: unreadable,
+        408: failure('The file arrives too slowly.', 'BAD_REQUEST'),
         409: tooMany,
         413: failure('The file is larger than IMPORT_MAX_BYTES.', 'PAYLOAD_TOO_LARGE'),
+        429: failure(
+          'Too many large files are being received, or the project made too many requests.',
+          'RATE_LIMIT_EXCEEDED',
+        ),
       },
       handle: async ({ db, project, settings, files, body }) =>
         accepted({ jobId: await createImport(db, project, fileOf(files), settings.limits, importOptions(body)) }),

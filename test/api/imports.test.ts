@@ -1,11 +1,14 @@
 import { expect } from 'chai';
+import { ReceiveLimit } from '../../api/http/receive-limit.ts';
 import { newId } from '../../platform/ids.ts';
 import { deleteOldErrors } from '../../services/jobs/errors.ts';
 import { runSlice } from '../../services/jobs/run.ts';
 import { type ApiProject, client, describeApi } from '../support/api.ts';
+import { RawHttp } from '../support/raw-http.ts';
 import { readContacts, readJobs } from '../support/reading.ts';
 import { addContactSeries, storedContacts } from '../support/rows/contacts.ts';
 import { replaceFirstChunk, setJobs, storedChunks, storedJobErrors } from '../support/rows/jobs.ts';
+import { eventually } from '../support/waiting.ts';
 
 type Fields = Record<string, string>;
 
@@ -239,6 +242,57 @@ describeApi('imports and bulk jobs', { env: { IMPORT_MAX_BYTES: String(12 * 1024
         expect(answer.body.error.errors[0].field).to.equal('condition.groups.0.filters.0.field');
       }
       expect(await readJobs(project)).to.deep.equal([]);
+    });
+  });
+
+  describe('large files that arrive slowly', () => {
+    const bodies: RawHttp[] = [];
+    afterEach(() => {
+      for (const body of bodies.splice(0)) body.destroy();
+    });
+
+    /** Begins an upload and never sends its end. */
+    async function begin({ secretKey }: ApiProject, url: string): Promise<RawHttp> {
+      const body = await RawHttp.open(url);
+      bodies.push(body);
+      const head = [
+        'POST /imports HTTP/1.1',
+        'Host: x',
+        `Authorization: Bearer ${secretKey}`,
+        'Content-Type: multipart/form-data; boundary=b',
+        'Content-Length: 1000000',
+      ];
+      const part = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\r\n';
+      await body.drained(`${head.join('\r\n')}\r\n\r\n${part}`);
+      return body;
+    }
+    const uploadOf = (owner: ApiProject) => owner.server.post('/imports', form('email\na@x.co\n'));
+
+    it('take two places of their project, and none of others', async () => {
+      for (let n = 0; n < 6; n++) await begin(project, api.url);
+      await eventually(async () => (await uploadOf(project)).status === 429, { what: 'the project to have no place' });
+      expect(await uploadOf(stranger)).to.have.status(202);
+    });
+
+    it('leave a place for the first file of another project', async () => {
+      const crowd = [project, await api.project(), await api.project()];
+      for (const owner of crowd) for (let n = 0; n < 2; n++) await begin(owner, api.url);
+      await eventually(async () => (await uploadOf(project)).status === 429, { what: 'the project to have no place' });
+      for (const owner of [stranger, await api.project()]) expect(await uploadOf(owner)).to.have.status(202);
+    });
+
+    it('are answered with 408', async () => {
+      const database = { db: api.db, url: api.databaseUrl, close: async () => {} };
+      const impatient = await startTestApi({ database, receiving: new ReceiveLimit(300) });
+      try {
+        const body = await begin(project, impatient.url);
+        const answer = await body.answer();
+        expect(answer.status).to.equal(408);
+        expect(JSON.parse(answer.body).error.message).to.include('16 kB a second');
+        await body.closed();
+      } finally {
+        await impatient.stop();
+      }
     });
   });
 

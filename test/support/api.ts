@@ -89,12 +89,13 @@ export interface TestApiOptions {
   moreRoutes?: RouteGroup[];
   oauthAt?: ApiOptions['oauthAt'];
   concurrency?: ApiOptions['concurrency'];
+  receiving?: ApiOptions['receiving'];
 }
 
 /** Starts the real API in this process, on a free port. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
-  const { concurrency } = options;
+  const { concurrency, receiving } = options;
   const own = database ? undefined : await connectTestDatabase(5);
   const { db, url: databaseUrl } = own ?? (database as ConnectedDatabase);
   await watchStatements(async () => {
@@ -120,6 +121,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     moreRoutes,
     oauthAt,
     ...(concurrency && { concurrency }),
+    ...(receiving && { receiving }),
   });
   const stopChecking = checkAnswersOf(api.port, settings, getCurrentTest);
   return {
