@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathSegment } from '../client/src/client.ts';
 import { readSettings } from '../platform/settings.ts';
 import { processTimings } from '../platform/timings.ts';
 import { environment } from './environment.ts';
@@ -8,7 +9,7 @@ import { type CommandResult, messageOf } from './output.ts';
 export interface WebhookCliOptions {
   /** The secret key; by default that of EVERPOST_SECRET_KEY. */
   key?: string;
-  /** The address of the API; by default EVERPOST_URL. */
+  /** The address of the API; by default EVERPOST_URL, then BASE_URL. */
   api?: string;
 }
 
@@ -31,7 +32,7 @@ export function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: WebhookCli
 /** Delivers the event of a delivery once more. */
 export async function webhooksReplay(id: string, options: WebhookCliOptions): Promise<CommandResult> {
   const { url, headers } = apiOf(options);
-  const response = await request(`${url}/webhook-deliveries/${encodeURIComponent(id)}/replay`, {
+  const response = await request(`${url}/webhook-deliveries/${pathSegment('delivery', id)}/replay`, {
     method: 'POST',
     headers,
   });

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { EverpostClient } from '../../client/src/client.ts';
 import { EverpostError } from '../../client/src/errors.ts';
+import { items } from '../../client/src/pages.ts';
 import type { AnswerOf, OperationOf } from '../../client/src/types.ts';
 
 const TOKEN_LIFETIME_MS = 10 * 60_000;
@@ -11,6 +12,13 @@ const SAMPLE_SIZE = 5;
 const ALLOWED_CHANGE = 0.01;
 
 type Campaign = AnswerOf<OperationOf<'/campaigns/{id}', 'get'>>;
+type Segment = AnswerOf<OperationOf<'/segments/{id}', 'get'>>;
+
+const DECISIVE = [
+  ...(['subject', 'body', 'from', 'fromName', 'replyTo', 'type'] as const),
+  ...(['audienceType', 'segmentId', 'audienceCondition'] as const),
+];
+const CHANGEABLE = [...DECISIVE, 'name', 'description', 'templateId', 'ratePerMinute'] as const;
 
 interface Preview {
   campaignId: string;
@@ -49,7 +57,12 @@ export class CampaignSending {
     const confirmationToken = randomBytes(12).toString('base64url');
     const expiresAt = Date.now() + TOKEN_LIFETIME_MS;
     const { count } = preview.audience;
-    this.#confirmations.set(confirmationToken, { campaignId, content: contentOf(campaign), count, expiresAt });
+    this.#confirmations.set(confirmationToken, {
+      campaignId,
+      content: await this.#contentOf(campaign),
+      count,
+      expiresAt,
+    });
     for (const token of [...this.#confirmations.keys()].slice(0, -MAX_TOKENS)) this.#confirmations.delete(token);
     return { ...preview, confirmationToken, expiresAt: new Date(expiresAt).toISOString() };
   }
@@ -62,8 +75,8 @@ export class CampaignSending {
     if (confirmation.expiresAt < Date.now())
       throw new Error('The token has expired. Call preview_campaign again and ask for confirmation.');
     const campaign = await this.#everpost.get('/campaigns/{id}', { path: { id: campaignId } });
-    if (contentOf(campaign) !== confirmation.content)
-      throw new Error('The campaign has changed since the preview. Call preview_campaign again.');
+    if ((await this.#contentOf(campaign)) !== confirmation.content)
+      throw new Error('The campaign or its segment has changed since the preview. Call preview_campaign again.');
     const { totalRecipients } = campaign;
     if (Math.abs(totalRecipients - confirmation.count) > ALLOWED_CHANGE * confirmation.count)
       throw new Error(
@@ -74,6 +87,47 @@ export class CampaignSending {
       path: { id: campaignId },
       body: scheduledFor === undefined ? {} : { scheduledFor },
     });
+  }
+
+  /**
+   * Returns the whole campaign with these changes. Refuses those of a scheduled campaign that recipients would notice: it
+   * is sent as it was confirmed.
+   */
+  async updated(campaignId: string, changes: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const before = await this.#everpost.get('/campaigns/{id}', { path: { id: campaignId } });
+    const after = { ...before, ...changes } as Campaign;
+    if (before.status === 'SCHEDULED' && textOf(before) !== textOf(after)) throw scheduled(before);
+    return Object.fromEntries(CHANGEABLE.map((name) => [name, after[name]]));
+  }
+
+  /** Refuses the change of a segment that decides who gets a scheduled campaign. */
+  async requireUnused(segmentId: string): Promise<void> {
+    for await (const campaign of items(this.#everpost, '/campaigns', { query: { status: 'SCHEDULED' } }))
+      if ((await this.#segmentsOf(campaign)).some(({ id }) => id === segmentId)) throw scheduled(campaign);
+  }
+
+  /** Returns the segments that decide about the audience, directly or through conditions. */
+  async #segmentsOf({ audienceType, segmentId, audienceCondition }: Campaign): Promise<Segment[]> {
+    if (audienceType === 'ALL') return [];
+    const all = await this.#everpost.get('/segments');
+    const used = new Set<Segment>();
+    const add = (text: string) => {
+      for (const segment of all)
+        if (!used.has(segment) && text.toLowerCase().includes(segment.id)) {
+          used.add(segment);
+          add(JSON.stringify(segment.condition ?? null));
+        }
+    };
+    add(JSON.stringify(audienceType === 'SEGMENT' ? segmentId : audienceCondition));
+    return [...used];
+  }
+
+  /** Returns a checksum of what recipients get and who they are. */
+  async #contentOf(campaign: Campaign): Promise<string> {
+    const segments = (await this.#segmentsOf(campaign)).map(({ id, type, condition }) => [id, type, condition]);
+    return createHash('sha256')
+      .update(JSON.stringify([textOf(campaign), segments]))
+      .digest('hex');
   }
 
   async #previewOf(campaign: Campaign): Promise<Preview> {
@@ -109,9 +163,10 @@ export class CampaignSending {
   }
 }
 
-/** Returns a checksum of what recipients get and who they are. */
-function contentOf(campaign: Campaign): string {
-  const { subject, body, from, fromName, replyTo, type, audienceType, segmentId, audienceCondition } = campaign;
-  const content = [subject, body, from, fromName, replyTo, type, audienceType, segmentId, audienceCondition];
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
-}
+/** Returns what recipients get, and who they are. */
+const textOf = (campaign: Campaign): string => JSON.stringify(DECISIVE.map((name) => campaign[name]));
+
+const scheduled = ({ id, name }: Campaign) =>
+  new Error(
+    `The campaign "${name}" (${id}) is scheduled and is sent as it was confirmed. Ask the user to change it in the dashboard, or cancel it and create another.`,
+  );

@@ -45,7 +45,8 @@ export function argumentsOf(document: OpenApi, tool: RouteTool): ToolArguments |
       add(name, place, { ...(description && { description }), ...schema }, isRequired ?? false);
   const body = operation.requestBody?.content['application/json']?.schema;
   const { properties: fields = {}, required: needed = [] } = merged(body ?? {});
-  for (const [name, schema] of Object.entries(fields)) add(name, 'body', schema, needed.includes(name));
+  for (const [name, schema] of Object.entries(fields))
+    add(name, 'body', schema, !tool.partial && needed.includes(name));
   return {
     schema: { type: 'object', properties, required, additionalProperties: false },
     places,

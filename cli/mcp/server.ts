@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { createClient, type EverpostClient } from '../../client/src/client.ts';
 import { EverpostError } from '../../client/src/errors.ts';
+import { productVersion } from '../../platform/version.ts';
 import { messageOf } from '../output.ts';
 import { CampaignSending } from './campaign-sending.ts';
 import { argumentsOf, type OpenApi, type RequestParts, requestParts } from './input-schema.ts';
@@ -40,7 +41,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   const everpost = createClient({ baseUrl: options.url, secretKey: options.key });
   const tools = servedTools(await readDocument(options.url), everpost, options.write);
   const server = new Server(
-    { name: 'everpost', version: '0.1.0' },
+    { name: 'everpost', version: productVersion },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({
@@ -62,14 +63,20 @@ async function readDocument(url: string): Promise<OpenApi> {
 }
 
 function servedTools(document: OpenApi, everpost: EverpostClient, write: boolean): Map<string, ServedTool> {
+  const sending = new CampaignSending(everpost);
   const byRoute = routeTools
     .filter((tool) => write || !tool.write)
-    .flatMap((tool) => servedRoute(document, everpost, tool) ?? []);
-  const all = [...byRoute, ...campaignTools(new CampaignSending(everpost), write)];
+    .flatMap((tool) => servedRoute(document, everpost, sending, tool) ?? []);
+  const all = [...byRoute, ...campaignTools(sending, write)];
   return new Map(all.map((tool) => [tool.definition.name, tool]));
 }
 
-function servedRoute(document: OpenApi, everpost: EverpostClient, tool: RouteTool): ServedTool | undefined {
+function servedRoute(
+  document: OpenApi,
+  everpost: EverpostClient,
+  sending: CampaignSending,
+  tool: RouteTool,
+): ServedTool | undefined {
   const toolArguments = argumentsOf(document, tool);
   if (!toolArguments) return undefined;
   const call = everpost[tool.method] as unknown as (path: string, parts: RequestParts) => Promise<unknown>;
@@ -80,7 +87,12 @@ function servedRoute(document: OpenApi, everpost: EverpostClient, tool: RouteToo
       inputSchema: toolArguments.schema,
       annotations: annotationsOf(tool.write, tool.destructive),
     },
-    run: (given) => call(tool.path, requestParts(tool, toolArguments, given)),
+    run: async (given) => {
+      const parts = requestParts(tool, toolArguments, given);
+      if (tool.name === 'update_campaign') parts.body = await sending.updated(textOf(given, 'id'), parts.body ?? {});
+      if (tool.name === 'update_segment' && 'condition' in given) await sending.requireUnused(textOf(given, 'id'));
+      return call(tool.path, parts);
+    },
   };
 }
 

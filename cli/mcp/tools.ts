@@ -15,9 +15,11 @@ export interface RouteTool {
   narrowed?: Record<string, object>;
   /** What it changes cannot be undone. */
   destructive?: boolean;
+  /** Fields that are not given stay as they are, although the route replaces them all. */
+  partial?: boolean;
 }
 
-type Options = Pick<RouteTool, 'fixed' | 'narrowed' | 'destructive'>;
+type Options = Pick<RouteTool, 'fixed' | 'narrowed' | 'destructive' | 'partial'>;
 
 const read = (name: string, route: string, description: string, options: Options = {}): RouteTool =>
   tool(name, route, description, false, options);
@@ -83,7 +85,9 @@ export const routeTools: RouteTool[] = [
   read('list_campaign_recipients', 'GET /campaigns/{id}/recipients', 'List the recipients of a campaign with results.'),
   read('list_campaign_links', 'GET /campaigns/{id}/links', 'List the links of a campaign that were clicked.'),
   write('create_campaign', 'POST /campaigns', 'Create a campaign as a draft. Nothing is sent.'),
-  write('update_campaign', 'PUT /campaigns/{id}', 'Replace a campaign that is DRAFT or SCHEDULED.'),
+  write('update_campaign', 'PUT /campaigns/{id}', 'Change a campaign that is a draft; only the fields given change.', {
+    partial: true,
+  }),
   write('send_campaign_test', 'POST /campaigns/{id}/test', 'Send a campaign to one address as a test.', {
     destructive: true,
   }),

@@ -112,7 +112,7 @@ function requestOf(
   const key = isTrack ? publicKey : secretKey;
   if (!key) throw new TypeError(`${path} needs the ${isTrack ? 'publicKey' : 'secretKey'} of createClient.`);
   const values = new Map<string, unknown>(Object.entries(parameters));
-  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(values.get(name))));
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => pathSegment(name, values.get(name)));
   const search = Object.entries(query)
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`);
@@ -123,6 +123,13 @@ function requestOf(
   const url = baseUrl.replace(/\/+$/, '') + filled + (search.length > 0 ? `?${search.join('&')}` : '');
   const content = body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) };
   return { url, init: { method: method.toUpperCase(), headers, ...content } };
+}
+
+/** Refuses what would call another route: `.` and `..` are resolved before the request is sent. */
+export function pathSegment(name: string, value: unknown): string {
+  const text = String(value ?? '');
+  if (['', '.', '..'].includes(text)) throw new TypeError(`The path parameter "${name}" must not be "${text}".`);
+  return encodeURIComponent(text);
 }
 
 async function attempt(

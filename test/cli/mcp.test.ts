@@ -44,9 +44,10 @@ describeApi('npx everpost mcp', (api) => {
     return { client, call };
   }
 
-  const campaignOf = async (owner: ApiProject): Promise<string> => {
+  const conditionOf = (filter: object) => ({ logic: 'AND', groups: [{ filters: [filter] }] });
+  const campaignOf = async (owner: ApiProject, audience: object = { audienceType: 'ALL' }): Promise<string> => {
     const { body } = await owner.server.post('/campaigns', {
-      ...{ name: 'News', subject: 'News', body: '<p>News</p>', audienceType: 'ALL' },
+      ...{ name: 'News', subject: 'News', body: '<p>News</p>', ...audience },
       from: `news@${owner.senderDomain}`,
     });
     return body.data.id;
@@ -164,12 +165,52 @@ describeApi('npx everpost mcp', (api) => {
     const { body } = await own.server.get(`/campaigns/${id}`);
     await own.server.put(`/campaigns/${id}`, { ...body, subject: 'Other news' });
     expect((await call('send_campaign', { id, confirmationToken: beforeChange })).text).to.match(
-      /campaign has changed/,
+      /campaign or its segment has changed/,
     );
     const beforeGrowth = await token();
     await own.server.post('/contacts', { email: 'bob@example.com' });
     expect((await call('send_campaign', { id, confirmationToken: beforeGrowth })).text).to.match(/from 1 to 2/);
     expect((await own.server.get(`/campaigns/${id}`)).body.status).to.equal('DRAFT');
+  });
+
+  it('refuses the token when a segment of the audience has changed', async () => {
+    const own = await api.project();
+    await own.server.post('/contacts', { email: 'ann@example.com', data: { plan: 'pro' } });
+    const isPro = { field: 'data.plan', operator: 'equals', value: 'pro' };
+    const segmentOf = async (name: string, filter: object) =>
+      (await own.server.post('/segments', { name, condition: conditionOf(filter) })).body.id as string;
+    const inner = await segmentOf('Inner', isPro);
+    const outer = await segmentOf('Outer', { field: `segment.${inner}`, operator: 'memberOfSegment' });
+    const id = await campaignOf(own, { audienceType: 'SEGMENT', segmentId: outer });
+    const { call } = await connect(['--write'], own.secretKey);
+    const { confirmationToken } = (await call('preview_campaign', { id })).json;
+    const isNotFree = { ...isPro, operator: 'notEquals', value: 'free' };
+    await own.server.patch(`/segments/${inner}`, { condition: conditionOf(isNotFree) });
+    expect((await call('send_campaign', { id, confirmationToken })).text).to.match(/its segment has changed/);
+
+    const { json: preview } = await call('preview_campaign', { id });
+    const scheduledFor = new Date(Date.now() + 3_600_000).toISOString();
+    const sent = await call('send_campaign', { id, confirmationToken: preview.confirmationToken, scheduledFor });
+    expect(sent.isError, sent.text).to.equal(false);
+    const condition = conditionOf(isPro);
+    expect((await call('update_segment', { id: inner, condition })).text).to.match(/sent as it was confirmed/);
+    expect((await call('update_segment', { id: inner, name: 'Paying' })).isError).to.equal(false);
+  });
+
+  it('changes one field of a draft, and only its name once it is scheduled', async () => {
+    const own = await api.project();
+    await own.server.post('/contacts', { email: 'ann@example.com' });
+    const id = await campaignOf(own);
+    const { call } = await connect(['--write'], own.secretKey);
+    const changed = await call('update_campaign', { id, subject: 'Better news' });
+    expect(changed.json, changed.text).to.include({ subject: 'Better news', name: 'News', body: '<p>News</p>' });
+    const { confirmationToken } = (await call('preview_campaign', { id })).json;
+    const scheduledFor = new Date(Date.now() + 3_600_000).toISOString();
+    await call('send_campaign', { id, confirmationToken, scheduledFor });
+    for (const change of [{ subject: 'Bad news' }, { body: 'b' }, { audienceType: 'FILTERED' }])
+      expect((await call('update_campaign', { id, ...change })).text).to.match(/sent as it was confirmed/);
+    expect((await call('update_campaign', { id, name: 'May' })).json).to.include({ name: 'May', status: 'SCHEDULED' });
+    expect((await own.server.get(`/campaigns/${id}`)).body.subject).to.equal('Better news');
   });
 
   it('can do no more than the scopes of its key', async () => {

@@ -41,6 +41,22 @@ describeApi('the TypeScript client', (api) => {
       (error: unknown) => error,
     );
 
+  for (const executionId of ['', '.', '..'])
+    it(`refuses the path parameter "${executionId}" without a request`, async () => {
+      const { body: workflow } = await project.server.post('/workflows', { name: 'w', eventName: 'x' });
+      const path = { id: workflow.id, executionId };
+      const call = async () => everpost.delete('/workflows/{id}/executions/{executionId}', { path });
+      expect(await failure(call())).to.be.instanceOf(TypeError);
+      expect(network.requests).to.have.lengthOf(0);
+      expect(await project.server.get(`/workflows/${workflow.id}`)).to.have.status(200);
+    });
+
+  it('sends an encoded path parameter as it is', async () => {
+    const error = await failure(everpost.get('/contacts/{id}', { path: { id: '%2e%2e' } }));
+    expect(error).to.include({ status: 404, code: 'CONTACT_NOT_FOUND' });
+    expect(network.requests[0]?.path).to.equal('/contacts/%252e%252e');
+  });
+
   it('sends a mail once and returns its ids when the first answer is lost', async () => {
     network.faults.push('lose');
     const { data } = await everpost.post('/v1/send', { body: mail() });
