@@ -68,8 +68,8 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
         410: failure('The content is no longer stored.', 'RESOURCE_NOT_FOUND'),
       },
       handle: async ({ db, project: { projectId }, settings, params }) => {
-        const content = await readMailContent({ db, renderer, settings }, projectId, params.id);
-        return ok({ ...content, previewUrl: await storePreview(db, settings, projectId, content.html) });
+        const { contactId, ...content } = await readMailContent({ db, renderer, settings }, projectId, params.id);
+        return ok({ ...content, previewUrl: await storePreview(db, settings, projectId, content.html, contactId) });
       },
     }),
     route({

@@ -66,7 +66,8 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
       },
       handle: async ({ db, settings, project: { projectId }, body }) => {
         const rendered = await renderPreview({ db, renderer, settings }, projectId, body);
-        return ok({ ...rendered, previewUrl: await storePreview(db, settings, projectId, rendered.html) });
+        const previewUrl = await storePreview(db, settings, projectId, rendered.html, body.contactId);
+        return ok({ ...rendered, previewUrl });
       },
     }),
     route({

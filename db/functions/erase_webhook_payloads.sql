@@ -22,10 +22,10 @@ begin
   -- Imports list bad rows with their addresses, spelled as in the file.
   update webhook_events e set data = jsonb_set(e.data, '{result,errors}', (
     select jsonb_agg(
-      case when lower(error ->> 'email') = any (p_emails) then error || '{"email": null}' else error end order by n)
+      case when addresses_in(error ->> 'email') && p_emails then error || '{"email": null}' else error end order by n)
     from jsonb_array_elements(e.data #> '{result,errors}') with ordinality as errors (error, n)))
   where e.project_id = p_project_id and e.contact_id is null and e.type like 'job.%' and exists (
     select 1 from jsonb_array_elements(case jsonb_typeof(e.data #> '{result,errors}') when 'array'
       then e.data #> '{result,errors}' else '[]' end) as error
-    where lower(error ->> 'email') = any (p_emails));
+    where addresses_in(error ->> 'email') && p_emails);
 end $$;

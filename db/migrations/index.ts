@@ -15,6 +15,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '008-removals': sqlFolder('008-removals'),
   '009-refused-recipients': sqlFolder('009-refused-recipients'),
   '010-used-codes': sqlFolder('010-used-codes'),
+  '011-erasure': sqlFolder('011-erasure'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

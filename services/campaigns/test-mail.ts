@@ -27,7 +27,8 @@ const insertMail = statement(
        (email_id, project_id, body_id, to_email, from_email, from_name, reply_to, subject, type, untracked)
      values ($1::uuid, $2::uuid, $1::uuid, $4::text, $5::text, $6::text, $7::text, $8::text, $10::text, true)
    )
-   insert into emails (id, project_id, contact_id, template_id, without_events) values ($1, $2, $3, $11, true)`,
+   insert into emails (id, project_id, contact_id, template_id, without_events) values
+     ($1, $2, coalesce($3, contact_id_of_address($2, $4)), $11, true)`,
 );
 
 type TestedMail = Pick<Campaign, 'fromEmail' | 'fromName' | 'replyTo' | 'subject' | 'body' | 'type' | 'templateId'>;
@@ -60,7 +61,7 @@ async function insertTest(trx: Db, project: ProjectAccess, mail: TestedMail, ema
   const { fromEmail, fromName, replyTo, subject, body, type, templateId } = mail;
   await requireVerifiedSender(trx, projectId, fromEmail);
   const contact = await Contact.query(trx).findOne({ projectId, email }).select('id');
-  const recipient = [newId(), projectId, contact?.id ?? newId(), email];
+  const recipient = [newId(), projectId, contact?.id ?? null, email];
   const content = [fromEmail, fromName, replyTo, `${PREFIX}${subject}`.slice(0, MAX_SUBJECT), body, type, templateId];
   if (project.capped) await reserveMails(trx, projectId, 1);
   await insertMail(trx, [...recipient, ...content]);

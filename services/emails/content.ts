@@ -19,6 +19,8 @@ export interface ShownContent {
   headers: Record<string, string>;
   /** It was rendered again with the present data of the contact. */
   reproduced: boolean;
+  /** The contact that it was rendered for. */
+  contactId: string;
 }
 
 /** What is stored of a mail: its templates and the values of its request. */
@@ -97,6 +99,7 @@ export async function readMailContent({ db, renderer, settings }: ContentDeps, p
     text: mail.text,
     headers: headersOf(stored, shown, item),
     reproduced: isTemplate(html) || item.footer !== undefined || (isTemplate(subject) && !stored.rendered_subject),
+    contactId: stored.contact_id,
   };
   return content;
 }

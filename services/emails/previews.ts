@@ -22,12 +22,13 @@ const MIN_BYTES = 4_096;
 export const PREVIEW_POLICY =
   "sandbox; default-src 'none'; img-src https: data:; style-src 'unsafe-inline'; frame-ancestors 'self'";
 
-/** Stores HTML without its tracking, and returns the address that shows it. Drops the oldest ones above the limit. */
+/** Stores HTML without its tracking, until the contact is deleted, and returns its address. Drops the oldest above the limit. */
 export async function storePreview(
   db: Db,
   settings: PreviewSettings,
   projectId: string,
   html: string,
+  contactId?: string,
 ): Promise<string> {
   const id = newId();
   const inert = withoutActiveContent(withoutTracking(html, settings));
@@ -41,7 +42,7 @@ export async function storePreview(
          ) newest where bytes > :max)`,
       { projectId, size, max: MAX_PROJECT_BYTES },
     );
-    await trx('previews').insert({ id, projectId, html: inert, size });
+    await trx('previews').insert({ id, projectId, html: inert, size, contactId });
   });
   return `${settings.baseUrl}/previews/${id}?projectId=${projectId}`;
 }

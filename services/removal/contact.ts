@@ -10,7 +10,7 @@ import { CONTACT_DELETED, endExecutionsOf } from '../workflows/executions/cancel
 const removeContacts = `
   delete from contacts where id in (
     select id from contacts where project_id = ? and id = any (?::uuid[]) order by email collate "C" for update)
-  returning id, email`;
+  returning id, email, contact_id_of_address(project_id, email) as address_id`;
 
 // A deleted recipient of a campaign counts as skipped. Mails of campaigns have address and subject in the ledger itself.
 // Reasons with an @ and the replies of relays are erased, because relays repeat the address in them.
@@ -35,7 +35,7 @@ const eraseContents = `
   where e.project_id = ? and e.contact_id = any (?::uuid[]) and c.email_id = e.id
   returning c.body_id, c.attachment_set`;
 
-// Erases the data of events, and addresses in errors of imports, which are spelled as in the file.
+// Erases the data of events, previews, and rejected rows of imports, which are spelled as in the file.
 const eraseHistory = `
   with deleted as (select ?::uuid as project_id, ?::uuid[] as ids, ?::text[] as emails),
   emptied as (
@@ -48,16 +48,20 @@ const eraseHistory = `
   ),
   bad_rows as (
     update job_errors j set email = null from deleted
-    where j.project_id = deleted.project_id and lower(j.email) = any (deleted.emails)
+    where j.project_id = deleted.project_id and addresses_in(j.email) && deleted.emails
+  ),
+  shown as (
+    delete from previews p using deleted
+    where p.project_id = deleted.project_id and p.contact_id = any (deleted.ids)
   )
   update jobs j set result = jsonb_set(j.result, '{errors}', (
     select jsonb_agg(
-      case when lower(error ->> 'email') = any (deleted.emails) then error || '{"email": null}' else error end order by n)
+      case when addresses_in(error ->> 'email') && deleted.emails then error || '{"email": null}' else error end order by n)
     from jsonb_array_elements(j.result -> 'errors') with ordinality as errors (error, n)))
   from deleted
-  where j.project_id = deleted.project_id and j.type = 'IMPORT' and exists (
+  where j.project_id = deleted.project_id and j.type in ('IMPORT', 'SUPPRESSION_IMPORT') and exists (
     select 1 from jsonb_array_elements(j.result -> 'errors') as error
-    where lower(error ->> 'email') = any (deleted.emails))`;
+    where addresses_in(error ->> 'email') && deleted.emails)`;
 
 /**
  * Deletes up to about a thousand contacts, erases their personal data and returns the ids that existed. Their ledger rows
@@ -67,15 +71,17 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const { rows } = await trx.raw(removeContacts, [projectId, ids]);
-      const contacts = rows as { id: string; email: string }[];
+      const contacts = rows as { id: string; email: string; address_id: string }[];
       const deleted = contacts.map(({ id }) => id);
       if (deleted.length === 0) return [];
       await endExecutionsOf(trx, projectId, deleted, CONTACT_DELETED);
-      await trx.raw(cancelPending, [CONTACT_DELETED, projectId, deleted]);
-      const contents: { rows: RemovedContent[] } = await trx.raw(eraseContents, [projectId, deleted]);
+      // Test mail that was sent before there was a contact.
+      const recipients = [...deleted, ...contacts.map(({ address_id }) => address_id)];
+      await trx.raw(cancelPending, [CONTACT_DELETED, projectId, recipients]);
+      const contents: { rows: RemovedContent[] } = await trx.raw(eraseContents, [projectId, recipients]);
       await dropUnusedParts(trx, contents.rows);
       const emails = contacts.map(({ email }) => email);
-      await trx.raw(eraseHistory, [projectId, deleted, emails]);
+      await trx.raw(eraseHistory, [projectId, recipients, emails]);
       await trx.raw('select erase_webhook_payloads(?, ?::uuid[], ?::text[])', [projectId, deleted, emails]);
       return deleted;
     }),

@@ -32,6 +32,26 @@ describeApi('previews', (api) => {
   const render = (body: object) => project.server.post('/render', body);
   const pathOf = (url: string) => url.slice(BASE_URL.length);
 
+  it('are erased with their contact, and so is test mail that was sent before there was one', async () => {
+    const own = await api.project();
+    const email = 'tester@example.com';
+    const campaign = { name: 'c', subject: 's', body: 'b', from: `a@${own.senderDomain}`, audienceType: 'ALL' };
+    const { id } = (await own.server.post('/campaigns', campaign)).body.data;
+    expect(await own.server.post(`/campaigns/${id}/test`, { email })).to.have.status(200);
+    const [mail] = await readMails(own);
+    const content = await own.server.get(`/emails/${mail?.id}/content`);
+    expect(content.body.headers.To).to.equal(email);
+    const { body: contact } = await own.server.post('/contacts', { email, data: { name: 'Ann' } });
+    const rendered = await own.server.post('/render', { body: 'Dear {{ name }}', contactId: contact.id });
+    const others = await own.server.post('/render', { body: 'Dear all' });
+    expect(await own.server.delete(`/contacts/${contact.id}`)).to.have.status(204);
+    for (const { body } of [content, rendered])
+      expect(await own.server.get(pathOf(body.previewUrl))).to.have.status(404);
+    expect(await own.server.get(pathOf(others.body.previewUrl))).to.have.status(200);
+    expect(await own.server.get(`/emails/${mail?.id}/content`)).to.have.status(410);
+    expect(JSON.stringify(await readMails(own))).not.to.include(email);
+  });
+
   describe('POST /render', () => {
     it('renders subject, body and text with given values', async () => {
       const { status, body } = await render({

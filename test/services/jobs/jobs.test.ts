@@ -11,6 +11,7 @@ import {
 } from '../../support/connected-database.ts';
 import { storedContacts } from '../../support/rows/contacts.ts';
 import { storedEvents } from '../../support/rows/events.ts';
+import { storedJobErrors } from '../../support/rows/jobs.ts';
 import { outboxMessages } from '../../support/rows/outbox.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -191,6 +192,24 @@ describe('a job on contacts', () => {
       { row: 4, email: 'bob@example.com' },
     ]);
     expect(((await jobOf(foreign)).result as ImportResult).errors[0]?.email).to.equal('ann@example.com');
+  });
+
+  it('erases a deleted address within the text of a rejected row, of suppressions too', async () => {
+    await imported('email\nann@example.com\n');
+    const file = 'email\n"Ann <Ann@Example.com>"\n"jo-ann@example.com;"\n"bob@example.com, ann@example.com."\n';
+    const jobs = [
+      await createImport(database.db, project.access, Buffer.from(file)),
+      await createImport(database.db, project.access, Buffer.from(file), undefined, {}, 'SUPPRESSION_IMPORT'),
+    ];
+    for (const id of jobs) await slice(id);
+    const [ann] = await contacts();
+    expect(await bulk('BULK_DELETE', [ann.id])).to.include({ changed: 1 });
+    for (const id of jobs) {
+      const { errors } = (await jobOf(id)).result as ImportResult;
+      expect(errors.map(({ email }) => email)).to.deep.equal([null, 'jo-ann@example.com;', null]);
+      const stored = await storedJobErrors(database.db, id).orderBy('row');
+      expect(stored.map(({ email }) => email)).to.deep.equal([null, 'jo-ann@example.com;', null]);
+    }
   });
 
   it('deletes in bulk, and no contact of another project', async () => {
