@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bench, measure, median } from './bench.ts';
 import { residentMegabytes } from './resident-memory.ts';
+import { unreadStreams } from './unread-streams.ts';
 import { call, type Stack, sendNewsletter, startWhole, trackedEvent } from './whole-stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -15,7 +16,7 @@ const PARTS = ['api', 'worker'] as const;
 
 export const memoryBench: Bench = {
   name: 'memory',
-  about: `the memory of API and worker after ${MINUTES} minutes of mixed load, compared with that after one minute`,
+  about: `the memory of API and worker after ${MINUTES} minutes of mixed load, compared with that after one minute; and of the API beside clients that do not read`,
   onlyByName: true,
   async run(progress) {
     const stack = await startWhole('memory', root, CONTACTS);
@@ -33,7 +34,7 @@ export const memoryBench: Bench = {
     await Promise.all(requests);
     const around = (from: number, part: (typeof PARTS)[number]) =>
       median(samples.slice(from, from + 30).map((sample) => sample[part]));
-    return PARTS.map((part) =>
+    const rows = PARTS.map((part) =>
       measure(
         `memory of the ${part} after ${MINUTES} minutes, and after one`,
         'MB',
@@ -42,6 +43,7 @@ export const memoryBench: Bench = {
         '<= 1.2',
       ),
     );
+    return [...rows, await unreadStreams(stack)];
   },
 };
 

@@ -51,7 +51,11 @@ const scopes: Record<string, Scope> = {
 export const topicScopes: readonly Scope[] = [...new Set([...Object.values(scopes), ...jobScopes('read')])];
 
 /** Rejects with 403 a key that may not read one of the topics, and with 404 a resource that the project does not have. */
-export async function requireTopics({ db, settings }: TopicDeps, project: ProjectAccess, topics: string[]) {
+export async function requireTopics(
+  { db, settings }: TopicDeps,
+  project: ProjectAccess,
+  topics: string[],
+): Promise<void> {
   const { projectId } = project;
   for (const topic of topics) {
     const [kind = '', id = ''] = topic.split(':');
