@@ -1,5 +1,15 @@
 // `everpost backup` and `everpost restore`: copy the data of a stopped `npm start` to a file and back.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { BackupCommands, BackupManifest } from '../../cli/backup.ts';
@@ -19,14 +29,22 @@ const backup: BackupCommands['backup'] = (homeDir, file) =>
   withStoppedStack(homeDir, async (home) => {
     const names = KEPT.filter((name) => existsSync(home.file(name)));
     if (!names.includes('postgres')) throw new Error(`There is no data in ${home.dir}: "npm start" has not run there.`);
+    const refuseToOverwrite = () => {
+      if (existsSync(file)) throw new Error(`${file} exists already. Name another file, or remove that one first.`);
+    };
+    refuseToOverwrite();
     const manifest = currentManifest(home);
     const draft = `${file}.part`;
     const folder = mkdtempSync(join(tmpdir(), 'everpost-backup-'));
     try {
       writeFileSync(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+      // It contains keys, passwords and addresses: only the owner may read it, from the first byte on.
+      rmSync(draft, { force: true });
+      closeSync(openSync(draft, 'wx', 0o600));
       // The manifest is the first entry, so that a restore reads it without unpacking the rest.
       await execute('tar', ['-czf', resolve(draft), '-C', folder, MANIFEST, '-C', home.dir, ...names]);
       // Renamed into place, so that an existing backup is complete.
+      refuseToOverwrite();
       renameSync(draft, file);
     } finally {
       rmSync(folder, { recursive: true, force: true });

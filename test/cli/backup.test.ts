@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -52,6 +61,20 @@ describe('everpost backup and restore', () => {
     expect(read('temporal/temporal.db')).to.equal('history');
     expect(existsSync(join(home, 'logs'))).to.equal(false);
     expect(readdirSync(home).filter((name) => name.startsWith('.restore'))).to.deep.equal([]);
+  });
+
+  it('writes a file that only its owner can read, and refuses to overwrite one', async () => {
+    const umask = process.umask(0);
+    try {
+      await backupCommands.backup(home, file);
+    } finally {
+      process.umask(umask);
+    }
+    expect((statSync(file).mode & 0o777).toString(8)).to.equal('600');
+    const content = readFileSync(file);
+    expect(await failure(backupCommands.backup(home, file))).to.contain('exists already');
+    expect(readFileSync(file).equals(content)).to.equal(true);
+    expect(existsSync(`${file}.part`)).to.equal(false);
   });
 
   it('refuses both while the stack is running', async () => {
