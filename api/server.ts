@@ -3,6 +3,7 @@ import { doctorAdvice } from '../platform/doctor-advice.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { readSettings, SettingsError, type TemporalSettings } from '../platform/settings.ts';
 import { shutdownTimes } from '../platform/shutdown.ts';
+import { startFailure } from '../platform/start-failure.ts';
 import type { Temporal } from '../temporal/connection.ts';
 import type { NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { readOpenApi } from './http/openapi-file.ts';
@@ -70,7 +71,8 @@ function shutDownOnSignal(api: Api, log: Logger, forceMs: number, afterwards: ()
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
   run().catch((error: unknown) => {
-    if (error instanceof SettingsError) console.error(error.message);
+    const reason = error instanceof SettingsError ? error.message : startFailure(error);
+    if (reason) console.error(reason);
     else createLogger('api', 'info').fatal({ err: error, advice: doctorAdvice }, 'the API cannot start');
     process.exit(1);
   });

@@ -19,7 +19,11 @@ const ROUNDS = 15;
 /** Measures only calls that contain this. */
 const ONLY = process.env.BENCH_CALLS ?? '';
 /** Turns billing on. A project without a plan asks the provider nothing. */
-const BILLING = { STRIPE_SECRET_KEY: 'sk_test_unused', STRIPE_WEBHOOK_SECRET: 'whsec_unused' };
+const BILLING = {
+  STRIPE_SECRET_KEY: 'sk_test_unused',
+  STRIPE_WEBHOOK_SECRET: 'whsec_unused',
+  STRIPE_PRICE_ID: 'price_unused',
+};
 
 interface Side extends PagesProject {
   url: string;

@@ -1,12 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDb, type Db } from '../db/connect.ts';
 import { installationId } from '../db/installation.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { createResolver } from '../platform/http/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { Relay } from '../platform/smtp/relay.ts';
+import { createUploadStorage } from '../platform/storage/upload-storage.ts';
 import { listProcesses } from '../services/operators/processes.ts';
 import { checkSealedSecrets } from '../services/operators/sealed-secrets.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
@@ -50,7 +54,7 @@ async function examine(): Promise<Finding[]> {
     return [fault('settings', messageOf(error), advice)];
   }
   const findings = [ok('settings', 'They can be read.')];
-  for (const check of [baseUrl, database, migrations, secrets, temporal, namespaceOwner, polling, smtp, dns, uploads])
+  for (const check of [baseUrl, database, migrations, secrets, temporal, namespaceOwner, polling, smtp, dns, uploads, disk])
     findings.push(await check(settings));
   return findings;
 }
@@ -197,7 +201,7 @@ const polling: Check = async (settings) =>
       return warning(
         'workers',
         'No worker is running.',
-        'Start one: "npm run worker". Until then accepted work waits.',
+        'Start one: "node dist/worker/main.js". Until then accepted work waits.',
       );
     if (silent.length === 0) return ok('workers', `${workers.length} running; all task queues are polled.`);
     return fault(
@@ -237,19 +241,61 @@ const dns: Check = async ({ dnsServers, systemFrom }) => {
   return fault('dns', `${servers}: ${answer.reason}.`, 'Set DNS_SERVERS to name servers that this machine can reach.');
 };
 
+const STORAGE_MS = 10_000;
+const UPLOADS_ADVICE = 'Set UPLOADS_DIR to a folder that this user may write to, or S3_BUCKET.';
+
+/** Stores a file and removes it. */
 const uploads: Check = async ({ uploads: target }) => {
-  if ('s3' in target) return ok('uploads', `go to the bucket ${target.s3.bucket}`);
+  const place = 's3' in target ? `the bucket ${target.s3.bucket}` : target.folder;
   try {
-    // The first upload creates the folder; until then its nearest existing parent must be writable.
-    let folder = resolve(target.folder);
-    while (!existsSync(folder)) folder = dirname(folder);
-    await access(folder, constants.W_OK);
-    return ok('uploads', `go to ${target.folder}`);
+    await ('s3' in target ? tryBucket(target) : tryFolder(target.folder));
+    return ok('uploads', `${place} takes files.`);
   } catch (error) {
-    return warning(
-      'uploads',
-      messageOf(error),
-      'Set UPLOADS_DIR to a folder that this user may write to, or S3_BUCKET.',
-    );
+    if ('s3' in target) return fault('uploads', `${place}: ${String(error)}`, 'Check S3_* and the rights of the key.');
+    return warning('uploads', messageOf(error), UPLOADS_ADVICE);
   }
+};
+
+async function tryBucket(target: Settings['uploads']): Promise<void> {
+  const storage = createUploadStorage(target);
+  const key = `doctor${randomBytes(8).toString('hex')}.txt`;
+  const timeout = sleep(STORAGE_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`no answer within ${STORAGE_MS / 1_000} s`);
+  });
+  const stored = async () => {
+    await storage.save(key, Buffer.from('everpost doctor'), 'text/plain');
+    await storage.remove(key);
+  };
+  await Promise.race([stored(), timeout]);
+}
+
+/** The first upload creates the folder, as its own user; until then its nearest existing parent must be writable. */
+async function tryFolder(target: string): Promise<void> {
+  const folder = existingFolder(target);
+  await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true });
+}
+
+function existingFolder(target: string): string {
+  let folder = resolve(target);
+  while (!existsSync(folder)) folder = dirname(folder);
+  return folder;
+}
+
+const GIGABYTE = 1024 ** 3;
+
+/** Received files wait in the temporary folder, images stay in theirs. */
+const disk: Check = async ({ uploads: target, importMaxBytes }) => {
+  const folders = [...new Set([tmpdir(), ...('s3' in target ? [] : [existingFolder(target.folder)])])];
+  const sizes = await Promise.all(
+    folders.map(async (folder) => {
+      const { bavail, bsize, blocks } = await statfs(folder);
+      // Some file systems do not say.
+      return blocks > 0 ? { folder, free: bavail * bsize } : [];
+    }),
+  ).then((found) => found.flat());
+  const message = sizes.map(({ folder, free }) => `${folder} has ${(free / GIGABYTE).toFixed(1)} GB free`).join(', ');
+  const least = Math.min(...sizes.map(({ free }) => free));
+  const advice = 'Free some space: uploads and imports need it, and a full disk stops Postgres where it is the same.';
+  if (least < importMaxBytes) return fault('disk', `${message}.`, advice);
+  return least < GIGABYTE ? warning('disk', `${message}.`, advice) : ok('disk', `${message}.`);
 };

@@ -84,6 +84,19 @@ const USED_TOGETHER: SettingName[][] = [
   ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'],
 ];
 
+/** The same where mail is sent and paid for; in development a part can be tried alone. */
+const USED_TOGETHER_IN_PRODUCTION: SettingName[][] = [
+  ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICE_ID'],
+  ['MAIL_FROM_SUBDOMAIN', 'MAIL_FROM_MX'],
+];
+
+/** The last one of each row makes sense without the others, but not the others without it. */
+const NEEDS: [SettingName[], SettingName][] = [
+  [['S3_REGION', 'S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'], 'S3_BUCKET'],
+  [['STRIPE_WEBHOOK_SECRET', 'STRIPE_API_BASE', 'STRIPE_PRICE_ID'], 'STRIPE_SECRET_KEY'],
+  [['MAIL_FROM_SPF', 'MAIL_FROM_MX'], 'MAIL_FROM_SUBDOMAIN'],
+];
+
 export const settingsSchema = {
   NODE_ENV: text('development', joi.string().valid('development', 'test', 'production')),
   PORT: number(3000, port()),
@@ -340,12 +353,18 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env, required: Set
     .validate(given, { abortEarly: false, convert: true });
   const violations = error ? error.details.map((detail) => detail.message) : [];
   violations.push(...required.filter((name) => !given[name]).map((name) => `"${name}" is required here`));
-  for (const names of USED_TOGETHER)
+  const production = given.NODE_ENV === 'production';
+  for (const names of [...USED_TOGETHER, ...(production ? USED_TOGETHER_IN_PRODUCTION : [])])
     if (names.some((name) => given[name]))
       violations.push(
         ...names.filter((name) => !given[name]).map((name) => `"${name}" is missing: ${names.join(', ')} go together`),
       );
-  if (given.NODE_ENV === 'production') violations.push(...productionViolations(value));
+  for (const [names, needed] of NEEDS) {
+    const useless = names.filter((name) => given[name]);
+    if (useless.length > 0 && !given[needed])
+      violations.push(`"${needed}" is missing: without it ${useless.join(', ')} would be ignored`);
+  }
+  if (production) violations.push(...productionViolations(value));
   if (violations.length > 0) throw new SettingsError(violations);
   return { ...toSettings(value), timings: timingsOf(env) };
 }

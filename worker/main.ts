@@ -14,6 +14,7 @@ import { startProbes } from '../platform/probes.ts';
 import { readSettings, type Settings, SettingsError } from '../platform/settings.ts';
 import { type ShutdownTimes, shutdownTimes } from '../platform/shutdown.ts';
 import { Relays } from '../platform/smtp/relays.ts';
+import { startFailure } from '../platform/start-failure.ts';
 import { createRenderer } from '../platform/templates/index.ts';
 import { startTracing } from '../platform/tracing.ts';
 import { productVersion } from '../platform/version.ts';
@@ -404,9 +405,10 @@ function startRelay({ db, temporal, owner, settings, log }: WorkerDeps, listener
 run().then(
   () => process.exit(0),
   (error) => {
-    console.error(error instanceof Error ? error.message : error);
+    const reason = startFailure(error);
+    console.error(reason ?? (error instanceof Error ? error.message : error));
     // The message of these says what to change.
-    if (!(error instanceof SettingsError || error instanceof RolesError)) console.error(doctorAdvice);
+    if (!reason && !(error instanceof SettingsError || error instanceof RolesError)) console.error(doctorAdvice);
     process.exit(1);
   },
 );

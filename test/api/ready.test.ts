@@ -8,6 +8,7 @@ import { startTestApi } from '../support/api.ts';
 import { connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { createEmptyDatabase, startOwnPostgres } from '../support/postgres.ts';
 import { storedDomains } from '../support/rows/projects.ts';
+import { spawnApi, startApi } from '../support/processes.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('GET /health and GET /ready', () => {
@@ -128,6 +129,24 @@ describe('starting', () => {
     await db.destroy();
     await drop();
     expect(error?.message).to.contain('run npm run migrate').and.contain('001-baseline');
+  });
+
+  it('fails with one sentence when the password is wrong or the port is taken', async () => {
+    const database = await connectTestDatabase(1);
+    const url = new URL(database.url);
+    url.password = 'wrong';
+    const refused = await spawnApi({ DATABASE_URL: url.toString() });
+    expect((await refused.exited).code).to.equal(1);
+    expect(refused.logs()).to.match(/^Postgres refuses DATABASE_URL: password authentication failed/m);
+    expect(refused.logs()).not.to.match(/"stack"|^ +at /m);
+    const first = await startApi({ DATABASE_URL: database.url });
+    const { port } = new URL(first.url);
+    const second = await spawnApi({ DATABASE_URL: database.url, PORT: port });
+    expect((await second.exited).code).to.equal(1);
+    expect(second.logs()).to.include(`The port ${port} of 127.0.0.1 is used by another program`);
+    expect(second.logs()).not.to.match(/"stack"|^ +at /m);
+    await first.stop();
+    await database.close();
   });
 });
 

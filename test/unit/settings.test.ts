@@ -37,6 +37,24 @@ describe('settings', () => {
       .and.includes('"DATABASE_URL" is required');
   });
 
+  for (const [given, missing] of [
+    [{ S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' }, 'S3_BUCKET'],
+    [{ S3_ENDPOINT: 'https://s3.example' }, 'S3_BUCKET'],
+    [{ STRIPE_WEBHOOK_SECRET: 'whsec_x' }, 'STRIPE_SECRET_KEY'],
+    [{ MAIL_FROM_MX: 'mx.example.com' }, 'MAIL_FROM_SUBDOMAIN'],
+  ] as const)
+    it(`rejects ${Object.keys(given).join(', ')} without ${missing}, which would be ignored`, () => {
+      expect(() => readSettings(given)).to.throw(SettingsError, `"${missing}" is missing`);
+    });
+
+  it('requires all settings of Stripe and of returned mail in production', () => {
+    const production = { NODE_ENV: 'production', SECRET_KEY: 'k'.repeat(32) };
+    const read = (more: Record<string, string>) => () => readSettings({ ...production, ...more });
+    expect(read({ STRIPE_SECRET_KEY: 'sk' })).to.throw('"STRIPE_PRICE_ID" is missing');
+    expect(read({ MAIL_FROM_SUBDOMAIN: 'bounce' })).to.throw('"MAIL_FROM_MX" is missing');
+    expect(read({ MAIL_FROM_SUBDOMAIN: 'bounce', MAIL_FROM_MX: 'mx.example.com' })).not.to.throw();
+  });
+
   it('accepts an origin with a slash at the end, and no other addresses', () => {
     const [, ...origins] = readSettings({ CORS_ORIGINS: 'https://a.example/, http://localhost:5173' }).corsOrigins;
     expect(origins).to.deep.equal(['https://a.example', 'http://localhost:5173']);
