@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { migrate } from '../db/migrate.ts';
 import { readSettings } from '../platform/settings.ts';
+import { productVersion } from '../platform/version.ts';
 import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } from './accounts.ts';
 import { backup, restore } from './backup.ts';
 import { environment } from './environment.ts';
@@ -21,7 +22,10 @@ const deployment = () => import('./deploy.ts');
 
 /** Builds the command tree. Every command takes `--json`. */
 export function buildProgram(): Command {
-  const everpost = new Command('everpost').description('Administers an Everpost installation.').showHelpAfterError();
+  const everpost = new Command('everpost')
+    .description('Administers an Everpost installation.')
+    .version(productVersion)
+    .showHelpAfterError();
   const command = (parent: Command, name: string, description: string) =>
     parent.command(name).description(description).option('--json', 'answer with one JSON object');
 
@@ -112,7 +116,7 @@ export function buildProgram(): Command {
   const ofProject = (webhookCommand: Command) =>
     webhookCommand
       .option('--key <secret key>', 'of the project; by default EVERPOST_SECRET_KEY')
-      .option('--api <url>', 'address of the API; by default EVERPOST_URL');
+      .option('--api <url>', 'address of the API; by default EVERPOST_URL, then BASE_URL');
   ofProject(command(webhooks, 'listen', 'forward what happens to a URL, for local development'))
     .requiredOption('--forward <url>', 'called for every webhook, as an endpoint would be')
     .option('--types <list>', 'comma list such as email.*,event.bought; all by default')
@@ -129,7 +133,7 @@ export function buildProgram(): Command {
     .command('mcp')
     .description('serve a project to an assistant, over standard input and output (Model Context Protocol)')
     .option('--write', 'offer tools that change something or send mail')
-    .option('--api <url>', 'address of the API; by default EVERPOST_URL')
+    .option('--api <url>', 'address of the API; by default EVERPOST_URL, then BASE_URL')
     .addHelpText('after', '\nThe key is that of EVERPOST_SECRET_KEY; use one with scopes.')
     .action((options: { write?: boolean; api?: string }) =>
       runMcp(options).catch((error: unknown) => printError(false, error)),
@@ -155,6 +159,7 @@ export function buildProgram(): Command {
 
 /** Loads the server on demand: no other command needs its packages. */
 async function runMcp({ write = false, api }: { write?: boolean; api?: string }): Promise<void> {
+  if (!process.env.EVERPOST_SECRET_KEY) throw new Error('Set EVERPOST_SECRET_KEY to a secret key of the project.');
   const { url, key } = apiOf(api === undefined ? {} : { api });
   const { serveMcp } = await import('./mcp/server.ts');
   await serveMcp({ write, url, key });

@@ -25,7 +25,7 @@ export function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: WebhookCli
     throw new Error(
       'Set EVERPOST_SECRET_KEY to the secret key of the project ("Secret key" in the banner of npm start), or name it by --key.',
     );
-  const url = api ?? (process.env.EVERPOST_URL || readSettings(environment()).baseUrl);
+  const url = (api ?? process.env.EVERPOST_URL) || readSettings(environment()).baseUrl;
   return { url: url.replace(/\/+$/, ''), key, headers: { authorization: `Bearer ${key}` } };
 }
 

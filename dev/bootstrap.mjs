@@ -1,7 +1,7 @@
 // Entry point of every npm script, in plain JavaScript: it runs before any package is installed.
 // Installs the packages of package-lock.json when they are missing, then runs the given TypeScript file.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -40,10 +40,20 @@ function install() {
   process.exit(status ?? 1);
 }
 
+/** What `postinstall` does, for packages that were installed before it existed. npx runs this link without installing anything. */
+function linkProgram() {
+  try {
+    symlinkSync('../../cli/everpost.mjs', join(root, 'node_modules/.bin/everpost'));
+  } catch {
+    // It exists, or the checkout belongs to another user.
+  }
+}
+
 const [, , entry] = process.argv;
 if (!entry) throw new Error('usage: node dev/bootstrap.mjs <file.ts> [arguments]');
 checkNode();
 if (!isInstalled()) install();
+linkProgram();
 const { register } = await import('tsx/esm/api');
 register();
 const file = resolve(root, entry);

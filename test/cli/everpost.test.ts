@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { main } from '../../cli/main.ts';
+import { compiledProgram } from '../../dev/program.ts';
 import { root } from '../../dev/root.ts';
 import { verifyPassword } from '../../platform/crypto/secrets.ts';
 import { newId } from '../../platform/ids.ts';
@@ -30,6 +31,7 @@ import {
   parkOutboxMessage,
 } from '../support/rows/outbox.ts';
 import { storedDomains, storedProject } from '../support/rows/projects.ts';
+import { startS3 } from '../support/s3.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace } from '../support/temporal-work.ts';
 import { insertUser } from '../support/users.ts';
@@ -46,13 +48,24 @@ interface Result {
 const cleanEnv = (env: Record<string, string>) => ({ PATH: process.env.PATH ?? '', EVERPOST_HOME: emptyHome, ...env });
 
 /** Runs the program as an operator does; only `env` configures it. */
-function spawned(args: string[], env: Record<string, string> = {}): Promise<Result> {
+function spawned(
+  args: string[],
+  env: Record<string, string> = {},
+  program = join(root, 'cli/everpost.mjs'),
+): Promise<Result> {
   return new Promise((resolve) => {
     const options = { cwd: root, env: cleanEnv(env) };
-    execFile(process.execPath, ['cli/everpost.mjs', ...args], options, (error, stdout, stderr) => {
+    execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) => {
       const json = stdout.startsWith('{') ? JSON.parse(stdout) : undefined;
       resolve({ status: error ? Number(error.code ?? 1) : 0, out: stdout + stderr, json });
     });
+  });
+}
+
+/** Runs a program of npm in a folder. */
+function execText(command: string, args: string[], cwd: string): Promise<{ out: string }> {
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd, env: process.env }, (_error, stdout, stderr) => resolve({ out: stdout + stderr }));
   });
 }
 
@@ -100,6 +113,44 @@ describe('npx everpost', () => {
       'doctor',
     ])
       expect(out).to.contain(name);
+  });
+
+  it('prints its version', async () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(await spawned(['--version'])).to.include({ status: 0, out: `${version}\n` });
+  });
+
+  it('runs the build where the packages for development are missing, and says when there is none', async () => {
+    const checkout = mkdtempSync(join(tmpdir(), 'everpost-checkout-'));
+    mkdirSync(join(checkout, 'cli'));
+    for (const name of ['everpost.mjs', 'main.ts']) copyFileSync(join(root, 'cli', name), join(checkout, 'cli', name));
+    const run = () => spawned(['--help'], {}, join(checkout, 'cli/everpost.mjs'));
+    const unbuilt = await run();
+    expect(unbuilt.status).to.equal(1);
+    expect(unbuilt.out).to.contain('npm run build').and.not.contain('at ');
+    symlinkSync(await compiledProgram(), join(checkout, 'dist'));
+    const built = await run();
+    expect(built.status, built.out).to.equal(0);
+    expect(built.out).to.contain('doctor');
+  });
+
+  it('is linked by the installation, so that npx installs nothing, neither ours nor of another', async () => {
+    const checkout = mkdtempSync(join(tmpdir(), 'everpost-checkout-'));
+    for (const name of ['package.json', '.npmrc']) copyFileSync(join(root, name), join(checkout, name));
+    mkdirSync(join(checkout, 'cli'));
+    writeFileSync(join(checkout, 'cli/everpost.mjs'), '#!/usr/bin/env node\nconsole.log("ours");\n', { mode: 0o755 });
+    // A user who does not own the checkout cannot change the mode of its files, as npm does when it installs a program.
+    const npx = () => execText('npx', ['everpost'], checkout);
+    expect((await npx()).out).to.match(/could not determine executable|canceled/);
+    await execText('npm', ['run', 'postinstall'], checkout);
+    expect((await npx()).out).to.contain('ours');
+    expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))).not.to.have.property('bin');
+  });
+
+  it('names the variable that mcp takes the key from', async () => {
+    const { status, out } = await everpost(['mcp'], { EVERPOST_URL: 'http://127.0.0.1:1' });
+    expect(status).to.equal(1);
+    expect(out).to.contain('EVERPOST_SECRET_KEY').and.not.contain('--key');
   });
 
   it('creates a user and a project, rotates keys, disables and enables', async () => {
@@ -397,6 +448,8 @@ describe('npx everpost', () => {
         temporal: 'fault',
         smtp: 'fault',
         dns: 'fault',
+        uploads: 'warning',
+        disk: 'ok',
       });
       for (const { state, advice } of result.json.findings)
         if (state !== 'ok') expect(advice).to.be.a('string').and.not.equal('');
@@ -415,6 +468,23 @@ describe('npx everpost', () => {
       expect(unopened.state).to.equal('fault');
       expect(unopened.message).to.match(/DKIM keys.*SECRET_KEY no longer has/);
       expect(await secretsOf('quite another key,the key that sealed')).to.include({ state: 'ok' });
+    });
+
+    it('stores a file in the bucket, and reports one that refuses it', async () => {
+      const s3 = await startS3('our-bucket');
+      const bucket = {
+        ...{ S3_BUCKET: 'our-bucket', S3_ENDPOINT: s3.url, S3_REGION: 'eu-central-1' },
+        ...{ S3_ACCESS_KEY_ID: 'our-id', S3_SECRET_ACCESS_KEY: 'our-secret' },
+      };
+      const uploadsOf = async (more: Record<string, string>) =>
+        (await spawned(['doctor', '--json'], { ...bucket, ...more })).json.findings.find(
+          ({ part }: Record<string, string>) => part === 'uploads',
+        );
+      expect(await uploadsOf({})).to.include({ state: 'ok' });
+      expect([...s3.objects.keys()], 'removed again').to.deep.equal([]);
+      expect(await uploadsOf({ S3_BUCKET: 'another' })).to.include({ state: 'fault' });
+      expect(await uploadsOf({ S3_ACCESS_KEY_ID: 'wrong' })).to.include({ state: 'fault' });
+      await s3.close();
     });
 
     it('names SMTP_ALLOW_PLAIN_AUTH when the relay has no TLS and the URL a password', async () => {
