@@ -3,7 +3,7 @@ import { ReceiveLimit } from '../../api/http/receive-limit.ts';
 import { newId } from '../../platform/ids.ts';
 import { deleteOldErrors } from '../../services/jobs/errors.ts';
 import { runSlice } from '../../services/jobs/run.ts';
-import { type ApiProject, client, describeApi } from '../support/api.ts';
+import { type ApiProject, client, describeApi, startTestApi } from '../support/api.ts';
 import { RawHttp } from '../support/raw-http.ts';
 import { readContacts, readJobs } from '../support/reading.ts';
 import { addContactSeries, storedContacts } from '../support/rows/contacts.ts';

@@ -1,9 +1,28 @@
+import { join } from 'node:path';
 import { expect } from 'chai';
-import type { DraftContent } from '../../../web/app/src/pages/workflows/canvas/model.ts';
-import { fillHeaders, hasLostHeaders, hideHeaders } from '../../../web/app/src/pages/workflows/canvas/stored-draft.ts';
+import { tsImport } from 'tsx/esm/api';
+import { root } from '../../../dev/root.ts';
+
+interface Draft {
+  graph: { steps: object[]; transitions: object[] };
+}
+
+interface StoredDraftModule {
+  hideHeaders(content: Draft, server: Draft): Draft;
+  fillHeaders(content: Draft, server: Draft): Draft;
+  hasLostHeaders(content: Draft): boolean;
+}
 
 describe('unsaved drafts in the browser', () => {
-  const draft = (headers: Record<string, string>, name = 'Call'): DraftContent => ({
+  let storedDraft: StoredDraftModule;
+
+  before(async () => {
+    // Read as a file: it belongs to a program with the types of a browser.
+    const file = join(root, 'web/app/src/pages/workflows/canvas/stored-draft.ts');
+    storedDraft = (await tsImport(file, import.meta.url)) as StoredDraftModule;
+  });
+
+  const draft = (headers: Record<string, string>, name = 'Call'): Draft => ({
     ...{ triggerType: 'MANUAL', triggerConfig: {}, allowReentry: false },
     graph: {
       steps: [
@@ -19,17 +38,17 @@ describe('unsaved drafts in the browser', () => {
 
   it('are stored without header values, and get those back that the server has', () => {
     const server = draft({ 'X-Token': 'secret' });
-    const stored = hideHeaders(draft({ 'X-Token': 'secret' }, 'Renamed'), server);
+    const stored = storedDraft.hideHeaders(draft({ 'X-Token': 'secret' }, 'Renamed'), server);
     expect(JSON.stringify(stored)).to.include('X-Token').and.not.include('secret');
-    expect(hasLostHeaders(stored)).to.equal(false);
-    expect(fillHeaders(stored, server)).to.deep.equal(draft({ 'X-Token': 'secret' }, 'Renamed'));
+    expect(storedDraft.hasLostHeaders(stored)).to.equal(false);
+    expect(storedDraft.fillHeaders(stored, server)).to.deep.equal(draft({ 'X-Token': 'secret' }, 'Renamed'));
   });
 
   it('have header values empty that were typed and not saved', () => {
     const server = draft({ 'X-Token': 'secret' });
-    const stored = hideHeaders(draft({ 'X-Token': 'changed', 'X-New': 'typed' }), server);
+    const stored = storedDraft.hideHeaders(draft({ 'X-Token': 'changed', 'X-New': 'typed' }), server);
     expect(JSON.stringify(stored)).to.not.match(/secret|changed|typed/);
-    expect(hasLostHeaders(stored)).to.equal(true);
-    expect(fillHeaders(stored, server)).to.deep.equal(draft({ 'X-Token': '', 'X-New': '' }));
+    expect(storedDraft.hasLostHeaders(stored)).to.equal(true);
+    expect(storedDraft.fillHeaders(stored, server)).to.deep.equal(draft({ 'X-Token': '', 'X-New': '' }));
   });
 });
