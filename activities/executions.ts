@@ -67,7 +67,7 @@ export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) 
     if (!pending) return;
     const { id, projectId, request } = pending;
     const secret = await webhookSecret(db, keys, projectId);
-    const outcome = await callWebhook(http, { id, secret, now: now(), request }, cancellationSignal);
+    const outcome = await callWebhook(http, { id, projectId, secret, now: now(), request }, cancellationSignal);
     faultPoint('step-webhook-called');
     const elapsedMs = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
     if (outcome.kind !== 'retry') return resolveWebhook(db, ref, visit, outcome);

@@ -234,7 +234,7 @@ const smtp: Check = async ({ relays, smtpAllowPlainAuth: allowPlainAuth }) => {
 const dns: Check = async ({ dnsServers, systemFrom }) => {
   const resolver = createResolver({ servers: dnsServers });
   const domain = systemFrom.slice(systemFrom.lastIndexOf('@') + 1);
-  const answer = await resolver.txt(domain);
+  const answer = await resolver.txt(domain, 'doctor');
   resolver.close();
   const servers = dnsServers.length > 0 ? dnsServers.join(', ') : "the system's name servers";
   if (answer.kind !== 'unknown') return ok('dns', `${servers} answered.`);

@@ -18,7 +18,7 @@ export function verify({ resolver }: Pick<AppParts, 'resolver'>): RouteGroup {
       whileDisabled: true,
       body: { email: text({ min: 0 }) },
       answers: { 200: answer('The result; a malformed address is not `valid`.', verifiedSchema) },
-      handle: async ({ body }) => success(await verifyAddress(mailReach, body.email)),
+      handle: async ({ project, body }) => success(await verifyAddress(mailReach, project.projectId, body.email)),
     }),
   ]);
 }

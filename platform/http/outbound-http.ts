@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { literalAddress, refusalOf } from './public-address.ts';
-import type { Resolver } from './resolver.ts';
+import type { DnsAnswer, Resolver } from './resolver.ts';
 
 // HTTP requests to URLs that customers choose. Every hop is checked first and then connects to the checked address, so
 // that DNS rebinding cannot redirect it. Customers see the reasons, so these reveal nothing about our network: no
 // resolved address, no DNS answer and no socket error message.
 
 export interface OutboundRules {
-  resolver: Pick<Resolver, 'lookup'>;
+  resolver: Pick<Resolver, 'lookup' | 'lookupOperatorHost'>;
   /** Private hosts that may be called, as `host:port`. */
   allowedHosts: string[];
   /** Covers name resolution, redirects and the whole response. */
@@ -20,6 +20,8 @@ export interface OutboundRules {
 }
 
 export interface OutboundRequest {
+  /** Who chose the URL. */
+  project: string;
   method: string;
   url: string;
   headers: Record<string, string>;
@@ -96,7 +98,7 @@ type Hop = Pick<OutboundRequest, 'method' | 'body' | 'headers'> & { url: URL };
 async function followRedirects(rules: Rules, request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse> {
   let hop = firstHop(request);
   for (let redirects = 0; ; redirects++) {
-    const answer = await requestHop(rules, hop, signal);
+    const answer = await requestHop(rules, request.project, hop, signal);
     const target = REDIRECT_STATUSES.includes(answer.status) ? answer.headers.location : undefined;
     if (target === undefined) return answer;
     if (redirects === rules.maxRedirects) throw new RefusedError(`more than ${rules.maxRedirects} redirects`);
@@ -113,7 +115,7 @@ export function parseTarget(text: string, base?: URL): URL {
   return url;
 }
 
-export function firstHop({ url: text, method, headers, body }: OutboundRequest): Hop {
+export function firstHop({ url: text, method, headers, body }: Omit<OutboundRequest, 'project'>): Hop {
   const url = parseTarget(text);
   const lowerCased = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), toByteString(value)] as const);
   const sent: Record<string, string> = Object.fromEntries(
@@ -158,11 +160,11 @@ function nextHop(hop: Hop, status: number, location: string, publicHeaders: stri
 
 export type Answered = Extract<OutboundResponse, { kind: 'answered' }>;
 
-async function requestHop(rules: Rules, hop: Hop, signal: AbortSignal): Promise<Answered> {
+async function requestHop(rules: Rules, project: string, hop: Hop, signal: AbortSignal): Promise<Answered> {
   const { url, method, headers, body } = hop;
   // Loaded with the first call: few processes make one.
   const { Agent, request: dispatch } = await import('undici');
-  const addresses = await checkedAddresses(rules, url, signal);
+  const addresses = await checkedAddresses(rules, project, url, signal);
   const dispatcher = new Agent({ connect: { lookup: pinnedTo(addresses) }, pipelining: 0 });
   try {
     const sentBody = method === 'GET' || method === 'HEAD' ? null : (body ?? '');
@@ -192,10 +194,17 @@ function withoutCredentials(url: URL): URL {
   return copy;
 }
 
-export async function checkedAddresses(rules: Rules, url: URL, signal: AbortSignal): Promise<string[]> {
+export async function checkedAddresses(
+  { resolver, allowedHosts }: Rules,
+  project: string,
+  url: URL,
+  signal: AbortSignal,
+): Promise<string[]> {
   const literal = literalAddress(url);
-  const addresses = literal ? [literal] : await resolve(rules.resolver, url.hostname, signal);
-  if (!isAllowed(url, rules.allowedHosts)) requirePublic(url, addresses);
+  const allowed = isAllowed(url, allowedHosts);
+  const lookup = (host: string) => (allowed ? resolver.lookupOperatorHost(host) : resolver.lookup(host, project));
+  const addresses = literal ? [literal] : await resolve(lookup, url.hostname, signal);
+  if (!allowed) requirePublic(url, addresses);
   return addresses;
 }
 
@@ -228,12 +237,16 @@ export function targetRefusal(text: string, allowedHosts: string[]): string | un
   return refusal && `${literal} ${refusal}`;
 }
 
-async function resolve(resolver: Rules['resolver'], host: string, signal: AbortSignal): Promise<string[]> {
+async function resolve(
+  lookup: (host: string) => Promise<DnsAnswer<string>>,
+  host: string,
+  signal: AbortSignal,
+): Promise<string[]> {
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     if (signal.aborted) reject(signal.reason);
   });
-  const answer = await Promise.race([resolver.lookup(host.replace(/\.$/, '')), aborted]);
+  const answer = await Promise.race([lookup(host.replace(/\.$/, '')), aborted]);
   if (answer.kind === 'found') return answer.values;
   throw new UnresolvedError(answer.kind === 'absent' ? `${host} has no address` : `${host} could not be resolved`);
 }

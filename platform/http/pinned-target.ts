@@ -31,7 +31,7 @@ const CHECK_DEADLINES_MS = 250;
  * the answer. Close it soon: until then changes in DNS have no effect.
  */
 export async function pinTarget(
-  options: OutboundRules & { connections: number },
+  options: OutboundRules & { project: string; connections: number },
   address: string,
   commonHeaders: Record<string, string>,
 ): Promise<PinnedTarget | Exclude<OutboundResponse, { kind: 'answered' }>> {
@@ -40,7 +40,7 @@ export async function pinTarget(
   try {
     // What is the same for all requests is computed once.
     const { url, headers: common } = firstHop({ url: address, method: 'POST', headers: commonHeaders });
-    const addresses = await checkedAddresses(rules, url, timeout);
+    const addresses = await checkedAddresses(rules, options.project, url, timeout);
     // Loaded with the first call: few processes make one.
     const { Pool } = await import('undici');
     const { connections } = options;

@@ -13,7 +13,10 @@ export interface MailReach {
 const MAX_ENTRIES = 10_000;
 const TTL_MS = 10 * 60_000;
 
-/** Caches lookups, except failed ones. Concurrent calls for a domain share one lookup. */
+/**
+ * Caches lookups, except failed ones. Concurrent calls of a project for a domain share one lookup; projects share none,
+ * because a lookup may wait for others of its project.
+ */
 export class MailReachCache {
   private readonly cache = new LRUCache<string, Promise<MailReach>>({ max: MAX_ENTRIES, ttl: TTL_MS });
   private readonly resolver: Pick<Resolver, 'mx' | 'addresses'>;
@@ -22,25 +25,26 @@ export class MailReachCache {
     this.resolver = resolver;
   }
 
-  find(domain: string): Promise<MailReach> {
-    const cached = this.cache.get(domain);
+  find(domain: string, projectId: string): Promise<MailReach> {
+    const key = `${projectId} ${domain}`;
+    const cached = this.cache.get(key);
     if (cached) return cached;
-    const lookup = this.lookUp(domain);
-    this.cache.set(domain, lookup);
+    const lookup = this.lookUp(domain, projectId);
+    this.cache.set(key, lookup);
     const forget = () => {
-      if (this.cache.peek(domain) === lookup) this.cache.delete(domain);
+      if (this.cache.peek(key) === lookup) this.cache.delete(key);
     };
     lookup.then(({ reachable }) => reachable === null && forget(), forget);
     return lookup;
   }
 
-  private async lookUp(domain: string): Promise<MailReach> {
-    const mx = await this.resolver.mx(domain);
+  private async lookUp(domain: string, projectId: string): Promise<MailReach> {
+    const mx = await this.resolver.mx(domain, projectId);
     if (mx.kind === 'found') return byExchanges(mx.values);
     if (mx.kind === 'absent' && !mx.nameExists)
       return { domainExists: false, hasMxRecords: false, reachable: false, reason: 'the domain does not exist' };
     // RFC 5321, 5.1: without MX records mail goes to the address of the domain itself.
-    return byAddresses(mx, await this.resolver.addresses(domain));
+    return byAddresses(mx, await this.resolver.addresses(domain, projectId));
   }
 }
 

@@ -22,7 +22,11 @@ export interface VerifiedAddress {
   reasons: string[];
 }
 
-export async function verifyAddress(mailReach: MailReachCache, given: string): Promise<VerifiedAddress> {
+export async function verifyAddress(
+  mailReach: MailReachCache,
+  projectId: string,
+  given: string,
+): Promise<VerifiedAddress> {
   const email = parseAddress(given);
   if (email === undefined) return malformed(given);
   const domain = senderDomain(email);
@@ -34,7 +38,7 @@ export async function verifyAddress(mailReach: MailReachCache, given: string): P
     isPlusAddressed: email.slice(0, email.lastIndexOf('@')).includes('+'),
     isPersonalEmail: isPersonal(domain),
   };
-  const { domainExists, hasMxRecords, reachable, reason } = await mailReach.find(domain);
+  const { domainExists, hasMxRecords, reachable, reason } = await mailReach.find(domain, projectId);
   return {
     email,
     // A failed lookup does not make the address invalid.

@@ -22,7 +22,7 @@ import {
 
 export interface CheckDeps {
   db: Db;
-  resolver: Resolver;
+  resolver: Pick<Resolver, 'txt' | 'mx'>;
   settings: Pick<Settings, 'mailFrom' | 'domainCheck' | 'systemFrom' | 'baseUrl'>;
 }
 
@@ -46,7 +46,7 @@ export async function checkDomain(deps: CheckDeps, domainId: string, generation?
   if (!before || before.managed || isOutdated(before, generation)) return { gone: true };
   const keys = await DomainKey.query(db).where({ domainId }).orderBy('id');
   const wanted = wantedRecords(before.domain, keys, settings.mailFrom);
-  const answers = await Promise.all(wanted.map((record) => lookUp(resolver, before.domain, record)));
+  const answers = await Promise.all(wanted.map((record) => lookUp(resolver, before, record)));
   return retryConflict(() => record(deps, domainId, generation, wanted, answers));
 }
 
@@ -82,12 +82,16 @@ async function retryConflict<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-async function lookUp(resolver: Resolver, domain: string, { type, purpose, name }: WantedRecord) {
-  if (type === 'MX') return resolver.mx(name);
-  const answer = await resolver.txt(name);
+async function lookUp(
+  resolver: CheckDeps['resolver'],
+  { domain, projectId }: Domain,
+  { type, purpose, name }: WantedRecord,
+) {
+  if (type === 'MX') return resolver.mx(name, projectId);
+  const answer = await resolver.txt(name, projectId);
   // RFC 7489, 6.6.3: a subdomain without a policy uses that of its organisational domain.
   const organisation = purpose === 'DMARC' && answer.kind === 'absent' && getDomain(domain, WITH_PRIVATE_SUFFIXES);
-  return organisation && organisation !== domain ? resolver.txt(`_dmarc.${organisation}`) : answer;
+  return organisation && organisation !== domain ? resolver.txt(`_dmarc.${organisation}`, projectId) : answer;
 }
 
 const isOutdated = (domain: Domain, generation: number | undefined): boolean =>

@@ -3,9 +3,8 @@ import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { createSigner } from '../../platform/crypto/standard-webhooks.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
-import type { OutboundResponse } from '../../platform/http/outbound-http.ts';
+import type { OutboundResponse, OutboundRules } from '../../platform/http/outbound-http.ts';
 import { type PinnedTarget, pinTarget } from '../../platform/http/pinned-target.ts';
-import type { Resolver } from '../../platform/http/resolver.ts';
 import { processTimings, type Timings } from '../../platform/timings.ts';
 import {
   type DueDelivery,
@@ -26,7 +25,7 @@ import { bodyOf, COMMON_HEADERS, callResultOf, retryDelayMs } from './request.ts
 import { openEndpointHeaders, signingSecrets } from './sealed-secrets.ts';
 
 export interface DeliverDeps extends FailingDeps {
-  resolver: Pick<Resolver, 'lookup'>;
+  resolver: OutboundRules['resolver'];
   /** Private hosts that may be called, as `host:port`. */
   allowedHosts: string[];
   keys: SigningKeys;
@@ -160,7 +159,8 @@ class Slice {
     await this.fetch();
     if (this.waiting.length === 0) return 0;
     const rules = { resolver, allowedHosts, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES };
-    const target = await pinTarget({ ...rules, connections: CALLS_AT_ONCE }, this.endpoint.url, this.headers);
+    const { projectId: project, url } = this.endpoint;
+    const target = await pinTarget({ ...rules, project, connections: CALLS_AT_ONCE }, url, this.headers);
     const post: PinnedTarget['post'] = 'kind' in target ? async () => target : target.post;
     const breakOff = () => void ('kind' in target || target.close());
     this.control.signal?.addEventListener('abort', breakOff, { once: true });

@@ -27,6 +27,7 @@ export type WebhookOutcome =
 export interface WebhookCall {
   /** The same for every attempt. */
   id: string;
+  projectId: string;
   secret: string;
   now: Date;
   request: WebhookRequest;
@@ -39,13 +40,13 @@ const USER_AGENT = 'Everpost-Webhooks/1';
 /** Makes one attempt. Throws only when it is aborted. */
 export async function callWebhook(
   http: OutboundHttp,
-  { id, secret, now, request }: WebhookCall,
+  { id, projectId: project, secret, now, request }: WebhookCall,
   signal?: AbortSignal,
 ): Promise<WebhookOutcome> {
   const { method, url, body } = request;
   const signature = signatureHeaders(secret, { id, sentAt: now, body: hasBody(method) ? body : '' });
   const headers = { 'user-agent': USER_AGENT, ...lowerCased(request.headers), ...signature };
-  const answer = await http({ method, url, headers, body, publicHeaders: [...SIGNATURE_HEADERS] }, signal);
+  const answer = await http({ project, method, url, headers, body, publicHeaders: [...SIGNATURE_HEADERS] }, signal);
   return outcomeOf(answer, now);
 }
 

@@ -33,7 +33,7 @@ describe('a webhook call', () => {
   });
 
   it('has a signature that the official library verifies with the right secret only', async () => {
-    await callWebhook(http, { id: 'msg_1', secret, now, request: request() });
+    await callWebhook(http, { id: 'msg_1', projectId: 'p', secret, now, request: request() });
     const [{ headers, body } = { headers: {}, body: '' }] = receiver.requests;
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).to.deep.equal({ name: 'Änne' });
     const other = new Webhook(newWebhookSecret());
@@ -44,6 +44,7 @@ describe('a webhook call', () => {
   it('has the same id and a new time on every attempt', async () => {
     for (const minutes of [0, 2])
       await callWebhook(http, {
+        projectId: 'p',
         id: 'msg_1',
         secret,
         now: new Date(now.getTime() + minutes * 60_000),
@@ -55,13 +56,19 @@ describe('a webhook call', () => {
   });
 
   it('ignores signature headers of the config', async () => {
-    await callWebhook(http, { id: 'msg_1', secret, now, request: request({ headers: { 'Webhook-Id': 'forged' } }) });
+    await callWebhook(http, {
+      id: 'msg_1',
+      projectId: 'p',
+      secret,
+      now,
+      request: request({ headers: { 'Webhook-Id': 'forged' } }),
+    });
     expect(receiver.requests[0]?.headers['webhook-id']).to.equal('msg_1');
   });
 
   it('completes with the response on any 2xx', async () => {
     receiver.answer({ status: 202, body: 'thanks\0' });
-    expect(await callWebhook(http, { id: '1', secret, now, request: request() })).to.deep.equal({
+    expect(await callWebhook(http, { id: '1', projectId: 'p', secret, now, request: request() })).to.deep.equal({
       kind: 'completed',
       output: { status: 202, body: 'thanks', truncated: false },
     });
@@ -69,7 +76,7 @@ describe('a webhook call', () => {
 
   it('keeps only the beginning of a long response', async () => {
     receiver.answer({ body: 'x'.repeat(2_000_000) });
-    const outcome = await callWebhook(http, { id: '1', secret, now, request: request() });
+    const outcome = await callWebhook(http, { id: '1', projectId: 'p', secret, now, request: request() });
     expect(outcome).to.have.nested.property('output.truncated', true);
     expect(outcome).to.have.nested.property('output.body').with.length(16_384);
   });
@@ -77,22 +84,24 @@ describe('a webhook call', () => {
   it('is retried after 408, 429, 5xx and when there is no response', async () => {
     for (const status of [408, 429, 500, 502, 503]) {
       receiver.answer({ status });
-      const outcome = await callWebhook(http, { id: '1', secret, now, request: request() });
+      const outcome = await callWebhook(http, { id: '1', projectId: 'p', secret, now, request: request() });
       expect(outcome, String(status)).to.have.property('kind', 'retry');
       expect(outcome).to.have.nested.property('output.status', status);
     }
     receiver.answer({ instead: 'drop' });
-    expect(await callWebhook(http, { id: '1', secret, now, request: request() })).to.include({ kind: 'retry' });
+    expect(await callWebhook(http, { id: '1', projectId: 'p', secret, now, request: request() })).to.include({
+      kind: 'retry',
+    });
   });
 
   it('fails finally on any other 4xx, a redirect without target and a forbidden address', async () => {
     for (const status of [400, 401, 404, 410, 304]) {
       receiver.answer({ status });
-      const outcome = await callWebhook(http, { id: '1', secret, now, request: request() });
+      const outcome = await callWebhook(http, { id: '1', projectId: 'p', secret, now, request: request() });
       expect(outcome, String(status)).to.have.property('kind', 'failed');
     }
     const inside = request({ url: 'http://127.0.0.1:1/' });
-    const outcome = await callWebhook(http, { id: '1', secret, now, request: inside });
+    const outcome = await callWebhook(http, { id: '1', projectId: 'p', secret, now, request: inside });
     expect(outcome).to.include({ kind: 'failed' }).and.to.have.property('reason').that.includes('127.0.0.1');
   });
 

@@ -24,6 +24,7 @@ describe('outbound HTTP', () => {
   const portOf = (receiver: HttpReceiver): string => receiver.host.split(':')[1] ?? '';
   const call = (request: Partial<OutboundRequest> & { url: string }, rules: Partial<OutboundRules> = {}) =>
     outboundHttp({ resolver, allowedHosts: [here.host, there.host], ...rules })({
+      project: 'p',
       method: 'POST',
       headers: {},
       body: '{"a":1}',
@@ -100,10 +101,14 @@ describe('outbound HTTP', () => {
     const name = 'rebinding.example';
     let lookups = 0;
     // Returns another address after the first lookup, which is the checked one.
-    const rebinding = {
-      lookup: async () => ({ kind: 'found' as const, values: lookups++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'] }),
+    const rebinding = async () => ({
+      kind: 'found' as const,
+      values: lookups++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'],
+    });
+    const rules = {
+      resolver: { lookup: rebinding, lookupOperatorHost: rebinding },
+      allowedHosts: [`${name}:${portOf(here)}`],
     };
-    const rules = { resolver: rebinding, allowedHosts: [`${name}:${portOf(here)}`] };
     expect(await call({ url: `http://${name}:${portOf(here)}/` }, rules)).to.include({ kind: 'answered' });
     expect(lookups).to.equal(1);
     expect(here.requests[0]?.headers.host).to.equal(`${name}:${portOf(here)}`);
@@ -210,9 +215,13 @@ describe('outbound HTTP', () => {
 
   describe('a pinned target', () => {
     const pin = (url: string, options: Partial<OutboundRules> = {}) =>
-      pinTarget({ resolver, allowedHosts: [here.host], connections: 2, timeoutMs: 5_000, ...options }, url, {
-        'X-All': 'all',
-      });
+      pinTarget(
+        { resolver, allowedHosts: [here.host], project: 'p', connections: 2, timeoutMs: 5_000, ...options },
+        url,
+        {
+          'X-All': 'all',
+        },
+      );
     const opened = async (url: string, options: Partial<OutboundRules> = {}) => {
       const target = await pin(url, options);
       if ('kind' in target) throw new Error(target.reason);

@@ -1,6 +1,9 @@
+import { lookup } from 'node:dns/promises';
+import { hostname } from 'node:os';
 import { expect } from 'chai';
 import { createResolver, type Resolver } from '../../../platform/http/resolver.ts';
 import { type DnsStandIn, startDns } from '../../support/dns.ts';
+import { eventually } from '../../support/waiting.ts';
 
 describe('resolver', () => {
   let dns: DnsStandIn;
@@ -17,17 +20,20 @@ describe('resolver', () => {
 
   it('joins the strings of a TXT record', async () => {
     dns.set('long.example', 'TXT', [['v=DKIM1; p=', 'abc', 'def'], 'other']);
-    expect(await resolver.txt('long.example')).to.deep.equal({ kind: 'found', values: ['v=DKIM1; p=abcdef', 'other'] });
+    expect(await resolver.txt('long.example', 'p')).to.deep.equal({
+      kind: 'found',
+      values: ['v=DKIM1; p=abcdef', 'other'],
+    });
   });
 
   it('distinguishes a missing name, a missing record type and no answer', async () => {
     dns.set('bare.example', 'A', ['192.0.2.1']);
-    expect(await resolver.txt('nowhere.example')).to.deep.equal({ kind: 'absent', nameExists: false });
-    expect(await resolver.txt('bare.example')).to.deep.equal({ kind: 'absent', nameExists: true });
+    expect(await resolver.txt('nowhere.example', 'p')).to.deep.equal({ kind: 'absent', nameExists: false });
+    expect(await resolver.txt('bare.example', 'p')).to.deep.equal({ kind: 'absent', nameExists: true });
     dns.fail('mute.example', 'silence');
     dns.fail('ill.example', 'SERVFAIL');
-    expect(await resolver.txt('mute.example')).to.include({ kind: 'unknown' });
-    expect(await resolver.txt('ill.example')).to.deep.equal({ kind: 'unknown', reason: 'ESERVFAIL' });
+    expect(await resolver.txt('mute.example', 'p')).to.include({ kind: 'unknown' });
+    expect(await resolver.txt('ill.example', 'p')).to.deep.equal({ kind: 'unknown', reason: 'ESERVFAIL' });
   });
 
   it('retries over TCP when an answer is truncated', async () => {
@@ -37,7 +43,7 @@ describe('resolver', () => {
       'TXT',
       Array.from({ length: 150 }, () => [text]),
     );
-    const answer = await resolver.txt('huge.example');
+    const answer = await resolver.txt('huge.example', 'p');
     expect(answer).to.deep.equal({ kind: 'found', values: Array.from({ length: 150 }, () => text) });
     const asked = dns.queries.filter(({ name }) => name === 'huge.example').map(({ over }) => over);
     expect(asked).to.deep.equal(['udp', 'tcp']);
@@ -49,21 +55,21 @@ describe('resolver', () => {
       'TXT',
       Array.from({ length: 1_000 }, (_, n) => `record ${n}`),
     );
-    const answer = await resolver.txt('flood.example');
+    const answer = await resolver.txt('flood.example', 'p');
     expect(answer.kind === 'found' && answer.values).to.have.length(200);
   });
 
   it('follows an alias that the server resolved', async () => {
     dns.set('alias.example', 'CNAME', ['target.example']);
     dns.set('target.example', 'TXT', ['here']);
-    expect(await resolver.txt('alias.example')).to.deep.equal({ kind: 'found', values: ['here'] });
+    expect(await resolver.txt('alias.example', 'p')).to.deep.equal({ kind: 'found', values: ['here'] });
   });
 
   it('follows aliases that the server left unresolved', async () => {
     // The stand-in follows only eight aliases.
     for (let n = 0; n < 12; n++) dns.set(`hop${n}.example`, 'CNAME', [`hop${n + 1}.example`]);
     dns.set('hop12.example', 'TXT', ['at last']);
-    expect(await resolver.txt('hop0.example')).to.deep.equal({ kind: 'found', values: ['at last'] });
+    expect(await resolver.txt('hop0.example', 'p')).to.deep.equal({ kind: 'found', values: ['at last'] });
   });
 
   it('stops following aliases of a slow server after the deadline', async () => {
@@ -72,7 +78,7 @@ describe('resolver', () => {
     for (let n = 0; n < 12; n++) slow.set(`hop${n}.example`, 'CNAME', [`hop${n + 1}.example`]);
     slow.set('hop12.example', 'TXT', ['at last']);
     slow.slow(120);
-    expect(await hurried.txt('hop0.example')).to.deep.equal({ kind: 'unknown', reason: 'no answer in time' });
+    expect(await hurried.txt('hop0.example', 'p')).to.deep.equal({ kind: 'unknown', reason: 'no answer in time' });
     hurried.close();
     await slow.stop();
   });
@@ -80,36 +86,36 @@ describe('resolver', () => {
   it('returns unknown for an alias loop', async () => {
     dns.set('here.example', 'CNAME', ['there.example']);
     dns.set('there.example', 'CNAME', ['here.example']);
-    expect(await resolver.txt('here.example')).to.include({ kind: 'unknown' });
+    expect(await resolver.txt('here.example', 'p')).to.include({ kind: 'unknown' });
   });
 
   it('looks up both address families, literal addresses and missing names', async () => {
     dns.set('host.example', 'A', ['192.0.2.1']);
     dns.set('host.example', 'AAAA', ['2001:db8::1']);
-    expect(await resolver.lookup('host.example')).to.deep.equal({
+    expect(await resolver.lookup('host.example', 'p')).to.deep.equal({
       kind: 'found',
       values: ['192.0.2.1', '2001:db8::1'],
     });
-    expect(await resolver.lookup('192.0.2.7')).to.deep.equal({ kind: 'found', values: ['192.0.2.7'] });
-    expect(await resolver.lookup('nobody.example')).to.deep.equal({ kind: 'absent', nameExists: false });
+    expect(await resolver.lookup('192.0.2.7', 'p')).to.deep.equal({ kind: 'found', values: ['192.0.2.7'] });
+    expect(await resolver.lookup('nobody.example', 'p')).to.deep.equal({ kind: 'absent', nameExists: false });
   });
 
   it('resolves localhost without a query', async () => {
     for (const host of ['localhost', 'app.localhost'])
-      expect(await resolver.lookup(host)).to.deep.equal({ kind: 'found', values: ['127.0.0.1', '::1'] });
+      expect(await resolver.lookup(host, 'p')).to.deep.equal({ kind: 'found', values: ['127.0.0.1', '::1'] });
     expect(dns.queries.filter(({ name }) => name.endsWith('localhost'))).to.deep.equal([]);
   });
 
   it('returns MX records', async () => {
     dns.set('mail.example', 'MX', [{ preference: 10, exchange: 'mx.mail.example' }]);
-    expect(await resolver.mx('mail.example')).to.deep.equal({
+    expect(await resolver.mx('mail.example', 'p')).to.deep.equal({
       kind: 'found',
       values: [{ exchange: 'mx.mail.example', priority: 10 }],
     });
   });
 
   it('returns absent for an invalid name', async () => {
-    expect(await resolver.txt(`${'a'.repeat(70)}.example`)).to.deep.equal({ kind: 'absent', nameExists: false });
+    expect(await resolver.txt(`${'a'.repeat(70)}.example`, 'p')).to.deep.equal({ kind: 'absent', nameExists: false });
   });
 
   it('queries the next server when one is down', async () => {
@@ -117,14 +123,47 @@ describe('resolver', () => {
     await gone.stop();
     const two = createResolver({ servers: [gone.address, dns.address], timeoutMs: 100 });
     dns.set('second.example', 'TXT', ['yes']);
-    expect(await two.txt('second.example')).to.deep.equal({ kind: 'found', values: ['yes'] });
+    expect(await two.txt('second.example', 'p')).to.deep.equal({ kind: 'found', values: ['yes'] });
     two.close();
   });
 
-  it('uses the system resolver when no servers are given', async () => {
+  it('limits the lookups of one project, and lets another one pass', async () => {
+    dns.fail('*', 'silence');
+    const names = Array.from({ length: 40 }, (_, n) => `hung${n}.example`);
+    const hung = names.map((name) => resolver.lookup(name, 'many'));
+    const asked = () => new Set(dns.queries.map(({ name }) => name).filter((name) => name.startsWith('hung')));
+    await eventually(() => asked().size >= 20);
+    dns.set('free.example', 'A', ['192.0.2.3']);
+    dns.fail('*', undefined);
+    for (const name of names) dns.fail(name, 'silence');
+    const free = await resolver.lookup('free.example', 'other');
+    const askedMeanwhile = asked().size;
+    expect(free).to.deep.equal({ kind: 'found', values: ['192.0.2.3'] });
+    expect(askedMeanwhile).to.equal(20);
+    for (const answer of await Promise.all(hung)) expect(answer).to.include({ kind: 'unknown' });
+  });
+
+  it('does not ask again for a moment after a failure', async () => {
+    const patient = createResolver({ servers: [dns.address], failureMs: 60_000 });
+    const forgetful = createResolver({ servers: [dns.address], failureMs: 1 });
+    dns.fail('failing.example', 'SERVFAIL');
+    for (const one of [patient, forgetful])
+      expect(await one.txt('failing.example', 'p')).to.include({ kind: 'unknown' });
+    dns.fail('failing.example', undefined);
+    dns.set('failing.example', 'TXT', ['again']);
+    expect(await patient.txt('failing.example', 'other')).to.include({ kind: 'unknown' });
+    await eventually(async () => (await forgetful.txt('failing.example', 'p')).kind === 'found');
+    patient.close();
+    forgetful.close();
+  });
+
+  it('resolves a name of the operator with the hosts file when no servers are given', async () => {
     const system = createResolver({ servers: [] });
-    const answer = await system.lookup('localhost');
-    expect(answer.kind === 'found' && answer.values).to.include('127.0.0.1');
+    const answer = await system.lookupOperatorHost(hostname());
+    expect(answer).to.deep.equal({
+      kind: 'found',
+      values: (await lookup(hostname(), { all: true })).map(({ address }) => address),
+    });
     system.close();
   });
 });
