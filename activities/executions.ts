@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Db } from '../db/connect.ts';
+import { CallShares } from '../platform/call-shares.ts';
 import type { SigningKeys } from '../platform/crypto/signed-token.ts';
 import { faultPoint } from '../platform/fault-points.ts';
 import type { OutboundHttp } from '../platform/http/outbound-http.ts';
@@ -59,28 +60,50 @@ export const executionActivities = (deps: ExecutionAdvanceDeps) => {
 
 export type ExecutionActivities = ReturnType<typeof executionActivities>;
 
-export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) => ({
-  /** Makes one attempt. Returns when the final outcome is in Postgres; throws to be retried by Temporal. */
-  async callExecutionWebhook(ref: ExecutionRef, visit: number): Promise<void> {
-    const { info, cancellationSignal } = Context.current();
-    const pending = await pendingWebhook(db, keys, ref, visit);
-    if (!pending) return;
-    const { id, projectId, request } = pending;
-    const secret = await webhookSecret(db, keys, projectId);
-    const outcome = await callWebhook(http, { id, projectId, secret, now: now(), request }, cancellationSignal);
-    faultPoint('step-webhook-called');
-    const elapsedMs = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
-    if (outcome.kind !== 'retry') return resolveWebhook(db, ref, visit, outcome);
-    if (elapsedMs > GIVE_UP_MS) return resolveWebhook(db, ref, visit, { ...outcome, kind: 'failed' });
-    await resolveWebhook(db, ref, visit, outcome);
-    throw ApplicationFailure.create({
-      message: outcome.reason,
-      type: 'WebhookRetry',
-      category: ApplicationFailureCategory.BENIGN,
-      ...(outcome.retryAfterMs !== undefined && { nextRetryDelay: outcome.retryAfterMs }),
-    });
-  },
-});
+export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) => {
+  const shares = new CallShares();
+  return {
+    /** Makes one attempt. Returns when the final outcome is in Postgres; throws to be retried by Temporal. */
+    async callExecutionWebhook(ref: ExecutionRef, visit: number): Promise<void> {
+      const { info, cancellationSignal } = Context.current();
+      const pending = await pendingWebhook(db, keys, ref, visit);
+      if (!pending) return;
+      const { id, projectId, request, attempt } = pending;
+      const secret = await webhookSecret(db, keys, projectId);
+      const share = await shares.enter(projectId, receiverOf(projectId, request.url), cancellationSignal);
+      // Gives its slot back to calls of other projects. No attempt was made.
+      if (!share)
+        throw retryLater('the project makes many calls at once', 'WebhookWaits', shares.returnDelayMs(projectId));
+      const began = performance.now();
+      const outcome = await callWebhook(
+        http,
+        { id, projectId, secret, now: now(), request },
+        cancellationSignal,
+      ).finally(() => {
+        share.report(performance.now() - began);
+        share.leave();
+      });
+      faultPoint('step-webhook-called');
+      const elapsedMs = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
+      if (outcome.kind !== 'retry') return resolveWebhook(db, ref, visit, outcome);
+      if (elapsedMs > GIVE_UP_MS) return resolveWebhook(db, ref, visit, { ...outcome, kind: 'failed' });
+      await resolveWebhook(db, ref, visit, outcome);
+      throw retryLater(outcome.reason, 'WebhookRetry', outcome.retryAfterMs ?? retryDelayMs(attempt));
+    },
+  };
+};
+
+const FIRST_RETRY_MS = 10_000;
+const LONGEST_RETRY_MS = 60 * 60 * 1000;
+
+/** Counts attempts that were made; Temporal's own schedule would also count those that waited for their turn. */
+const retryDelayMs = (attempt: number): number => Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS);
+
+const retryLater = (message: string, type: string, nextRetryDelay: number): ApplicationFailure =>
+  ApplicationFailure.create({ message, type, category: ApplicationFailureCategory.BENIGN, nextRetryDelay });
+
+const receiverOf = (projectId: string, url: string): string =>
+  `${projectId} ${URL.canParse(url) ? new URL(url).host : ''}`;
 
 function describe(next: Next, steps: string): Advanced {
   if (next.kind !== 'rest') return { ...next, details: steps };

@@ -9,6 +9,7 @@ import { type RetentionDeps, retentionActivities } from '../activities/retention
 import { segmentActivities } from '../activities/segments.ts';
 import { tickActivities } from '../activities/ticks.ts';
 import { type EndpointActivityDeps, webhookEndpointActivities } from '../activities/webhook-endpoints.ts';
+import { CALL_ACTIVITY_SLOTS } from '../platform/call-shares.ts';
 import type { Timings } from '../platform/timings.ts';
 import type { CampaignAdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
@@ -82,22 +83,22 @@ export function executionsQueueOptions(deps: AdvanceExecutionDeps & ReconcilerDe
   };
 }
 
-/** Many slots: calls wait for customers' servers, up to ten seconds each. */
+/** Many slots: calls wait for customers' servers, up to ten seconds each. The activity shares them between projects. */
 export function webhooksQueueOptions(deps: WebhookActivityDeps): QueueOptions {
   return {
     taskQueue: taskQueues.webhooks,
     activities: webhookActivities(deps),
-    maxConcurrentActivityTaskExecutions: 50,
+    maxConcurrentActivityTaskExecutions: CALL_ACTIVITY_SLOTS,
     activityTaskPollerBehavior: pollers,
   };
 }
 
-/** Separate from WEBHOOK steps. One slot per endpoint that is being called, for about half a minute. */
+/** Separate from WEBHOOK steps. One slot per endpoint that is being called, for up to half a minute. */
 export function webhookEndpointsQueueOptions(deps: EndpointActivityDeps): QueueOptions {
   return {
     taskQueue: taskQueues.webhookEndpoints,
     activities: webhookEndpointActivities(deps),
-    maxConcurrentActivityTaskExecutions: 50,
+    maxConcurrentActivityTaskExecutions: CALL_ACTIVITY_SLOTS,
     activityTaskPollerBehavior: pollers,
   };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
+import { type CallShare, CallShares } from '../../platform/call-shares.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { createSigner } from '../../platform/crypto/standard-webhooks.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
@@ -46,12 +47,16 @@ export type NextDelivery = { kind: 'end' } | { kind: 'more' } | { kind: 'rest'; 
 export interface SliceControl {
   isOver(): boolean;
   signal?: AbortSignal;
+  /** Those of the process; by default nothing else is called. */
+  shares?: CallShares;
   /** How long a slice waits for more, so that a steady stream costs few Temporal operations. */
   lingerMs?: number;
 }
 
 const CALLS_AT_ONCE = 10;
 const PAGE = 200;
+/** Until a call succeeds: many slices may wait for receivers that hang, each with its page in memory. */
+const FIRST_PAGE = 2 * CALLS_AT_ONCE;
 const PREFETCH_BELOW = 150;
 const FLUSH_AT = 400;
 const MAX_UNWRITTEN = 800;
@@ -74,19 +79,23 @@ export async function deliverSlice(deps: DeliverDeps, ref: EndpointRef, control:
   const { db, now, timings = processTimings } = deps;
   const endpoint = await currentEndpoint(deps, ref);
   if (!endpoint) return { kind: 'end' };
+  if (!endpoint.enabled || isPaused(endpoint, now())) return decideNext(deps, ref, 0);
+  const { id, projectId } = endpoint;
+  const { shares = new CallShares(), signal } = control;
+  const share = await shares.enter(projectId, id, signal);
+  if (!share) return { kind: 'rest', until: now().getTime() + shares.returnDelayMs(projectId) };
   let calls = 0;
-  if (endpoint.enabled && !isPaused(endpoint, now())) {
+  try {
     await endpoint.$query(db).patch({
       deliveringUntil: WebhookEndpoint.raw(`now() + interval '${timings.webhooks.delivering} milliseconds'`),
     });
-    try {
-      calls = await new Slice(deps, endpoint, control).run();
-    } finally {
-      // From here on new deliveries cause a signal; those from before are found below.
-      await WebhookEndpoint.query(db)
-        .findById(endpoint.id)
-        .patch({ deliveringUntil: WebhookEndpoint.raw("'-infinity'") });
-    }
+    calls = await new Slice(deps, endpoint, control, share).run();
+  } finally {
+    share.leave();
+    // From here on new deliveries cause a signal; those from before are found below.
+    await WebhookEndpoint.query(db)
+      .findById(id)
+      .patch({ deliveringUntil: WebhookEndpoint.raw("'-infinity'") });
   }
   return decideNext(deps, ref, calls);
 }
@@ -126,6 +135,7 @@ class Slice {
   private readonly deps: DeliverDeps;
   private readonly endpoint: WebhookEndpoint;
   private readonly control: SliceControl;
+  private readonly share: CallShare;
   private readonly sign: ReturnType<typeof createSigner>;
   private readonly headers: Record<string, string>;
   private waiting: DueDelivery[] = [];
@@ -143,10 +153,11 @@ class Slice {
   private gone = false;
   private failingSince: Date | null;
 
-  constructor(deps: DeliverDeps, endpoint: WebhookEndpoint, control: SliceControl) {
+  constructor(deps: DeliverDeps, endpoint: WebhookEndpoint, control: SliceControl, share: CallShare) {
     this.deps = deps;
     this.endpoint = endpoint;
     this.control = control;
+    this.share = share;
     this.sign = createSigner(signingSecrets(deps.keys, endpoint, deps.now()));
     this.headers = { ...openEndpointHeaders(deps.keys, endpoint.id, endpoint.sealedHeaders), ...COMMON_HEADERS };
     this.failingSince = endpoint.failingSince;
@@ -189,7 +200,8 @@ class Slice {
   }
 
   private isStopping(): boolean {
-    return this.control.isOver() || this.gone || this.failuresInRow >= MAX_FAILURES_IN_ROW;
+    const isDead = this.gone || this.failuresInRow >= MAX_FAILURES_IN_ROW;
+    return isDead || this.control.isOver() || this.share.shouldYield();
   }
 
   private async callOneByOne(post: PinnedTarget['post']): Promise<void> {
@@ -224,7 +236,7 @@ class Slice {
 
   private async next(): Promise<DueDelivery | undefined> {
     if (this.isStopping()) return undefined;
-    if (this.waiting.length < PREFETCH_BELOW && !this.exhausted) {
+    if (this.waiting.length < (this.succeeded ? PREFETCH_BELOW : 1) && !this.exhausted) {
       const fetching = this.fetch();
       if (this.waiting.length === 0) await fetching;
       // The caller that needs the rows sees the error.
@@ -242,14 +254,16 @@ class Slice {
 
   private async fetchPage(): Promise<void> {
     const { db, now } = this.deps;
-    const page = await dueDeliveries(db, this.endpoint.id, now(), PAGE, this.last);
+    const size = this.succeeded ? PAGE : FIRST_PAGE;
+    const page = await dueDeliveries(db, this.endpoint.id, now(), size, this.last);
     this.waiting.push(...page);
     this.last = page.at(-1) ?? this.last;
-    this.exhausted = page.length < PAGE;
+    this.exhausted = page.length < size;
   }
 
   private record(delivery: DueDelivery, response: OutboundResponse, startedAt: Date, durationMs: number): void {
     this.calls++;
+    this.share.report(durationMs);
     const now = this.deps.now();
     const { delivered, gone, statusCode, error, answer, retryAfterMs } = callResultOf(response, now);
     const { id, createdAt, attempts, attemptsBefore } = delivery;

@@ -14,11 +14,13 @@ export interface PendingWebhook {
   id: string;
   projectId: string;
   request: WebhookRequest;
+  /** The number of the next attempt. */
+  attempt: number;
 }
 
-const find = statement<{ id: string; project_id: string; request: WebhookRequest }>(
+const find = statement<{ id: string; project_id: string; request: WebhookRequest; attempt: number }>(
   'webhook-pending',
-  `select s.id, s.project_id, s.request from execution_steps s join executions e on e.id = s.execution_id
+  `select s.id, s.project_id, s.request, s.attempt from execution_steps s join executions e on e.id = s.execution_id
    where s.execution_id = $1 and s.visit = $2 and s.status = 'RUNNING' and s.request is not null
      and not coalesce((s.request -> 'outdated')::boolean, false) and e.generation = $3 and e.visit = s.visit and e.status = 'RUNNING'`,
 );
@@ -34,7 +36,9 @@ export async function pendingWebhook(
   visit: number,
 ): Promise<PendingWebhook | undefined> {
   const [row] = await find(db, [executionId, visit, generation]);
-  return row && { id: row.id, projectId: row.project_id, request: openHeaders(keys, row.project_id, row.request) };
+  if (!row) return undefined;
+  const { id, project_id: projectId, attempt } = row;
+  return { id, projectId, attempt, request: openHeaders(keys, projectId, row.request) };
 }
 
 const recordRetry = statement(
