@@ -96,7 +96,11 @@ async function* deliveriesOf(
   if (response.status >= 500) throw new Error(await errorOf(response));
   if (!response.ok || !response.body) throw new Refused(await errorOf(response));
   const secret = response.headers.get('x-webhook-secret');
-  print(json ? JSON.stringify({ listening: true, secret }) : `forwarding to ${target}; signed with ${secret}`);
+  print(
+    json
+      ? JSON.stringify({ listening: true, secret })
+      : `forwarding to ${target}; signed with ${secret ?? "the project's webhook secret"}`,
+  );
   let text = '';
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     const messages = (text + chunk).split('\n\n');

@@ -114,6 +114,7 @@ const endpointShape = {
 
 const params = { id: uuid() };
 const noEndpoint = missing('webhook endpoint');
+const disabled = failure('The endpoint is disabled; the message says why.', 'CONFLICT');
 const notCallable = failure('The URL is no http or https URL, or leads to a private address.', 'BAD_REQUEST');
 const base = { access: 'secretKey', role: 'ADMIN' } as const;
 
@@ -190,7 +191,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'GET',
-    scope: 'webhooks:read',
+    scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/secret',
     summary: 'Get the secret that signs the requests (Standard Webhooks)',
     confirmed: true,
@@ -204,11 +205,15 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'POST',
     scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/rotate-secret',
-    summary: 'Replace the secret; both sign for some hours, a day by default',
+    summary: 'Replace the secret; the old one signs too for some hours, a day by default',
     confirmed: true,
     params,
     body: { overlapHours: optional(wholeNumber({ min: 0, max: MAX_OVERLAP_HOURS })) },
-    answers: { 200: answer('The endpoint with its new secret.', endpointWithSecretSchema), 404: noEndpoint },
+    answers: {
+      200: answer('The endpoint with its new secret.', endpointWithSecretSchema),
+      404: noEndpoint,
+      409: failure('Ten earlier secrets still sign.', 'CONFLICT'),
+    },
     handle: async ({ db, project, settings, params: { id }, body: { overlapHours = 24 } }) =>
       ok(presentEndpointWithSecret(await rotateEndpointSecret(db, project, id, overlapHours, settings.secretKeys))),
   }),
@@ -219,7 +224,7 @@ export const webhookEndpoints = routes('Webhooks', [
     path: '/webhook-endpoints/:id/test',
     summary: 'Send webhook.test to the endpoint',
     params,
-    answers: { 202: answer('It will be sent.', deliveryIdSchema), 404: noEndpoint },
+    answers: { 202: answer('It will be sent.', deliveryIdSchema), 404: noEndpoint, 409: disabled },
     handle: async ({ db, project, params: { id } }) => accepted({ deliveryId: await testEndpoint(db, project, id) }),
   }),
   route({
@@ -231,7 +236,7 @@ export const webhookEndpoints = routes('Webhooks', [
     params,
     statementTimeoutMs: 60_000,
     body: { since: dateTime(), until: optional(dateTime()) },
-    answers: { 202: answer('How many deliveries are made again.', recoveredSchema), 404: noEndpoint },
+    answers: { 202: answer('How many deliveries are made again.', recoveredSchema), 404: noEndpoint, 409: disabled },
     handle: async ({ db, project, params: { id }, body: { since, until } }) => {
       const range = { since: new Date(since), until: until === undefined ? undefined : new Date(until) };
       for (const [name, at] of Object.entries(range))

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../../services/access/keys.ts';
 import { isOpenProject } from '../../services/access/open-project.ts';
+import { hasScope } from '../../services/access/scopes.ts';
 import { webhookSecret } from '../../services/projects/webhook-secret.ts';
 import { closeListener, openListener, readListener, touchListener } from '../../services/webhooks/listen.ts';
 import { isTypePattern } from '../../services/webhooks/types.ts';
@@ -80,7 +81,7 @@ export const webhookListen = ({ isClosing, settings }: Pick<AppParts, 'isClosing
       answers: {
         200: {
           ...answer(
-            'Each event is `{ type, timestamp, data, headers, body }`. `X-Webhook-Secret` has the signing secret.',
+            'Each event is `{ type, timestamp, data, headers, body }`. `X-Webhook-Secret` has the signing secret, for keys with `webhooks:write`.',
           ),
           contentType: 'text/event-stream',
         },
@@ -95,7 +96,9 @@ export const webhookListen = ({ isClosing, settings }: Pick<AppParts, 'isClosing
             headers: { 'Retry-After': '15' },
             suggestion: 'Close one of them first.',
           });
-        return eventStream((left) => messages(db, project, types, secret, left), { 'X-Webhook-Secret': secret });
+        return eventStream((left) => messages(db, project, types, secret, left), {
+          ...(hasScope(project, 'webhooks:write') && { 'X-Webhook-Secret': secret }),
+        });
       },
     }),
   ]);

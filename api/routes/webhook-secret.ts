@@ -19,7 +19,7 @@ export const webhookSecrets = routes('Projects', [
     path: '/projects/:id/webhook-secret',
     summary: 'Get the secret that signs calls of WEBHOOK steps (Standard Webhooks)',
     access: 'memberOrKey',
-    scope: 'webhooks:read',
+    scope: 'webhooks:write',
     role: 'ADMIN',
     confirmed: true,
     params,

@@ -12,7 +12,7 @@ export class WebhookEndpoint extends BaseModel {
   declare sealedHeaders: string | null;
   declare headerNames: string[];
   declare ratePerSecond: number | null;
-  /** Sealed, as `previousSecret`, which signs too until `previousSecretUntil`. */
+  /** Sealed, as `previousSecret`: the list of those that sign too, the last one until `previousSecretUntil`. */
   declare secret: string;
   declare previousSecret: string | null;
   declare previousSecretUntil: Date | null;

@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { type CallShare, CallShares } from '../../platform/call-shares.ts';
-import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
-import { createSigner } from '../../platform/crypto/standard-webhooks.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
-import type { OutboundResponse, OutboundRules } from '../../platform/http/outbound-http.ts';
-import { type PinnedTarget, pinTarget } from '../../platform/http/pinned-target.ts';
+import type { OutboundResponse } from '../../platform/http/outbound-http.ts';
 import { processTimings, type Timings } from '../../platform/timings.ts';
 import {
   type DueDelivery,
@@ -22,14 +19,10 @@ import {
   MAIL_AFTER_MS,
   mailAboutFailing,
 } from './failing.ts';
-import { bodyOf, COMMON_HEADERS, callResultOf, retryDelayMs } from './request.ts';
-import { openEndpointHeaders, signingSecrets } from './sealed-secrets.ts';
+import { REFRESH_MS, Receiver, type ReceiverDeps } from './receiver.ts';
+import { bodyOf, callResultOf, retryDelayMs } from './request.ts';
 
-export interface DeliverDeps extends FailingDeps {
-  resolver: OutboundRules['resolver'];
-  /** Private hosts that may be called, as `host:port`. */
-  allowedHosts: string[];
-  keys: SigningKeys;
+export interface DeliverDeps extends FailingDeps, ReceiverDeps {
   /** Whether the process is sending much mail, which goes first. */
   isBusy?: () => boolean;
   timings?: Timings;
@@ -61,8 +54,6 @@ const PREFETCH_BELOW = 150;
 const FLUSH_AT = 400;
 const MAX_UNWRITTEN = 800;
 const FLUSH_MS = 200;
-const TIMEOUT_MS = 15_000;
-const MAX_ANSWER_BYTES = 65_536;
 /** Calls with no success among them, after which a round ends. */
 const MAX_FAILURES_IN_ROW = CALLS_AT_ONCE;
 /** Calls a second of an endpoint while the process sends much mail: those that were not made follow when it is done. */
@@ -86,10 +77,12 @@ export async function deliverSlice(deps: DeliverDeps, ref: EndpointRef, control:
   if (!share) return { kind: 'rest', until: now().getTime() + shares.returnDelayMs(projectId) };
   let calls = 0;
   try {
-    await endpoint.$query(db).patch({
-      deliveringUntil: WebhookEndpoint.raw(`now() + interval '${timings.webhooks.delivering} milliseconds'`),
-    });
-    calls = await new Slice(deps, endpoint, control, share).run();
+    const present = await WebhookEndpoint.query(db)
+      .where({ id, enabled: true })
+      .patch({ deliveringUntil: WebhookEndpoint.raw(`now() + interval '${timings.webhooks.delivering} milliseconds'`) })
+      .returning('*')
+      .first();
+    if (present) calls = await new Slice(deps, present, control, share).run();
   } finally {
     share.leave();
     // From here on new deliveries cause a signal; those from before are found below.
@@ -133,11 +126,9 @@ async function decideNext(deps: DeliverDeps, ref: EndpointRef, calls: number): P
 /** One visit of an endpoint. Several calls are made at once; results are written in sets. */
 class Slice {
   private readonly deps: DeliverDeps;
-  private readonly endpoint: WebhookEndpoint;
+  private readonly receiver: Receiver;
   private readonly control: SliceControl;
   private readonly share: CallShare;
-  private readonly sign: ReturnType<typeof createSigner>;
-  private readonly headers: Record<string, string>;
   private waiting: DueDelivery[] = [];
   private last: DueDelivery | undefined;
   private fetching: Promise<void> | undefined;
@@ -155,29 +146,22 @@ class Slice {
 
   constructor(deps: DeliverDeps, endpoint: WebhookEndpoint, control: SliceControl, share: CallShare) {
     this.deps = deps;
-    this.endpoint = endpoint;
+    this.receiver = new Receiver(deps, endpoint, CALLS_AT_ONCE);
     this.control = control;
     this.share = share;
-    this.sign = createSigner(signingSecrets(deps.keys, endpoint, deps.now()));
-    this.headers = { ...openEndpointHeaders(deps.keys, endpoint.id, endpoint.sealedHeaders), ...COMMON_HEADERS };
     this.failingSince = endpoint.failingSince;
   }
 
   /** Returns the number of calls. */
   async run(): Promise<number> {
-    const { resolver, allowedHosts, timings = processTimings } = this.deps;
-    const { poll, linger } = timings.webhooks;
+    const { poll, linger } = (this.deps.timings ?? processTimings).webhooks;
     await this.fetch();
     if (this.waiting.length === 0) return 0;
-    const rules = { resolver, allowedHosts, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES };
-    const { projectId: project, url } = this.endpoint;
-    const target = await pinTarget({ ...rules, project, connections: CALLS_AT_ONCE }, url, this.headers);
-    const post: PinnedTarget['post'] = 'kind' in target ? async () => target : target.post;
-    const breakOff = () => void ('kind' in target || target.close());
+    const breakOff = () => void this.receiver.close();
     this.control.signal?.addEventListener('abort', breakOff, { once: true });
     try {
       for (let foundAt = performance.now(); ; ) {
-        const ends = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, () => this.callOneByOne(post)));
+        const ends = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, () => this.callOneByOne()));
         await this.flush();
         for (const end of ends) if (end.status === 'rejected') throw end.reason;
         const onlyFailures = this.failed && !this.succeeded;
@@ -192,46 +176,58 @@ class Slice {
       }
     } finally {
       this.control.signal?.removeEventListener('abort', breakOff);
-      if (!('kind' in target)) await target.close();
+      await this.receiver.close();
       await this.writeHealth();
     }
-    if (this.gone) await disableEndpoint(this.deps, this.endpoint.id, 'gone');
+    if (this.gone) await disableEndpoint(this.deps, this.receiver.endpoint.id, 'gone');
     return this.calls;
   }
 
   private isStopping(): boolean {
-    const isDead = this.gone || this.failuresInRow >= MAX_FAILURES_IN_ROW;
+    const isDead = this.gone || this.receiver.withdrawn || this.failuresInRow >= MAX_FAILURES_IN_ROW;
     return isDead || this.control.isOver() || this.share.shouldYield();
   }
 
-  private async callOneByOne(post: PinnedTarget['post']): Promise<void> {
+  private async callOneByOne(): Promise<void> {
+    const { receiver } = this;
     for (;;) {
       const delivery = this.waiting.length >= PREFETCH_BELOW ? this.waiting.shift() : await this.next();
       if (!delivery) return;
-      const waitMs = this.waitMs();
-      if (waitMs > 0) await sleep(waitMs);
+      await this.turn();
+      const preparing = receiver.prepare();
+      if (preparing) await preparing;
       if (this.isStopping()) return;
       const startedAt = this.deps.now();
       const began = performance.now();
-      const body = bodyOf(delivery);
-      const response = await post(this.sign({ id: delivery.eventId, sentAt: startedAt, body }), body);
+      const { response, isCurrent } = await receiver.call(delivery.eventId, startedAt, bodyOf(delivery));
       faultPoint('delivery-called');
       // A call that was broken off has no result.
       if (this.control.signal?.aborted) return;
-      this.record(delivery, response, startedAt, Math.round(performance.now() - began));
+      this.record(delivery, response, startedAt, Math.round(performance.now() - began), isCurrent);
       if (this.unwritten.length > MAX_UNWRITTEN) await this.writing;
     }
   }
 
-  /** Returns how long the next call waits, so that calls begin at the endpoint's rate. */
-  private waitMs(): number {
-    const own = this.endpoint.ratePerSecond ?? Number.POSITIVE_INFINITY;
-    const ratePerSecond = Math.min(own, this.deps.isBusy?.() ? RATE_WHEN_BUSY : Number.POSITIVE_INFINITY);
-    if (ratePerSecond === Number.POSITIVE_INFINITY) return 0;
-    const now = performance.now();
-    const at = Math.max(this.nextCallAt, now);
-    this.nextCallAt = at + 1_000 / ratePerSecond;
-    return at - now;
+  /** Waits until the next call may begin at the endpoint's rate, which may change meanwhile. */
+  private async turn(): Promise<void> {
+    for (let interval = this.intervalMs(); interval > 0 && !this.isStopping(); interval = this.intervalMs()) {
+      const now = performance.now();
+      const at = Math.max(this.nextCallAt, now);
+      if (at - now > REFRESH_MS) {
+        await sleep(REFRESH_MS);
+        await this.receiver.prepare();
+        continue;
+      }
+      this.nextCallAt = at + interval;
+      if (at > now) await sleep(at - now);
+      return;
+    }
+  }
+
+  /** Returns the time between two calls; 0 without a limit. */
+  private intervalMs(): number {
+    const own = this.receiver.endpoint.ratePerSecond ?? Number.POSITIVE_INFINITY;
+    return 1_000 / Math.min(own, this.deps.isBusy?.() ? RATE_WHEN_BUSY : Number.POSITIVE_INFINITY);
   }
 
   private async next(): Promise<DueDelivery | undefined> {
@@ -255,13 +251,19 @@ class Slice {
   private async fetchPage(): Promise<void> {
     const { db, now } = this.deps;
     const size = this.succeeded ? PAGE : FIRST_PAGE;
-    const page = await dueDeliveries(db, this.endpoint.id, now(), size, this.last);
+    const page = await dueDeliveries(db, this.receiver.endpoint.id, now(), size, this.last);
     this.waiting.push(...page);
     this.last = page.at(-1) ?? this.last;
     this.exhausted = page.length < size;
   }
 
-  private record(delivery: DueDelivery, response: OutboundResponse, startedAt: Date, durationMs: number): void {
+  private record(
+    delivery: DueDelivery,
+    response: OutboundResponse,
+    startedAt: Date,
+    durationMs: number,
+    isCurrent: boolean,
+  ): void {
     this.calls++;
     this.share.report(durationMs);
     const now = this.deps.now();
@@ -280,9 +282,10 @@ class Slice {
       deliveredAt: delivered ? now : null,
       attempt: { number: attempts + 1, startedAt, durationMs, statusCode, error, answer },
     });
-    if (delivered) this.countSuccess();
-    else this.countFailure(startedAt);
-    if (gone) this.gone = true;
+    // What an address answers that the endpoint has left says nothing about it.
+    if (isCurrent && delivered) this.countSuccess();
+    else if (isCurrent) this.countFailure(startedAt);
+    if (isCurrent && gone) this.gone = true;
     if (this.unwritten.length >= FLUSH_AT || performance.now() - this.writtenAt > FLUSH_MS) void this.flush();
   }
 
@@ -316,7 +319,7 @@ class Slice {
   /** A round without a success is followed by a pause, so that a dead receiver takes little time from others. */
   private async writeHealth(): Promise<void> {
     const { db, now } = this.deps;
-    const { id, failedRounds, failingSince } = this.endpoint;
+    const { id, failedRounds, failingSince } = this.receiver.endpoint;
     const isSame = failingSince?.getTime() === this.failingSince?.getTime();
     if (isSame && !this.failed && failedRounds === 0) return;
     const rounds = this.failed && !this.succeeded ? failedRounds + 1 : 0;

@@ -8,7 +8,7 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { writing } from '../access/write-transaction.ts';
 import { type CursorPage, countList, cutPage, UNCOUNTED } from '../paging.ts';
-import { findEndpoint, wakeEndpoint } from './endpoints.ts';
+import { findEnabledEndpoint, findEndpoint, wakeEndpoint } from './endpoints.ts';
 import { TEST_TYPE } from './types.ts';
 
 export const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED', 'DISCARDED'] as const;
@@ -149,7 +149,7 @@ export async function replayDelivery(db: Db, project: ProjectAccess, id: string)
 export async function testEndpoint(db: Db, project: ProjectAccess, endpointId: string): Promise<string> {
   const { projectId } = project;
   return writing(db, project, async (trx) => {
-    await findEndpoint(trx, projectId, endpointId);
+    await findEnabledEndpoint(trx, projectId, endpointId);
     const [eventId, deliveryId] = [newId(), newId()];
     await trx.raw(
       `with event as (
@@ -192,7 +192,7 @@ export async function recoverDeliveries(
   { since, until = new Date() }: { since: Date; until?: Date | undefined },
 ): Promise<number> {
   const { projectId } = project;
-  await findEndpoint(db, projectId, endpointId);
+  await findEnabledEndpoint(db, projectId, endpointId);
   let count = 0;
   for (let recovered = RECOVER_CHUNK; recovered === RECOVER_CHUNK; count += recovered)
     recovered = await inTransaction(db, async (trx) => {

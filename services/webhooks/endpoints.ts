@@ -3,7 +3,7 @@ import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { unseal } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newWebhookSecret } from '../../platform/crypto/standard-webhooks.ts';
-import { badRequest, notFound } from '../../platform/errors.ts';
+import { ApiError, badRequest, notFound } from '../../platform/errors.ts';
 import { isWebUrl, targetRefusal } from '../../platform/http/outbound-http.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Settings } from '../../platform/settings.ts';
@@ -13,9 +13,11 @@ import { writing } from '../access/write-transaction.ts';
 import { type Changes, changesOf, recordAudit } from '../audit/record.ts';
 import { cancelWebhookEndpointWorkflow, startWebhookEndpointWorkflow } from '../outbox/webhook-endpoint-run.ts';
 import {
+  earlierSecrets,
   endpointSecretContext,
   type Headers,
   openEndpointHeaders,
+  sealEarlierSecrets,
   sealEndpointHeaders,
   sealSecret,
 } from './sealed-secrets.ts';
@@ -41,6 +43,13 @@ export interface EndpointWithSecret {
 export const HIDDEN_VALUE = '•••';
 
 const HOUR_MS = 3_600_000;
+/** Each adds a signature to every request. */
+const MAX_EARLIER_SECRETS = 10;
+
+const tooManySecrets = () =>
+  new ApiError(409, 'CONFLICT', `${MAX_EARLIER_SECRETS} earlier secrets of this endpoint still sign.`, {
+    suggestion: 'Rotate with "overlapHours": 0, or wait until the overlap of one of them has ended.',
+  });
 
 /** Returns the oldest first. */
 export async function listEndpoints(db: Db, projectId: string): Promise<WebhookEndpoint[]> {
@@ -54,6 +63,26 @@ export async function findEndpoint(db: Db, projectId: string, id: string): Promi
 }
 
 export const endpointNotFound = () => notFound('webhook endpoint');
+
+/** Finds an endpoint that is called. */
+export async function findEnabledEndpoint(db: Db, projectId: string, id: string): Promise<WebhookEndpoint> {
+  const endpoint = await findEndpoint(db, projectId, id);
+  if (endpoint.enabled) return endpoint;
+  throw new ApiError(
+    409,
+    'CONFLICT',
+    `The endpoint is disabled: ${DISABLED_BECAUSE[endpoint.disabledReason ?? 'person']}.`,
+    {
+      suggestion: 'Enable it first (PATCH with "enabled": true).',
+    },
+  );
+}
+
+const DISABLED_BECAUSE = {
+  gone: 'its receiver answered 410 Gone',
+  failing: 'its calls failed for five days',
+  person: 'a member or a key disabled it',
+};
 
 export async function createEndpoint(
   db: Db,
@@ -144,7 +173,7 @@ export async function endpointSecret(db: Db, projectId: string, id: string, keys
   return unseal(keys, endpointSecretContext(id), secret);
 }
 
-/** The previous secret goes on signing, beside the new one, for the given hours. */
+/** The replaced secret signs too for the given hours, as do those that were replaced before and are within theirs. */
 export async function rotateEndpointSecret(
   db: Db,
   project: ProjectAccess,
@@ -155,12 +184,19 @@ export async function rotateEndpointSecret(
   const secret = newWebhookSecret();
   const endpoint = await writing(db, project, async (trx) => {
     const before = await lockEndpoint(trx, project.projectId, id);
-    const overlaps = overlapHours > 0;
+    const now = new Date();
+    const replaced = {
+      secret: unseal(keys, endpointSecretContext(id), before.secret),
+      until: new Date(now.getTime() + overlapHours * HOUR_MS).toISOString(),
+    };
+    const earlier = [...(overlapHours > 0 ? [replaced] : []), ...earlierSecrets(keys, before, now)];
+    if (earlier.length > MAX_EARLIER_SECRETS) throw tooManySecrets();
     await recordAudit(trx, project, { action: 'webhook_endpoint.secret_rotated', target: targetOf(id) });
     return before.$query(trx).patchAndFetch({
       secret: sealSecret(keys, id, secret),
-      previousSecret: overlaps ? before.secret : null,
-      previousSecretUntil: overlaps ? new Date(Date.now() + overlapHours * HOUR_MS) : null,
+      previousSecret: sealEarlierSecrets(keys, id, earlier),
+      previousSecretUntil:
+        earlier.length > 0 ? new Date(Math.max(...earlier.map(({ until }) => Date.parse(until)))) : null,
       updatedAt: new Date(),
     });
   });

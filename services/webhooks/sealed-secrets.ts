@@ -24,14 +24,32 @@ interface SealedSecrets {
   previousSecretUntil: Date | null;
 }
 
-/** Returns the secrets that sign at a time: the current one, and during a rotation the previous one. */
-export function signingSecrets(
-  keys: SigningKeys,
-  { id, secret, previousSecret, previousSecretUntil }: SealedSecrets,
-  now: Date,
-): string[] {
-  const overlaps = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now;
-  return [secret, ...(overlaps ? [previousSecret] : [])].map((sealed) =>
-    unseal(keys, endpointSecretContext(id), sealed),
-  );
+/** A secret that was replaced and signs too until then. */
+export interface EarlierSecret {
+  secret: string;
+  until: string;
 }
+
+export const sealEarlierSecrets = (keys: SigningKeys, endpointId: string, earlier: EarlierSecret[]): string | null =>
+  earlier.length > 0 ? sealSecret(keys, endpointId, JSON.stringify(earlier)) : null;
+
+/** Returns the replaced secrets that still sign, newest first. */
+export function earlierSecrets(
+  keys: SigningKeys,
+  { id, previousSecret, previousSecretUntil }: SealedSecrets,
+  now: Date,
+): EarlierSecret[] {
+  if (previousSecret === null || previousSecretUntil === null || previousSecretUntil <= now) return [];
+  const opened = unseal(keys, endpointSecretContext(id), previousSecret);
+  // Rotations before 2026-11-17 stored one secret instead of a list.
+  const earlier: EarlierSecret[] = opened.startsWith('[')
+    ? JSON.parse(opened)
+    : [{ secret: opened, until: previousSecretUntil.toISOString() }];
+  return earlier.filter(({ until }) => new Date(until) > now);
+}
+
+/** Returns the secrets that sign at a time: the current one, and those whose overlap has not ended. */
+export const signingSecrets = (keys: SigningKeys, endpoint: SealedSecrets, now: Date): string[] => [
+  unseal(keys, endpointSecretContext(endpoint.id), endpoint.secret),
+  ...earlierSecrets(keys, endpoint, now).map(({ secret }) => secret),
+];

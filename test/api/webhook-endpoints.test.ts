@@ -5,7 +5,7 @@ import { readSettings } from '../../platform/settings.ts';
 import { openEndpointHeaders } from '../../services/webhooks/sealed-secrets.ts';
 import { sealUrlCredentials } from '../../services/webhooks/url-credentials.ts';
 import { person } from '../support/accounts.ts';
-import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { outboxMessages } from '../support/rows/outbox.ts';
 import { countRows } from '../support/rows/tables.ts';
@@ -45,6 +45,10 @@ describe('webhook endpoints', () => {
   const bodyOf = ({ body }: ApiAnswer) => body as Json;
   const create = async (more: object = {}) =>
     bodyOf(await project.server.post('/webhook-endpoints', { url: URL, types: ['*'], ...more }));
+  const scoped = async (scope: string) => {
+    const made = await project.owner.post(`/projects/${project.id}/keys`, { name: scope, scopes: [scope] });
+    return client(api.url, { authorization: `Bearer ${bodyOf(made).key}` });
+  };
 
   describe('credentials in a URL', () => {
     const WITH = 'https://ann:s%20cret@hooks.example/path';
@@ -306,6 +310,25 @@ describe('webhook endpoints', () => {
           422,
         );
     });
+
+    it('answers 409 when ten earlier secrets still sign, unless the overlap is 0', async () => {
+      const { id } = await create();
+      const rotate = (overlapHours: number) =>
+        project.server.post(`/webhook-endpoints/${id}/rotate-secret`, { overlapHours });
+      for (let n = 0; n < 10; n++) expect(await rotate(1)).to.have.status(200);
+      expect(await rotate(1)).to.be.envelope(409, 'CONFLICT');
+      expect(await rotate(0)).to.have.status(200);
+    });
+  });
+
+  describe('GET /webhook-endpoints/:id/secret', () => {
+    it('needs the scope webhooks:write, as the webhook secret of the project does', async () => {
+      const { id } = await create();
+      for (const path of [`/webhook-endpoints/${id}/secret`, `/projects/${project.id}/webhook-secret`]) {
+        expect(await (await scoped('webhooks:read')).get(path)).to.be.envelope(403, 'FORBIDDEN');
+        expect(await (await scoped('webhooks:write')).get(path)).to.have.status(200);
+      }
+    });
   });
 
   describe('GET /webhook-endpoints/:id/deliveries', () => {
@@ -363,6 +386,7 @@ describe('webhook endpoints', () => {
       const since = new Date(Date.now() - 1_000).toISOString();
       await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'missed' });
       await relayWebhooks(api.db);
+      await project.server.patch(`/webhook-endpoints/${id}`, { enabled: true });
       const recovered = await project.server.post(`/webhook-endpoints/${id}/recover`, { since });
       expect([recovered.status, recovered.body]).to.deep.equal([202, { count: 1 }]);
       const { deliveryId } = bodyOf(await project.server.post(`/webhook-endpoints/${id}/test`));
@@ -383,6 +407,29 @@ describe('webhook endpoints', () => {
       const refused = await project.server.post(`/webhook-endpoints/${id}/recover`, backwards);
       expect(refused).to.be.envelope(422, 'VALIDATION_ERROR');
       expect(refused.body.error.errors[0]).to.include({ field: 'until', received: backwards.until });
+    });
+  });
+
+  describe('recover and test of a disabled endpoint', () => {
+    it('answer 409 with the reason', async () => {
+      const { id } = await create();
+      await project.server.patch(`/webhook-endpoints/${id}`, { enabled: false });
+      for (const [disabledReason, reason] of [
+        [null, 'a member or a key disabled it'],
+        ['gone', 'its receiver answered 410 Gone'],
+        ['failing', 'its calls failed for five days'],
+      ]) {
+        await setEndpoints(api.db, { id }, { disabledReason });
+        for (const [path, body] of [
+          ['test', {}],
+          ['recover', { since: '2026-01-01T00:00:00Z' }],
+        ] as const) {
+          const refused = await project.server.post(`/webhook-endpoints/${id}/${path}`, body);
+          expect(refused).to.be.envelope(409, 'CONFLICT');
+          expect(refused.body.error.message).to.equal(`The endpoint is disabled: ${reason}.`);
+        }
+      }
+      expect(await storedDeliveries(api.db, { projectId: project.id })).to.deep.equal([]);
     });
   });
 

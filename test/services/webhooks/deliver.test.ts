@@ -17,7 +17,7 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
-import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
+import { type HttpReceiver, type ReceivedRequest, startHttpReceiver } from '../../support/http-receiver.ts';
 import { userById } from '../../support/rows/accounts.ts';
 import { storedContents } from '../../support/rows/mails.ts';
 import {
@@ -57,6 +57,7 @@ describe('deliveries of webhooks', () => {
     trackEvent(database.db, project.access, { email, event, data: data as never });
   const deliveries = async (endpointId: string) =>
     (await listDeliveries(database.db, project.id, endpointId, driver.settings.secretKeys, { limit: 100 })).data;
+  const lastRequest = () => receiver.requests.at(-1) as ReceivedRequest;
   const row = async (id: string) => (await WebhookEndpoint.query(database.db).findById(id)) as WebhookEndpoint;
   /** Moves the clock to the next attempt. */
   const toNextAttempt = async (endpointId: string) => {
@@ -126,6 +127,55 @@ describe('deliveries of webhooks', () => {
     await driver.deliver(endpoint.id);
     const after = receiver.requests[1];
     expect(() => new Webhook(secret).verify(after?.body ?? '', after?.headers as never)).to.throw();
+  });
+
+  it('signs with every secret that is within its overlap', async () => {
+    const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
+    const rotate = async (hours: number) =>
+      (await rotateEndpointSecret(database.db, project.access, endpoint.id, hours, driver.settings.secretKeys)).secret;
+    const secrets = [endpoint.plainSecret, await rotate(24), await rotate(1), await rotate(48)];
+    const signing = async () => {
+      await track();
+      await driver.deliver(endpoint.id);
+      const { body, headers } = lastRequest();
+      const signatures = String(headers['webhook-signature']).split(' ');
+      const at = new Date(Number(headers['webhook-timestamp']) * SECOND);
+      const sign = (secret: string) => new Webhook(secret).sign(String(headers['webhook-id']), at, body);
+      return secrets.map((secret) => signatures.includes(sign(secret)));
+    };
+    expect(await signing()).to.deep.equal([true, true, true, true]);
+    driver.now = new Date(Date.now() + 2 * HOUR);
+    expect(await signing()).to.deep.equal([true, false, true, true]);
+    secrets.push(await rotate(0));
+    expect(await signing()).to.deep.equal([true, false, true, false, true]);
+  });
+
+  it('applies changes of URL, headers, secret and rate while it calls', async () => {
+    const input = { url: `${receiver.url}/old`, types: ['event.*'], ratePerSecond: 1, headers: { 'X-Token': 'old' } };
+    const endpoint = await driver.endpoint(project, input);
+    for (let n = 0; n < 12; n++) await track();
+    const delivering = driver.deliver(endpoint.id);
+    await receiver.received(1);
+    const changes = { url: `${receiver.url}/new`, ratePerSecond: null, headers: { 'X-Token': 'new' } };
+    await updateEndpoint(database.db, project.access, endpoint.id, changes, driver.settings);
+    const { secretKeys } = driver.settings;
+    const { secret } = await rotateEndpointSecret(database.db, project.access, endpoint.id, 0, secretKeys);
+    await delivering;
+    expect(receiver.requests).to.have.length(12);
+    const { path, body, headers } = lastRequest();
+    expect(path).to.equal('/new');
+    expect(headers['x-token']).to.equal('new');
+    expect(new Webhook(secret).verify(body, headers as never)).to.have.property('type');
+  });
+
+  it('stops calling an endpoint that is disabled meanwhile', async () => {
+    const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'], ratePerSecond: 1 });
+    for (let n = 0; n < 12; n++) await track();
+    const delivering = driver.deliver(endpoint.id);
+    await receiver.received(1);
+    await updateEndpoint(database.db, project.access, endpoint.id, { enabled: false }, driver.settings);
+    await delivering;
+    expect((await deliveries(endpoint.id)).filter(({ status }) => status === 'PENDING')).to.not.have.length(0);
   });
 
   it('retries by the schedule with a constant webhook-id, then ends FAILED', async () => {
