@@ -18,6 +18,7 @@ import { startWorker } from '../test/support/processes.ts';
 import { ownNamespace } from '../test/support/temporal-work.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 import { audience, CONNECTIONS, ours, RECIPIENTS } from './campaigns.ts';
+import { innocentCalls } from './innocent-calls.ts';
 import { startSink } from './sink.ts';
 
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
@@ -37,7 +38,7 @@ interface HookSink {
 
 export const webhooksBench: Bench = {
   name: 'webhooks',
-  about: `deliveries compared with bare undici posts; memory while ${MANY} are drained; a campaign to ${RECIPIENTS} with and without an endpoint that wants email.sent`,
+  about: `deliveries compared with bare undici posts; memory while ${MANY} are drained; a campaign to ${RECIPIENTS} with and without an endpoint that wants email.sent; the wait of a call beside floods of slow ones`,
   async run(progress) {
     const postgres = await startPostgres({
       dataDir: join(runDirectory(), 'bench-webhooks'),
@@ -54,6 +55,7 @@ export const webhooksBench: Bench = {
       await delivering(db, sink, settings, progress),
       await draining(db, sink, settings, progress),
       await campaigns(db, postgres.url, sink, settings, progress),
+      ...(await innocentCalls(db, postgres.url, progress)),
     ];
     await db.destroy();
     return measures;
