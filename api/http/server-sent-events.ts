@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { ApiError } from '../../platform/errors.ts';
 import type { Answer } from './answers.ts';
 
 /**
@@ -23,6 +24,16 @@ export function eventStream(
     },
     body,
   };
+}
+
+/** Returns whether the caller of an open stream may still read. An outage of the database ends no stream. */
+export async function mayStillRead(authenticate: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await authenticate();
+    return true;
+  } catch (error) {
+    return !(error instanceof ApiError);
+  }
 }
 
 /** One event. Data is one line, because JSON escapes line breaks. */

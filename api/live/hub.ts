@@ -6,6 +6,7 @@ import type { Settings } from '../../platform/settings.ts';
 import { KeyedSlots } from '../../platform/slots.ts';
 import type { Timings } from '../../platform/timings.ts';
 import { registerStream, removeStream, renewStreams } from '../../services/access/live-streams.ts';
+import { mayStillRead } from '../http/server-sent-events.ts';
 import { HeldMessages, type Message, messageOf } from './messages.ts';
 import { type Follower, LiveStream } from './stream.ts';
 import { readTopic } from './topics.ts';
@@ -185,14 +186,9 @@ export class LiveHub {
     await Promise.all(
       [...this.streams].map(async (stream) => {
         const { projectId, recheck } = stream.follower;
-        try {
-          await recheck();
-          stream.beat();
-          renewed.set(projectId, [...(renewed.get(projectId) ?? []), stream.id]);
-        } catch (error) {
-          // An outage of the database ends no stream.
-          if (error instanceof ApiError) stream.finish();
-        }
+        if (!(await mayStillRead(recheck))) return stream.finish();
+        stream.beat();
+        renewed.set(projectId, [...(renewed.get(projectId) ?? []), stream.id]);
       }),
     );
     for (const [projectId, ids] of renewed) await renewStreams(this.options.db, projectId, ids).catch(() => {});

@@ -10,7 +10,7 @@ import { answer } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { optional, text } from '../http/schemas.ts';
-import { eventStream, sseComment, sseMessage } from '../http/server-sent-events.ts';
+import { eventStream, mayStillRead, sseComment, sseMessage } from '../http/server-sent-events.ts';
 import { documented } from '../http/violations.ts';
 
 const MAX_TYPES = 50;
@@ -44,6 +44,7 @@ export const webhookListen = ({ isClosing, settings }: Pick<AppParts, 'isClosing
     project: ProjectAccess,
     types: string[],
     secret: string,
+    authenticate: () => Promise<unknown>,
     left: AbortSignal,
   ) {
     const { projectId } = project;
@@ -57,7 +58,7 @@ export const webhookListen = ({ isClosing, settings }: Pick<AppParts, 'isClosing
         for (const delivery of deliveries) yield sseMessage(delivery.headers['webhook-id'] ?? '', delivery);
         if (!hasMore) await sleep(listenPoll, undefined, { signal: left }).catch(() => {});
         if (performance.now() - beatAt < listenHeartbeat) continue;
-        if (!(await isOpenProject(db, project))) return;
+        if (!(await mayStillRead(authenticate)) || !(await isOpenProject(db, project))) return;
         await touchListener(db, projectId, listenerId);
         beatAt = performance.now();
         yield sseComment('heartbeat');
@@ -96,7 +97,7 @@ export const webhookListen = ({ isClosing, settings }: Pick<AppParts, 'isClosing
             headers: { 'Retry-After': '15' },
             suggestion: 'Close one of them first.',
           });
-        return eventStream((left) => messages(db, project, types, secret, left), {
+        return eventStream((left) => messages(db, project, types, secret, request.authenticate, left), {
           ...(hasScope(project, 'webhooks:write') && { 'X-Webhook-Secret': secret }),
         });
       },

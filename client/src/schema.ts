@@ -1663,7 +1663,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace the secret; both sign for some hours, a day by default */
+        /** Replace the secret; the old one signs too for some hours, a day by default */
         post: operations["postWebhookEndpointsIdRotateSecret"];
         delete?: never;
         options?: never;
@@ -17221,7 +17221,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Each event is `{ type, timestamp, data, headers, body }`. `X-Webhook-Secret` has the signing secret. */
+            /** @description Each event is `{ type, timestamp, data, headers, body }`. `X-Webhook-Secret` has the signing secret, for keys with `webhooks:write`. */
             200: {
                 headers: {
                     [name: string]: unknown;

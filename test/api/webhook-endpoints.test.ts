@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../platform/ids.ts';
 import { readSettings } from '../../platform/settings.ts';
+import { endSessions } from '../../services/sessions/sessions.ts';
 import { openEndpointHeaders } from '../../services/webhooks/sealed-secrets.ts';
 import { sealUrlCredentials } from '../../services/webhooks/url-credentials.ts';
 import { person } from '../support/accounts.ts';
@@ -435,10 +436,13 @@ describe('webhook endpoints', () => {
 
   describe('GET /webhook-endpoints/listen', () => {
     /** Opens a stream; `read` returns the next message. */
-    async function listen(query = '') {
+    async function listen(
+      query = '',
+      headers: Record<string, string> = { authorization: `Bearer ${project.secretKey}` },
+    ) {
       const controller = new AbortController();
       const response = await fetch(`${api.url}/webhook-endpoints/listen${query}`, {
-        headers: { authorization: `Bearer ${project.secretKey}` },
+        headers,
         signal: controller.signal,
       });
       const chunks = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -453,7 +457,10 @@ describe('webhook endpoints', () => {
           } else text += Buffer.from((await chunks.read()).value ?? []).toString();
         }
       };
-      return { response, read, close: () => controller.abort() };
+      const ended = async () => {
+        while (!(await chunks.read()).done);
+      };
+      return { response, read, ended, close: () => controller.abort() };
     }
 
     it('streams deliveries with headers and signature, and stores none', async () => {
@@ -474,6 +481,26 @@ describe('webhook endpoints', () => {
       stream.close();
       await eventually(async () => (await countRows(api.db, 'wanted_webhook_types', { projectId: project.id })) === 0);
       expect(await countRows(api.db, 'webhook_listener_messages', { projectId: project.id })).to.equal(0);
+    });
+
+    it('ends when the membership, the session or the key ends', async () => {
+      const admin = await person(api, { project: project.id, role: 'ADMIN' });
+      const inProject = { 'x-project-id': project.id };
+      const made = await project.owner.post(`/projects/${project.id}/keys`, { name: 'CI', scopes: ['webhooks:read'] });
+      const { id, key } = bodyOf(made);
+      const [byMember, bySession, byKey] = [
+        await listen('', { cookie: admin.cookie, ...inProject }),
+        await listen('', { cookie: project.cookie, ...inProject }),
+        await listen('', { authorization: `Bearer ${key}` }),
+      ];
+      expect(byKey.response.headers.get('x-webhook-secret')).to.equal(null);
+      expect(await project.owner.delete(`/projects/${project.id}/keys/${id}`)).to.have.status(204);
+      await byKey.ended();
+      expect(await project.owner.delete(`/projects/${project.id}/members/${admin.id}`)).to.have.status(204);
+      await byMember.ended();
+      await endSessions(api.db, project.userId);
+      await bySession.ended();
+      await eventually(async () => (await openListeners(api.db, project.id)).length === 0);
     });
 
     it('rejects unknown types with 400, and a sixth stream with 429', async () => {
