@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { root } from '../../dev/root.ts';
 import { client } from '../support/api.ts';
 import { runDirectory } from '../support/cleanup.ts';
 import { makeProject, type TestProject } from '../support/connected-database.ts';
@@ -47,7 +48,7 @@ describe('names whose servers never answer', () => {
       await slowClient.post('/webhook-endpoints', { url: `http://hook${n}.silent.example/`, types: ['event.*'] });
     await stack.server.post('/webhook-endpoints', { url: `http://localhost:${port}/`, types: ['event.*'] });
     await stack.startWorker({
-      NODE_OPTIONS: `--require ${join(import.meta.dirname, '../support/silent-names.cjs')}`,
+      NODE_OPTIONS: `--require ${join(root, 'test/support/silent-names.cjs')}`,
       SILENT_NAMES_SERVER: dns.address,
       SILENT_NAMES_FIFO: fifo,
     });
