@@ -36,7 +36,7 @@ export interface ResolverOptions {
   deadlineMs?: number;
   /** The limit of the first try; c-ares doubles it for each further one. */
   timeoutMs?: number;
-  /** How long the answer `unknown` stands for a name, so that it is not asked for again and again. */
+  /** How long the answer `unknown` of `lookup` stands for a name, so that it is not asked for again and again. */
   failureMs?: number;
 }
 
@@ -94,17 +94,12 @@ export function createResolver({
 
   const bounded = async <T>(
     project: string,
-    query: string,
     run: (deadline: AbortSignal) => Promise<DnsAnswer<T>>,
   ): Promise<DnsAnswer<T>> => {
-    const known = failures.get(query);
-    if (known) return known;
     const deadline = AbortSignal.timeout(deadlineMs);
     if (!(await slots.take(project, deadline))) return unknown('too many lookups at once');
     try {
-      const answer = failures.get(query) ?? (await withDeadline(run(deadline), deadline));
-      if (answer.kind === 'unknown') failures.set(query, answer);
-      return answer;
+      return await withDeadline(run(deadline), deadline);
     } finally {
       slots.give(project);
     }
@@ -130,40 +125,52 @@ export function createResolver({
     return unknown(`${name} has too many aliases`);
   };
 
-  const addresses = (name: string, project: string): Promise<DnsAnswer<string>> =>
-    bounded(project, `addresses ${name}`, async (deadline) =>
-      combine(
-        await Promise.all([
-          followingAliases(name, deadline, (channel, target) => channel.resolve4(target)),
-          followingAliases(name, deadline, (channel, target) => channel.resolve6(target)),
-        ]),
-      ),
+  const findAddresses = async (name: string, deadline: AbortSignal): Promise<DnsAnswer<string>> =>
+    combine(
+      await Promise.all([
+        followingAliases(name, deadline, (channel, target) => channel.resolve4(target)),
+        followingAliases(name, deadline, (channel, target) => channel.resolve6(target)),
+      ]),
     );
+
+  /** Remembers a failure for a moment: many calls of one project may wait to ask for the same name. */
+  const rememberingFailure = async (
+    key: string,
+    project: string,
+    run: (deadline: AbortSignal) => Promise<DnsAnswer<string>>,
+  ): Promise<DnsAnswer<string>> =>
+    failures.get(key) ??
+    bounded(project, async (deadline) => {
+      const answer = failures.get(key) ?? (await withDeadline(run(deadline), deadline));
+      if (answer.kind === 'unknown') failures.set(key, answer);
+      return answer;
+    });
 
   const lookup = async (host: string, project: string): Promise<DnsAnswer<string>> => {
     if (isIP(host)) return { kind: 'found', values: [host] };
-    return LOCALHOST.test(host) ? loopback() : addresses(host, project);
+    if (LOCALHOST.test(host)) return loopback();
+    return rememberingFailure(host, project, (deadline) => findAddresses(host, deadline));
   };
 
   return {
     txt: (name, project) =>
-      bounded(project, `txt ${name}`, (deadline) =>
+      bounded(project, (deadline) =>
         followingAliases(name, deadline, async (channel, target) =>
           (await channel.resolveTxt(target)).map((strings) => strings.join('')),
         ),
       ),
     mx: (name, project) =>
-      bounded(project, `mx ${name}`, (deadline) =>
+      bounded(project, (deadline) =>
         followingAliases(name, deadline, async (channel, target) =>
           // Node 26 adds `type` to each record; drops it for equal answers on every version.
           (await channel.resolveMx(target)).map(({ exchange, priority }) => ({ exchange, priority })),
         ),
       ),
-    addresses,
+    addresses: (name, project) => bounded(project, (deadline) => findAddresses(name, deadline)),
     lookup,
     lookupOperatorHost: async (host) => {
       if (servers.length > 0 || isIP(host) || LOCALHOST.test(host)) return lookup(host, OPERATOR);
-      return bounded(OPERATOR, `system ${host}`, async (deadline) => {
+      return rememberingFailure(`system ${host}`, OPERATOR, async (deadline) => {
         if (!(await systemSlot.take(0, deadline))) return unknown('no answer in time');
         return answerOf(async () => {
           const found = await systemLookup(host, { all: true }).finally(() => systemSlot.give());
