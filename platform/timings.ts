@@ -69,7 +69,8 @@ const intervals = {
     /** The SDK sends no more than one in this time. */
     heartbeatThrottle: [60_000, 1_000],
     timeout: [20_000, 4_000],
-    sendMailTimeout: [30_000, 5_000],
+    /** Also while Temporal is down: the SDK ends an activity 5 s after this, and a heartbeat that fails takes 10 s. */
+    sendMailTimeout: [30_000, 8_000],
     reconcilerTimeout: [60_000, 10_000],
     /** Without heartbeats: a whole attempt. Longer than the calls that it makes. */
     advanceTimeout: [20_000, 6_000],

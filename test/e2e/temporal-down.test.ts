@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { processTimings } from '../../platform/timings.ts';
 import { mailById } from '../support/ledger.ts';
 import { type ServiceProcess, spawnWorker } from '../support/processes.ts';
 import { outgoingMails, storedMails } from '../support/rows/mails.ts';
@@ -6,9 +7,6 @@ import { outboxMessages } from '../support/rows/outbox.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { type OwnDevServer, ownDevServer } from '../support/temporal.ts';
 import { eventually } from '../support/waiting.ts';
-
-/** Of the activity `sendMail`. */
-const HEARTBEAT_TIMEOUT_MS = 30_000;
 
 describe('while Temporal is down', () => {
   let temporal: OwnDevServer;
@@ -43,7 +41,7 @@ describe('while Temporal is down', () => {
   const sentRows = () => storedMails(stack.database.db, { status: 'SENT' });
 
   it('goes on sending with the running sender, for longer than Temporal waits for its heartbeat', async () => {
-    const until = Date.now() + HEARTBEAT_TIMEOUT_MS + 10_000;
+    const until = Date.now() + processTimings.activity.sendMailTimeout + 10_000;
     while (Date.now() < until) {
       const id = await send();
       const messageId = `<${id}@${stack.project.senderDomain}>`;

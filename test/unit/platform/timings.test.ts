@@ -18,6 +18,11 @@ const inOrder = (timings: Timings): Record<string, [number, number]> => {
     "the sender's heartbeat and time-out": [3 * timings.sender.heartbeat, activity.sendMailTimeout],
     // The SDK sends a heartbeat after at most 80 % of the time-out.
     'throttle and time-out': [Math.min(activity.heartbeatThrottle, 0.8 * activity.timeout), activity.timeout],
+    // Temporal is down: the SDK tries a heartbeat for 10 s, and ends the activity 5 s after its time-out.
+    'a failed heartbeat and the end of the sender': [
+      Math.min(activity.heartbeatThrottle, 0.8 * activity.sendMailTimeout) + 10_000,
+      activity.sendMailTimeout + 5_000,
+    ],
     'heartbeat and alive': [2 * processes.heartbeat, processes.alive],
     'alive and shown as alive': [processes.alive, processes.shownAlive],
     'heartbeat and expiry of live streams': [2 * live.heartbeat, live.expires],
