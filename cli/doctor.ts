@@ -54,7 +54,19 @@ async function examine(): Promise<Finding[]> {
     return [fault('settings', messageOf(error), advice)];
   }
   const findings = [ok('settings', 'They can be read.')];
-  for (const check of [baseUrl, database, migrations, secrets, temporal, namespaceOwner, polling, smtp, dns, uploads, disk])
+  for (const check of [
+    baseUrl,
+    database,
+    migrations,
+    secrets,
+    temporal,
+    namespaceOwner,
+    polling,
+    smtp,
+    dns,
+    uploads,
+    disk,
+  ])
     findings.push(await check(settings));
   return findings;
 }

@@ -18264,7 +18264,7 @@ export interface operations {
                 type?: string;
                 /**
                  * @description The beginning of the range, in ISO 8601.
-                 * @example 2026-11-15T12:00:00.000Z
+                 * @example 2026-11-15
                  */
                 since?: string;
             };

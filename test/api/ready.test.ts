@@ -7,8 +7,8 @@ import { checkSealedSecrets } from '../../services/operators/sealed-secrets.ts';
 import { startTestApi } from '../support/api.ts';
 import { connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { createEmptyDatabase, startOwnPostgres } from '../support/postgres.ts';
-import { storedDomains } from '../support/rows/projects.ts';
 import { spawnApi, startApi } from '../support/processes.ts';
+import { storedDomains } from '../support/rows/projects.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('GET /health and GET /ready', () => {
