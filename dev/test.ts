@@ -113,8 +113,8 @@ function print(result: FileResult, { files, grep }: Options): void {
 function report(outcome: PoolOutcome, { files, grep, times, record }: Options): number {
   const ranAllApiTests = files.length === 0 && !grep;
   const { lines, failed } = summary(outcome, { allTimes: times, ranAllApiTests });
-  if (record && failed === 0)
-    recordTimes(root, Object.fromEntries(outcome.results.map(({ file, seconds, cpu }) => [file, { seconds, cpu }])));
+  const measured = outcome.results.filter((result) => result.failed === 0);
+  if (record) recordTimes(root, Object.fromEntries(measured.map(({ file, seconds, cpu }) => [file, { seconds, cpu }])));
   const last = lines.pop();
   const took = `${Math.round(performance.now() / 1000)} s, ${Math.round(processorSeconds(process.pid))} s of processor time`;
   console.log(`\n${[...lines, took, last].join('\n')}`);

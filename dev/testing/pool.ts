@@ -73,8 +73,14 @@ export class TestPool {
       }
       this.options.onResult(result);
     }
-    if (!child || this.isStopped) return;
+    if (!child) return;
+    if (!this.isStopped) await this.endChild(child);
+    await child.exited;
+  }
+
+  private async endChild(child: PoolChild): Promise<void> {
     const { leftovers, exit } = await child.end();
+    if (this.isStopped) return;
     if (leftovers) this.outcome.leftovers.push(leftovers);
     if (exit.code !== 0)
       this.outcome.crashes.push(

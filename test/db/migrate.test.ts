@@ -257,7 +257,7 @@ describe('migrations', () => {
 describe('the files of db/functions', () => {
   it('are split into those that tables need, and the others with the views first', () => {
     const before = functionsBeforeTables.map(({ name }) => name);
-    expect(before).to.deep.equal(['activity_type', 'cascade_depth', 'data_keys', 'json_time']);
+    expect(before).to.deep.equal(['activity_type', 'addresses_in', 'cascade_depth', 'data_keys', 'json_time']);
     const after = functionsAfterTables.map(({ name }) => name);
     expect(after[0]).to.equal('execution_states');
     expect(new Set([...before, ...after]).size).to.equal(before.length + after.length);

@@ -306,4 +306,33 @@ describe('database functions of contacts', () => {
       expect(await fieldCount()).to.equal(1);
     });
   });
+
+  describe('addresses_in', () => {
+    const addresses = (text: string | null) => database.value('select addresses_in(?)', [text]);
+
+    it('returns the addresses of a text in lower case, without what surrounds them', async () => {
+      expect(await addresses('Ann <Ann@Example.com>; "bob@example.com", see carl@example.com.')).to.deep.equal([
+        'ann@example.com',
+        'bob@example.com',
+        'carl@example.com',
+      ]);
+    });
+
+    it('returns none for a text without an address', async () => {
+      expect(await addresses('no address @ all')).to.deep.equal([]);
+      expect(await addresses(null)).to.deep.equal([]);
+    });
+  });
+
+  describe('contact_id_of_address', () => {
+    const idOf = (projectId: string, email: string) =>
+      database.value('select contact_id_of_address(?, ?)', [projectId, email]);
+
+    it('returns the same id for an address of a project, and another for any other', async () => {
+      const id = await idOf(database.projectId, 'ann@example.com');
+      expect(await idOf(database.projectId, 'ann@example.com')).to.equal(id);
+      expect(await idOf(database.projectId, 'bob@example.com')).not.to.equal(id);
+      expect(await idOf(newId(), 'ann@example.com')).not.to.equal(id);
+    });
+  });
 });

@@ -134,7 +134,7 @@ describe('database functions of e-mails', () => {
     it('counts a bounce as hard by its type, in upper or lower case', async () => {
       const campaignId = await database.addCampaign();
       const bounce = async (bounceType: string | null) => {
-        const id = await database.addEmail({ campaignId, status: 'SENT' });
+        const id = await database.addEmail({ campaignId, status: 'SENT', sentAt: first });
         await update([id], { status: 'BOUNCED', bouncedAt: first, bounceType });
       };
       for (const type of ['Permanent', 'hard', 'Transient', null]) await bounce(type);
@@ -144,6 +144,13 @@ describe('database functions of e-mails', () => {
         { bounced: 1 },
         { bounced: 1 },
       ]);
+    });
+
+    it('counts a bounce of mail that was never sent as refused too', async () => {
+      const campaignId = await database.addCampaign();
+      const id = await database.addEmail({ campaignId, status: 'FAILED' });
+      await update([id], { bouncedAt: first, bounceType: 'Permanent' });
+      expect(await campaignDeltas(campaignId)).to.deep.equal([{ bounced: 1, hardBounced: 1, refused: 1 }]);
     });
 
     it('appends the first open and click of a person, by project and by campaign', async () => {
