@@ -5,6 +5,7 @@ import { migrate } from '../db/migrate.ts';
 import { startChild, waitUntilReady } from '../dev/child.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
+import { root } from '../dev/root.ts';
 import { addManagedDomain } from '../services/domains/managed.ts';
 import { createProject } from '../services/projects/create.ts';
 import { createUser } from '../services/users/create.ts';
@@ -110,7 +111,7 @@ export async function startBare(databaseUrl: string, projectId: string): Promise
   const child = await startChild({
     name: 'bare server',
     command: process.execPath,
-    args: ['--import', 'tsx', join(import.meta.dirname, 'bare-server.ts')],
+    args: ['--import', 'tsx', join(root, 'bench/bare-server.ts')],
     env: { ...process.env, DATABASE_URL: databaseUrl, PROJECT_ID: projectId, PORT: String(port) },
     logFile: join(runDirectory(), 'bare-server.log'),
   });

@@ -1,10 +1,9 @@
 // What each unit costs in Temporal actions, as the server itself counts them on the whole stack: for docs/capacity.md.
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { root } from '../dev/root.ts';
 import { type Bench, type Measure, measure } from './bench.ts';
 import { call, type Stack, startWhole, trackedEvent } from './whole-stack.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const UNITS = Math.max(10, Math.round(100 * Number(process.env.EVERPOST_BENCH_SCALE ?? 1)));
 /** Five runs of the reconciler, three activities of the sender. */
 const IDLE_MS = 900_000;

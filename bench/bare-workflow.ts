@@ -1,7 +1,8 @@
 // The worker of the baseline: one activity, which sends over a connection that is already open.
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createTransport } from 'nodemailer';
+import { root } from '../dev/root.ts';
 import { cachedBundle } from '../worker/bundle.ts';
 import { receiptHtml, receiptText } from './mail-text.ts';
 
@@ -13,7 +14,7 @@ const worker = await Worker.create({
   connection: await NativeConnection.connect({ address }),
   namespace,
   taskQueue: 'bare',
-  workflowBundle: await cachedBundle(resolve(import.meta.dirname, 'bare-workflow-code.ts')),
+  workflowBundle: await cachedBundle(join(root, 'bench/bare-workflow-code.ts')),
   activities: {
     send: async (to: string): Promise<void> => {
       const mail = {

@@ -1,10 +1,9 @@
 // A checkout of an earlier commit, so that a benchmark can measure it beside this one.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, linkSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { root } from '../dev/root.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
-
-const root = resolve(import.meta.dirname, '..');
 
 /** Creates a worktree of the revision, with the packages and the benchmarks of this one. */
 export function checkOut(revision: string): string {

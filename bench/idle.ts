@@ -1,12 +1,11 @@
 // What a large installation costs while nothing happens, compared with an empty one.
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { root } from '../dev/root.ts';
 import { type Bench, measure, median } from './bench.ts';
 import { processorTimes, untilIdle } from './processor-time.ts';
 import { tree } from './segments-questions.ts';
 import { call, type Stack, startWhole } from './whole-stack.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const CONTACTS = Math.max(1_000, Math.round(1_000_000 * SCALE));

@@ -1,12 +1,11 @@
 // The memory of API and worker under mixed load: what they use in the end, compared with what they used after a minute.
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { root } from '../dev/root.ts';
 import { type Bench, measure, median } from './bench.ts';
 import { residentMegabytes } from './resident-memory.ts';
 import { unreadStreams } from './unread-streams.ts';
 import { call, type Stack, sendNewsletter, startWhole, trackedEvent } from './whole-stack.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const MINUTES = Number(process.env.BENCH_MINUTES ?? 60);
 const CONTACTS = 5_000;
 /** Requests of each second. Moderate: what is measured is what stays, not what a burst needs. */

@@ -1,11 +1,10 @@
 // The memory of the worker while it sends one campaign to a million: must not grow with the number of recipients.
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { root } from '../dev/root.ts';
 import { type Bench, measure, median } from './bench.ts';
 import { residentMegabytes } from './resident-memory.ts';
 import { sendNewsletter, startWhole } from './whole-stack.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const RECIPIENTS = Math.max(20_000, Math.round(1_000_000 * Number(process.env.EVERPOST_BENCH_SCALE ?? 1)));
 /** The baseline is the memory after so many. */
 const FIRST = 10_000;

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { root } from '../dev/root.ts';
 import { atEnd } from '../test/support/cleanup.ts';
 
 export interface Sink {
@@ -35,7 +36,7 @@ export async function startSink(): Promise<Sink> {
 }
 
 export const forked = (file: string, env: Record<string, string> = {}): ChildProcess =>
-  fork(join(import.meta.dirname, file), [], { execArgv: ['--import', 'tsx'], env: { ...process.env, ...env } });
+  fork(join(root, 'bench', file), [], { execArgv: ['--import', 'tsx'], env: { ...process.env, ...env } });
 
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(20);

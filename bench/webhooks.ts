@@ -7,6 +7,7 @@ import { connectDb, type Db } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
+import { root } from '../dev/root.ts';
 import { createResolver } from '../platform/http/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { deliverSlice } from '../services/webhooks/deliver.ts';
@@ -63,7 +64,7 @@ export const webhooksBench: Bench = {
 };
 
 async function startHookSink(): Promise<HookSink> {
-  const child = fork(join(import.meta.dirname, 'hook-sink.ts'), [], { execArgv: ['--import', 'tsx'] });
+  const child = fork(join(root, 'bench/hook-sink.ts'), [], { execArgv: ['--import', 'tsx'] });
   atEnd(async () => void (child.connected && child.disconnect()));
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   const host = `127.0.0.1:${port}`;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { startChild, waitUntilReady } from '../dev/child.ts';
 import { freePort } from '../dev/ports.ts';
 import { type Postgres, startPostgres } from '../dev/postgres.ts';
+import { root } from '../dev/root.ts';
 import { findTemporalCli, startDevServer } from '../dev/temporal-server.ts';
 import { settingsSchema } from '../platform/settings.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
@@ -104,7 +105,7 @@ export async function startBareMailer(dkimKey: string): Promise<WholeTarget> {
   const child = await startChild({
     name: 'bare mailer',
     command: process.execPath,
-    args: ['--import', 'tsx', join(import.meta.dirname, 'bare-mailer.ts')],
+    args: ['--import', 'tsx', join(root, 'bench/bare-mailer.ts')],
     env: {
       ...withoutSettings(),
       NODE_ENV: 'production',

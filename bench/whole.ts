@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import { root } from '../dev/root.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 import { checkOut } from './checkout.ts';
 import { newsletterTemplate } from './newsletter.ts';
@@ -11,7 +11,6 @@ import type { Sink } from './sink.ts';
 import { createBenchWorkflow, type ExecutionsRound, runExecutions } from './whole-executions.ts';
 import { call, type Stack, startBareMailer, startWhole, trackedEvent, type WholeTarget } from './whole-stack.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 /** An earlier commit to measure in the same run. */

@@ -1,10 +1,11 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDb, type Db } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
 import { migrate } from '../db/migrate.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
+import { root } from '../dev/root.ts';
 import { trackEvent } from '../services/events/track.ts';
 import { createTemplate } from '../services/templates/save.ts';
 import { matchEvents } from '../services/workflows/match-events.ts';
@@ -78,7 +79,7 @@ async function startEngine(): Promise<Engine> {
     duties: [
       {
         ...(await workflowsQueueOptions(advanceDeps)),
-        workflowBundle: await cachedBundle(resolve(import.meta.dirname, 'bare-workflows.ts')),
+        workflowBundle: await cachedBundle(join(root, 'bench/bare-workflows.ts')),
       },
       executionsQueueOptions({ ...advanceDeps, temporalSide: openRuns(temporal) }),
       {

@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
+import { root } from '../dev/root.ts';
 import type { ProofRow } from './report.ts';
-
-const root = resolve(import.meta.dirname, '..');
 
 /** Runs `npm run supply-chain`. */
 export async function checkSupplyChain(report: (line: string) => void): Promise<ProofRow[]> {

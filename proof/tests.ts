@@ -1,9 +1,7 @@
 // Runs test files as a part of the proof.
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { root } from '../dev/root.ts';
 import type { ProofRow } from './report.ts';
-
-const root = resolve(import.meta.dirname, '..');
 
 /** Runs the files with `npm test`; every failed test is a violation. */
 export async function runTests(part: string, files: string[], report: (line: string) => void): Promise<ProofRow[]> {

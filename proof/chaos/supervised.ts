@@ -1,16 +1,16 @@
 // A process of ours under a supervisor, as in production: it is started again whenever it ends.
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type Child, exitText, startChild } from '../../dev/child.ts';
 import { compiledProgram } from '../../dev/program.ts';
+import { root } from '../../dev/root.ts';
 import { atEnd, runDirectory } from '../../test/support/cleanup.ts';
 import { type Env, withoutSettings } from '../../test/support/processes.ts';
 import { memoryOf } from '../memory.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-const preload = pathToFileURL(join(import.meta.dirname, '../clock-preload.mjs')).href;
+const preload = pathToFileURL(join(root, 'proof/clock-preload.mjs')).href;
 const RESTART_AFTER_MS = 500;
 
 export interface SupervisedOptions {

@@ -1,5 +1,7 @@
 // What is measured while the stack is overloaded.
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { root } from '../../dev/root.ts';
 import { eventually } from '../../test/support/waiting.ts';
 import type { ProofProject, ProofStack } from '../chaos/stack.ts';
 import { proofClient } from '../client.ts';
@@ -11,7 +13,7 @@ export interface HealthWatch {
 
 /** Asks both APIs for their health, ten times a second. */
 export function watchHealth(urls: string[]): HealthWatch {
-  const probe = new Worker(new URL('./health-probe.mjs', import.meta.url), { workerData: urls });
+  const probe = new Worker(join(root, 'proof/overload/health-probe.mjs'), { workerData: urls });
   const times: number[] = [];
   let failed = 0;
   probe.on('message', ({ ms, isOk }: { ms: number; isOk: boolean }) => {
