@@ -102,7 +102,7 @@ const intervals = {
      * Transactions that were open when a segment became tracked did not record their changes for it. After this time they
      * have ended, and all contacts are evaluated once.
      */
-    reconcileAfter: [60_000, 6_000],
+    reconcileAfter: [60_000, 20_000],
     retry: [60_000, 6_000],
   },
   /** How long a Temporal workflow may be missing, or not needed, before the reconciler acts. */

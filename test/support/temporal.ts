@@ -60,7 +60,7 @@ export async function timeSkipping(): Promise<TestWorkflowEnvironment> {
   const path = await testServer();
   const create = () =>
     TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } });
-  for (let triesLeft = 4; ; triesLeft--) {
+  for (let triesLeft = 20; ; triesLeft--) {
     try {
       return await create();
     } catch (error) {
