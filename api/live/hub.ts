@@ -7,7 +7,7 @@ import { KeyedSlots } from '../../platform/slots.ts';
 import type { Timings } from '../../platform/timings.ts';
 import { registerStream, removeStream, renewStreams } from '../../services/access/live-streams.ts';
 import { mayStillRead } from '../http/server-sent-events.ts';
-import { HeldMessages, type Message, messageOf } from './messages.ts';
+import { HeldMessages, type LiveMessage, liveMessageOf } from './messages.ts';
 import { type Follower, LiveStream } from './stream.ts';
 import { readTopic } from './topics.ts';
 
@@ -112,7 +112,7 @@ export class LiveHub {
     return [...this.streams].filter(({ follower }) => follower.projectId === projectId);
   }
 
-  private publish(topic: string, message: Message): void {
+  private publish(topic: string, message: LiveMessage): void {
     for (const stream of this.streamsOf(message.projectId)) {
       if (!stream.follower.topics.includes(topic) || stream.sent.get(topic) === message.digest) continue;
       stream.waiting.add(topic);
@@ -138,7 +138,7 @@ export class LiveHub {
   }
 
   /** Returns false if the message has to wait. */
-  private offer(stream: LiveStream, topic: string, message: Message): boolean {
+  private offer(stream: LiveStream, topic: string, message: LiveMessage): boolean {
     if (!stream.isIdle) return false;
     if (stream.sent.get(topic) !== message.digest) {
       const held = this.hold(message);
@@ -151,7 +151,7 @@ export class LiveHub {
   }
 
   /** Disconnects clients that do not read, while there is no room. */
-  private hold(message: Message) {
+  private hold(message: LiveMessage) {
     for (;;) {
       const held = this.messages.hold(message);
       if (typeof held === 'object') return held;
@@ -164,13 +164,13 @@ export class LiveHub {
   }
 
   /** The data is null for a resource that is gone. */
-  private async read(projectId: string, topic: string): Promise<Message> {
+  private async read(projectId: string, topic: string): Promise<LiveMessage> {
     await this.reads.take(projectId);
     try {
-      return messageOf(projectId, { topic, data: await readTopic(this.options, projectId, topic) });
+      return liveMessageOf(projectId, { topic, data: await readTopic(this.options, projectId, topic) });
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
-      return messageOf(projectId, { topic, data: null });
+      return liveMessageOf(projectId, { topic, data: null });
     } finally {
       this.reads.give(projectId);
     }

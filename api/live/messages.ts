@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-export interface Message {
+export interface LiveMessage {
   projectId: string;
   content: Buffer;
   digest: string;
@@ -15,7 +15,7 @@ export interface HeldMessage {
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_BYTES_PER_PROJECT = 8 * 1024 * 1024;
 
-export function messageOf(projectId: string, data: unknown): Message {
+export function liveMessageOf(projectId: string, data: unknown): LiveMessage {
   const content = Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
   return { projectId, content, digest: createHash('sha256').update(content).digest('base64') };
 }
@@ -32,7 +32,7 @@ export class HeldMessages {
   #bytes = 0;
 
   /** While there is no room, returns what is full. One message always has room. */
-  hold(message: Message): HeldMessage | 'projectFull' | 'processFull' {
+  hold(message: LiveMessage): HeldMessage | 'projectFull' | 'processFull' {
     const { projectId, digest, content } = message;
     const key = `${projectId}/${digest}`;
     const known = this.#entries.get(key);

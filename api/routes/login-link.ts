@@ -8,7 +8,7 @@ import { email, flag, object, optional, text } from '../http/schemas.ts';
 import { startedSession } from '../http/session-cookie.ts';
 import { presentNotice } from '../presenters/account-page.ts';
 
-const elsewhere = failure('The request is not sent to the host of `BASE_URL`.', 'FORBIDDEN');
+const elsewhere = failure('The request is not sent to the host of BASE_URL.', 'FORBIDDEN');
 
 /** Refuses other names of this machine: a web page may have its own name lead here (DNS rebinding). */
 function requireOwnHost({ settings: { baseUrl }, request }: HandlerContext): void {

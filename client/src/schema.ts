@@ -21815,12 +21815,16 @@ export interface operations {
                                  */
                                 count: number;
                                 /**
+                                 * @description The fields that differ.
                                  * @example [
                                  *       "text"
                                  *     ]
                                  */
                                 keys: string[];
-                                /** @example text */
+                                /**
+                                 * @description What it means for executions that are in the step.
+                                 * @example text
+                                 */
                                 effect: string;
                             }[];
                         };
