@@ -88,7 +88,8 @@ async function main(args: string[]): Promise<number> {
     const outcome = await pool.run(plan(files, readTimes(root)));
     // Stopped before the report, so that their processor time is counted.
     await servers.stop();
-    return stoppedBy ? 128 + constants.signals[stoppedBy] : report(outcome, options);
+    if (stoppedBy) return 128 + constants.signals[stoppedBy];
+    return report(outcome, { ...options, files });
   } finally {
     await servers.stop();
   }
@@ -111,7 +112,8 @@ function print(result: FileResult, { files, grep }: Options): void {
 }
 
 function report(outcome: PoolOutcome, { files, grep, times, record }: Options): number {
-  const ranAllApiTests = files.length === 0 && !grep;
+  const apiFiles = testFiles(root).filter((file) => file.startsWith('test/api/'));
+  const ranAllApiTests = !grep && apiFiles.every((file) => files.includes(file));
   const { lines, failed } = summary(outcome, { allTimes: times, ranAllApiTests });
   const measured = outcome.results.filter((result) => result.failed === 0);
   if (record) recordTimes(root, Object.fromEntries(measured.map(({ file, seconds, cpu }) => [file, { seconds, cpu }])));
