@@ -1,13 +1,12 @@
 import { pathToFileURL } from 'node:url';
 import { doctorAdvice } from '../platform/doctor-advice.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
-import { readSettings, SettingsError, type TemporalSettings } from '../platform/settings.ts';
+import { readSettings, SettingsError } from '../platform/settings.ts';
 import { shutdownTimes } from '../platform/shutdown.ts';
 import { startFailure } from '../platform/start-failure.ts';
-import type { Temporal } from '../temporal/connection.ts';
-import type { NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { readOpenApi } from './http/openapi-file.ts';
 import { type Api, startApi } from './start.ts';
+import { connectApiTemporal } from './temporal.ts';
 
 async function run(): Promise<void> {
   const settings = readSettings(process.env, ['DATABASE_URL']);
@@ -18,31 +17,10 @@ async function run(): Promise<void> {
       process.exit(1);
     });
   const document = readOpenApi();
-  const temporal = await connectTemporal(settings.temporal);
-  let owner: NamespaceOwner | undefined;
-  const checkTemporal = async () => (await temporal?.check()) ?? false;
-  const api = await startApi({
-    settings,
-    log,
-    document,
-    checkTemporal,
-    checkByWorkflow: async (loop, installation) => {
-      if (!temporal) return 'unavailable';
-      const { NamespaceOwner } = await import('../temporal/namespace-owner.ts');
-      const { requestDomainCheck } = await import('../temporal/check-domain.ts');
-      owner ??= new NamespaceOwner(temporal, await installation());
-      return requestDomainCheck(temporal, loop, owner);
-    },
-  });
+  const { close, ...temporal } = await connectApiTemporal(settings.temporal);
+  const api = await startApi({ settings, log, document, ...temporal });
   const { forceMs } = shutdownTimes(settings.shutdownGraceSeconds);
-  shutDownOnSignal(api, log, forceMs, async () => temporal?.close());
-}
-
-/** Loads Temporal's client, a fifth of an API's start, only where an address is set. */
-async function connectTemporal(settings: TemporalSettings): Promise<Temporal | undefined> {
-  if (!settings.address) return undefined;
-  const { createTemporal } = await import('../temporal/connection.ts');
-  return createTemporal(settings);
+  shutDownOnSignal(api, log, forceMs, close);
 }
 
 /** The first signal shuts down gracefully, the second immediately. */

@@ -1,51 +1,54 @@
 // Every interval after which a process polls, renews, gives something up or recovers, in milliseconds. Tests wait for them,
 // so a test process uses shorter ones. Times that users are promised (retries, limits, retention) are not here.
 
-/** In production and in tests: about a tenth, but long enough that a busy machine, which stalls for a second, loses nothing. */
+/**
+ * In production and in tests. What tests wait for after a crash takes about a tenth there, but long enough that a busy
+ * machine, which stalls for a second, loses nothing. Polls are hardly shorter: dozens of idle workers would keep it busy.
+ */
 type Interval = readonly [production: number, test: number];
 
 const intervals = {
   /** The right of a process to send mail, `senders.lease_until`. */
   senderLease: {
-    lease: [15_000, 4_000],
-    renew: [3_000, 400],
+    lease: [15_000, 4_500],
+    renew: [3_000, 700],
     /** Without a renewal for this long the lease counts as lost, well before the database lets others take its mail. */
-    trust: [10_000, 3_000],
+    trust: [10_000, 3_500],
   },
   sender: {
-    heartbeat: [3_000, 500],
-    poll: [1_000, 250],
-    retry: [1_000, 250],
-    listCampaigns: [1_000, 250],
-    checkCampaigns: [500, 200],
+    heartbeat: [3_000, 1_000],
+    poll: [1_000, 1_000],
+    retry: [1_000, 500],
+    listCampaigns: [1_000, 500],
+    checkCampaigns: [500, 400],
     databaseRetry: [500, 100],
     persistRetry: [1_000, 500],
     /** Takes back the mail of senders that died. */
-    recovery: [5_000, 500],
+    recovery: [5_000, 1_000],
   },
   /** Processes that can send, `mail_processes`. */
   mailProcess: {
-    register: [10_000, 1_000],
+    register: [10_000, 2_000],
     forgotten: [60_000, 20_000],
   },
   /** A claimed outbox message becomes due again after this time, in case its relay has died. */
   outboxClaim: {
     claim: [6_000, 2_000],
-    renew: [2_000, 400],
+    renew: [2_000, 600],
     unreachable: [2_000, 400],
   },
   relay: {
-    poll: [1_000, 400],
+    poll: [1_000, 1_000],
     trouble: [5_000, 1_000],
     /** Releases blocked mail whose release was missed. */
     sweep: [60_000, 6_000],
   },
   housekeeping: {
-    aggregate: [2_000, 500],
-    segments: [1_000, 400],
-    accountMail: [1_000, 400],
-    tidy: [10_000, 1_500],
-    billing: [5_000, 1_000],
+    aggregate: [2_000, 1_000],
+    segments: [1_000, 1_000],
+    accountMail: [1_000, 1_000],
+    tidy: [10_000, 2_500],
+    billing: [5_000, 2_000],
     security: [60_000, 6_000],
     sweep: [300_000, 30_000],
     hourly: [3_600_000, 360_000],
@@ -57,15 +60,15 @@ const intervals = {
     firstReconnect: [500, 200],
     lastReconnect: [10_000, 1_000],
     deployment: [10_000, 1_000],
-    deploymentSoon: [1_000, 300],
-    stuckWorkflows: [5_000, 500],
+    deploymentSoon: [1_000, 500],
+    stuckWorkflows: [5_000, 1_000],
     stuckWorkflowsTrouble: [30_000, 3_000],
-    segmentSweep: [10_000, 1_000],
+    segmentSweep: [10_000, 2_000],
     segmentSweepRepeat: [300_000, 30_000],
   },
   /** Heartbeats of activities, and after which silence Temporal gives an activity to another worker. */
   activity: {
-    heartbeat: [2_000, 400],
+    heartbeat: [2_000, 1_000],
     /** The SDK sends no more than one in this time. */
     heartbeatThrottle: [60_000, 1_000],
     timeout: [20_000, 4_000],
@@ -115,12 +118,12 @@ const intervals = {
   },
   /** The connection that LISTENs. */
   listener: {
-    heartbeat: [2_000, 500],
+    heartbeat: [2_000, 1_000],
     heartbeatTimeout: [3_000, 2_500],
     reconnect: [500, 100],
   },
   database: {
-    synchroniseClock: [10_000, 1_000],
+    synchroniseClock: [10_000, 2_000],
     /** Between two attempts of a process that starts before its database. */
     wait: [1_000, 200],
   },

@@ -8,7 +8,7 @@ import { canConnect, freePort } from '../../dev/ports.ts';
 import { postgresAccount } from '../../dev/postgres-account.ts';
 import { atEnd, runDirectory } from '../support/cleanup.ts';
 import type { ServiceProcess } from '../support/processes.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type OwnNamespace, ownNamespace, type ProcessStack, startProcessStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
@@ -59,15 +59,19 @@ ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeo
 
 describe('API and worker behind PgBouncer in transaction mode', () => {
   let temporal: OwnNamespace;
-  let stack: Stack;
+  let stack: ProcessStack;
   let worker: ServiceProcess;
 
   before(async () => {
     temporal = await ownNamespace();
-    stack = await startStack(temporal, { RATE_LIMIT_PER_MINUTE: '0' }, async ({ DATABASE_URL: direct = '' }) => ({
-      DATABASE_URL: await startPgBouncer(direct),
-      DATABASE_DIRECT_URL: direct,
-    }));
+    stack = await startProcessStack(
+      temporal,
+      { RATE_LIMIT_PER_MINUTE: '0' },
+      async ({ DATABASE_URL: direct = '' }) => ({
+        DATABASE_URL: await startPgBouncer(direct),
+        DATABASE_DIRECT_URL: direct,
+      }),
+    );
     worker = await stack.startWorker();
   });
   after(async () => {

@@ -3,7 +3,7 @@ import { trackEvent } from '../../services/events/track.ts';
 import { continueMoves } from '../../services/workflows/drafts/moves.ts';
 import { testKeys } from '../support/keys.ts';
 import { storedExecutions, storedMoves } from '../support/rows/workflows.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type OwnNamespace, ownNamespace, type ProcessStack, startProcessStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { insertWaiting } from '../support/waiting-executions.ts';
 import { build, enable } from '../support/workflow-building.ts';
@@ -12,11 +12,11 @@ const COUNT = 10_000;
 
 describe('killing the API while executions move to a published version', () => {
   let temporal: OwnNamespace;
-  let stack: Stack;
+  let stack: ProcessStack;
 
   before(async () => {
     temporal = await ownNamespace();
-    stack = await startStack(temporal);
+    stack = await startProcessStack(temporal);
   });
   after(async () => {
     await stack?.end();

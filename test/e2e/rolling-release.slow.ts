@@ -5,7 +5,7 @@ import { client } from '../support/api.ts';
 import { runCli } from '../support/cli.ts';
 import { compilePrevious, previousCommit } from '../support/previous-version.ts';
 import { type ServiceProcess, startApi, startWorker } from '../support/processes.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type OwnNamespace, ownNamespace, type ProcessStack, startProcessStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
@@ -14,7 +14,7 @@ const MOST_OPEN = 15;
 describe('a rolling release, forward and back', function () {
   this.timeout(420_000);
   let temporal: OwnNamespace;
-  let stack: Stack;
+  let stack: ProcessStack;
   let program: string;
 
   before(async () => {
@@ -22,7 +22,7 @@ describe('a rolling release, forward and back', function () {
     temporal = await ownNamespace();
     const settings = { WORKER_VERSIONING: 'true', RATE_LIMIT_PER_MINUTE: '1000000' };
     // As the previous version has them.
-    stack = await startStack(temporal, { ...settings, EVERPOST_TIMINGS: 'production' });
+    stack = await startProcessStack(temporal, { ...settings, EVERPOST_TIMINGS: 'production' });
   });
   after(async () => {
     await stack?.end();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { atEnd } from '../support/cleanup.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type OwnNamespace, ownNamespace, type ProcessStack, startProcessStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
 
@@ -32,13 +32,13 @@ async function startCollector() {
 
 describe('OpenTelemetry traces', () => {
   let temporal: OwnNamespace;
-  let stack: Stack;
+  let stack: ProcessStack;
   let collector: Awaited<ReturnType<typeof startCollector>>;
 
   before(async () => {
     collector = await startCollector();
     temporal = await ownNamespace();
-    stack = await startStack(temporal, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    stack = await startProcessStack(temporal, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     await stack.startWorker();
   });
   after(async () => {

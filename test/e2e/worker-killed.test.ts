@@ -5,20 +5,20 @@ import { attemptLogOf } from '../../services/emails/attempts.ts';
 import { addContacts, recipientTo, standing, startCampaign } from '../support/campaigns.ts';
 import { mailById } from '../support/ledger.ts';
 import { inDoubt } from '../support/sending.ts';
-import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type OwnNamespace, ownNamespace, type ProcessStack, startProcessStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
 const senderConnections = `application_name = 'everpost-sender' and datname = current_database()`;
 
 describe('killing processes while they send', () => {
   let temporal: OwnNamespace;
-  let stack: Stack;
+  let stack: ProcessStack;
   const locks: Knex.Transaction[] = [];
 
   beforeEach(async () => {
     temporal = await ownNamespace();
     // The one file with the timings of production: a killed worker's mail is recovered after 15 s.
-    stack = await startStack(temporal, { EVERPOST_TIMINGS: 'production' });
+    stack = await startProcessStack(temporal, { EVERPOST_TIMINGS: 'production' });
   });
   afterEach(async () => {
     for (const lock of locks.splice(0)) if (!lock.isCompleted()) await lock.rollback();

@@ -8,7 +8,7 @@ import { readSettings } from '../../platform/settings.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { apiDocument } from './api-document.ts';
 import type { ApiAnswer } from './chai-answers.ts';
-import { atEnd, once } from './cleanup.ts';
+import { atEndOfRun, once } from './cleanup.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject, type TestProject } from './connected-database.ts';
 import { checkAnswersOf } from './declared-answers.ts';
 import { readCatalogue } from './statement-catalogue.ts';
@@ -82,10 +82,11 @@ export interface TestApi extends Client {
 
 export interface TestApiOptions {
   /** Settings by name; the database and a free port are filled in. */
-  env?: HeaderMap;
+  env?: Record<string, string | undefined>;
   /** Runs several APIs on one database. Unset: a new database, dropped at the end. */
   database?: ConnectedDatabase;
-  checkTemporal?: () => Promise<boolean>;
+  checkTemporal?: ApiOptions['checkTemporal'];
+  checkByWorkflow?: ApiOptions['checkByWorkflow'];
   moreRoutes?: RouteGroup[];
   oauthAt?: ApiOptions['oauthAt'];
   concurrency?: ApiOptions['concurrency'];
@@ -95,7 +96,7 @@ export interface TestApiOptions {
 /** Starts the real API in this process, on a free port. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
-  const { concurrency, receiving } = options;
+  const { concurrency, receiving, checkByWorkflow } = options;
   const own = database ? undefined : await connectTestDatabase(5);
   const { db, url: databaseUrl } = own ?? (database as ConnectedDatabase);
   await watchStatements(async () => {
@@ -120,6 +121,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     checkTemporal,
     moreRoutes,
     oauthAt,
+    ...(checkByWorkflow && { checkByWorkflow }),
     ...(concurrency && { concurrency }),
     ...(receiving && { receiving }),
   });
@@ -145,7 +147,7 @@ export type RunningApi = Omit<TestApi, 'stop'>;
 /** The one API with default settings of this process. Its database has the projects of all files that use it. */
 export const sharedApi = once(async (): Promise<RunningApi> => {
   const { stop, ...api } = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
-  atEnd(stop);
+  atEndOfRun(stop);
   return api;
 });
 

@@ -15,7 +15,7 @@ import {
 import { CHROMIUM_ARGS, findChromium } from '../../dev/chromium.ts';
 import { toStderr } from '../../dev/report.ts';
 import { webAppDir } from '../../dev/web-app.ts';
-import { atEnd } from './cleanup.ts';
+import { atEndOfRun } from './cleanup.ts';
 
 /** The settings that let an API serve the built application. */
 export const webAppEnv = async (): Promise<Record<string, string>> => ({ WEB_APP_DIR: await webAppDir(toStderr) });
@@ -25,7 +25,7 @@ let browser: Promise<Browser> | undefined;
 /** One browser for all tests; each test has its own context, with its own cookies. */
 function sharedBrowser(): Promise<Browser> {
   browser ??= chromium.launch({ executablePath: findChromium(), args: CHROMIUM_ARGS }).then((launched) => {
-    atEnd(() => launched.close());
+    atEndOfRun(() => launched.close());
     return launched;
   });
   return browser;

@@ -1,15 +1,22 @@
-// Ends what a test run starts once and shares (servers, directories), newest first.
+// Ends what tests start, newest first: what one file uses after that file, what all files share at the end of the run.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 type Cleanup = () => Promise<void> | void;
 
-const cleanups: Cleanup[] = [];
+const ofFile: Cleanup[] = [];
+const ofRun: Cleanup[] = [];
 let directory: string | undefined;
 
+/** For what a test file starts. A worker that nobody needs any more would poll until the run ends. */
 export function atEnd(cleanup: Cleanup): void {
-  cleanups.push(cleanup);
+  ofFile.push(cleanup);
+}
+
+/** For what all files of a run share. */
+export function atEndOfRun(cleanup: Cleanup): void {
+  ofRun.push(cleanup);
 }
 
 /** Returns a directory of this run, which is removed at its end. */
@@ -20,7 +27,7 @@ export function runDirectory(): string {
     chmodSync(created, 0o755);
     directory = created;
     const remove = () => rmSync(created, { recursive: true, force: true, maxRetries: 10 });
-    atEnd(() => {
+    atEndOfRun(() => {
       directory = undefined;
       remove();
     });
@@ -30,7 +37,15 @@ export function runDirectory(): string {
   return directory;
 }
 
+/** Called after each file where one process runs several. */
+export const endFile = (): Promise<void> => runAll(ofFile);
+
 export async function endAll(): Promise<void> {
+  await endFile();
+  await runAll(ofRun);
+}
+
+async function runAll(cleanups: Cleanup[]): Promise<void> {
   const errors: unknown[] = [];
   for (let cleanup = cleanups.pop(); cleanup; cleanup = cleanups.pop()) {
     try {

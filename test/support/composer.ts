@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { sourceExtension } from '../../platform/process-flags.ts';
 import { Composer, type ComposerOptions } from '../../services/sending/composer.ts';
-import { atEnd } from './cleanup.ts';
+import { atEndOfRun } from './cleanup.ts';
 import { testLinkSettings } from './links.ts';
 
 let shared: Composer | undefined;
@@ -11,7 +11,7 @@ let shared: Composer | undefined;
 export function testComposer(): Composer {
   if (!shared) {
     const composer = new Composer({ settings: testLinkSettings, log: pino({ level: 'silent' }), processes: 1 });
-    atEnd(() => composer.close());
+    atEndOfRun(() => composer.close());
     shared = composer;
   }
   return shared;

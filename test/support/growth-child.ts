@@ -79,11 +79,11 @@ async function growthOf(work: TextPath, texts: string[]): Promise<Omit<GrowthVio
   return undefined;
 }
 
-/** Every fourth filler, or all others. */
+/** Every twelfth filler, or all others. */
 const usesOthers = process.argv[2] === 'others';
 
 const texts = Object.entries(fillers)
-  .filter((_, n) => (n % 4 === 0) !== usesOthers)
+  .filter((_, n) => (n % 12 === 0) !== usesOthers)
   .map(([filler, fill], n) => ({
     filler,
     texts: [...LENGTHS, ...(n % LONG_EVERY === 0 ? LONG_LENGTHS : [])].map(fill),

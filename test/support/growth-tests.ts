@@ -10,14 +10,14 @@ const MINUTES = 60_000;
  * (fillers), and four times the text may take about four times the work. Compares two lengths in one process, by the
  * least processor time of several runs, so that a slow or busy machine does not affect the result.
  */
-export const growthTests = (which: 'every fourth' | 'others') => (): void => {
+export const growthTests = (which: 'every twelfth' | 'others') => (): void => {
   let growth: Growth;
   before(() => {
     growth = startGrowth(which);
   });
   after(() => growth.stop());
 
-  for (const path of Object.keys({ ...textPaths, ...(which === 'every fourth' && lengthPaths) }))
+  for (const path of Object.keys({ ...textPaths, ...(which === 'every twelfth' && lengthPaths) }))
     it(path, async function () {
       this.timeout(10 * MINUTES);
       expect((await growth.faultsOf(path)).map(describeGrowth)).to.deep.equal([]);

@@ -15,7 +15,7 @@ export interface Growth {
 }
 
 /** Measures text paths with some of the fillers in a child process, which is replaced when it had to be killed. */
-export function startGrowth(which: 'every fourth' | 'others'): Growth {
+export function startGrowth(which: 'every twelfth' | 'others'): Growth {
   let child: ChildProcess | undefined;
   const stop = async (): Promise<void> => {
     const running = child;

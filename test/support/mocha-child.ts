@@ -6,6 +6,7 @@ import Mocha from 'mocha';
 import { processorSeconds } from '../../bench/processor-time.ts';
 import { root } from '../../dev/root.ts';
 import type { FileResult, ToChild } from '../../dev/testing/messages.ts';
+import { endFile } from './cleanup.ts';
 import { unseenAnswers } from './declared-answers.ts';
 import { mochaGlobalTeardown, mochaHooks } from './hooks.ts';
 import { sendToRunner } from './runner.ts';
@@ -41,6 +42,7 @@ async function runFile(file: string, grep: string | undefined): Promise<FileResu
     output.end();
     mocha.dispose();
   }
+  await endFile().catch((error: unknown) => fail(`it left something open: ${reasonOf(error)}`));
   const seconds = (performance.now() - startedAt) / 1000;
   const cpu = processorSeconds(process.pid) - cpuBefore;
   return { file, passed, failed: failures.length, failures, seconds, cpu, output: output.text() };

@@ -1,6 +1,7 @@
 // Creates a project with one of every resource that a route can name.
 import { newId } from '../../platform/ids.ts';
 import type { ApiAnswer, ApiProject, TestApi } from './api.ts';
+import { addPendingDomain } from './domains.ts';
 
 /** Ids by path parameter; `id` is looked up by the resource in the path. */
 export interface ProjectResources {
@@ -75,7 +76,7 @@ export async function createOneOfEachResource(
   const mail = await make('/v1/send', { to: email, from, subject: 's', body: 'b' });
   const { jobId } = await make('/contacts/bulk-subscribe', { contactIds: [contact.id] });
   const preview = (await make('/render', { body: '<p>Hello</p>' })).previewUrl;
-  const domain = await make('/domains', { domain: `walk-${projectId.slice(-12)}.example.com` });
+  const domain = await addPendingDomain(db, projectId, `walk-${projectId.slice(-12)}.example.com`);
   const scopedKey = bodyOf(await project.owner.post(`/projects/${projectId}/keys`, { name: 'k', scopes: ['all'] }));
   await db.raw(
     `insert into suppressions (id, project_id, address_hash, email, reason)

@@ -5,7 +5,7 @@ import { migrate } from '../../db/migrate.ts';
 import { freePort } from '../../dev/ports.ts';
 import { type Postgres, query, startPostgres } from '../../dev/postgres.ts';
 import { TEST_POSTGRES } from '../../dev/testing/servers.ts';
-import { atEnd, once, runDirectory } from './cleanup.ts';
+import { atEnd, atEndOfRun, once, runDirectory } from './cleanup.ts';
 import { isRunnerChild, sharedServer } from './runner.ts';
 
 export interface TestDatabase {
@@ -28,7 +28,7 @@ const serverUrl = once(async (): Promise<string> => {
   const dataDir = join(runDirectory(), 'postgres');
   const options = { dataDir, port: await freePort(), settings: TEST_POSTGRES, logFile: `${dataDir}.log` };
   const postgres = await startPostgres(options);
-  atEnd(() => postgres.stop());
+  atEndOfRun(() => postgres.stop());
   return postgres.url;
 });
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createRenderer, type Renderer } from '../../platform/templates/index.ts';
-import { atEnd } from './cleanup.ts';
+import { atEndOfRun } from './cleanup.ts';
 
 let shared: Renderer | undefined;
 
@@ -8,7 +8,7 @@ let shared: Renderer | undefined;
 export function testRenderer(): Renderer {
   if (!shared) {
     const renderer = createRenderer({ log: pino({ level: 'silent' }), processes: 1 });
-    atEnd(() => renderer.close());
+    atEndOfRun(() => renderer.close());
     shared = renderer;
   }
   return shared;

@@ -10,14 +10,14 @@ import { createTemporal, type Temporal } from '../../temporal/connection.ts';
 import { ensureSearchAttributes } from '../../temporal/search-attributes.ts';
 import { type Bundle, cachedBundle } from '../../worker/bundle.ts';
 import { bridge, installRuntime } from '../../worker/temporal-log.ts';
-import { atEnd } from './cleanup.ts';
+import { atEndOfRun } from './cleanup.ts';
 import { devServer } from './temporal.ts';
 
 export const silent = pino({ level: 'silent' });
 
 // Once for all test files, before the first of them starts a worker.
 installRuntime(silent);
-atEnd(() => Runtime.instance().shutdown());
+atEndOfRun(() => Runtime.instance().shutdown());
 
 export const activityEnvironment = (info: Partial<Info> = {}): MockActivityEnvironment =>
   new MockActivityEnvironment(info, { logger: bridge(silent) });

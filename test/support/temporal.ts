@@ -4,7 +4,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { freePort } from '../../dev/ports.ts';
 import { toStderr } from '../../dev/report.ts';
 import { findTemporalCli, findTestServer, startDevServer, warmUp } from '../../dev/temporal-server.ts';
-import { atEnd, once, runDirectory } from './cleanup.ts';
+import { atEnd, atEndOfRun, once, runDirectory } from './cleanup.ts';
 import { isRunnerChild, sharedServer } from './runner.ts';
 
 const cli = once(() => findTemporalCli(reportProgress));
@@ -23,7 +23,7 @@ export const devServer = once(async (): Promise<{ address: string }> => {
     port: await freePort(),
     logFile: join(runDirectory(), 'temporal.log'),
   });
-  atEnd(() => server.stop());
+  atEndOfRun(() => server.stop());
   return server;
 });
 

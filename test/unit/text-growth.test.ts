@@ -1,3 +1,3 @@
 import { growthTests } from '../support/growth-tests.ts';
 
-describe('text processing takes linear time', growthTests('every fourth'));
+describe('text processing takes linear time', growthTests('every twelfth'));

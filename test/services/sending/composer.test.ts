@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { root } from '../../../dev/root.ts';
+import { compiledProgram } from '../../../dev/program.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { RenderedMail, SharedHead } from '../../../services/sending/compose-protocol.ts';
 import type * as composerModule from '../../../services/sending/composer.ts';
@@ -168,44 +165,25 @@ describe('composing in processes', () => {
   });
 
   it('composes when compiled, with read access to its own program only and an empty environment', async () => {
-    await mkdir(join(root, 'dist'), { recursive: true });
-    const directory = await mkdtemp(join(root, 'dist/composer-test-'));
-    try {
-      const config = {
-        extends: '../../tsconfig.build.json',
-        compilerOptions: { rootDir: root, outDir: directory, sourceMap: false },
-        include: [],
-        files: ['composer.ts', 'compose-child.ts'].map((file) => join(root, 'services/sending', file)),
-      };
-      await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config));
-      const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-      await promisify(execFile)(process.execPath, [tsc, '-p', directory]);
-      const compiled = pathToFileURL(join(directory, 'services/sending/composer.js')).href;
-      const { Composer: Compiled } = (await import(compiled)) as typeof composerModule;
-      composer = new Compiled({ settings: testLinkSettings, log: pino({ level: 'silent' }), processes: 1 });
-      const { privateKey } = generateKeyPairSync('rsa', {
-        modulusLength: 2048,
-        publicKeyEncoding: { type: 'spki', format: 'pem' },
-        privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-      });
-      const signed = { ...headOf(), dkim: { domain: 'demo.localhost', selector: 'ep1', privateKey } };
-      const attachments = [
-        { filename: 'a', contentType: 'text/plain', disposition: 'attachment' as const, content: Buffer.from('a') },
-      ];
-      expect(await outcomes([mail('one', { head: signed }), mail('two', { attachments })])).to.deep.equal([
-        'one',
-        'two',
-      ]);
-      const [pid] = composer.pids;
-      const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-      if (process.platform === 'linux') {
-        expect(command.filter((flag) => /permission/.test(flag))).to.have.lengthOf(1);
-        expect(environment.split('\0').filter((line) => line && !line.startsWith('NODE_CHANNEL'))).to.deep.equal([]);
-      }
-    } finally {
-      await composer?.close();
-      await rm(directory, { recursive: true, force: true });
+    const compiled = pathToFileURL(join(await compiledProgram(), 'services/sending/composer.js')).href;
+    const { Composer: Compiled } = (await import(compiled)) as typeof composerModule;
+    composer = new Compiled({ settings: testLinkSettings, log: pino({ level: 'silent' }), processes: 1 });
+    const { privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const signed = { ...headOf(), dkim: { domain: 'demo.localhost', selector: 'ep1', privateKey } };
+    const attachments = [
+      { filename: 'a', contentType: 'text/plain', disposition: 'attachment' as const, content: Buffer.from('a') },
+    ];
+    expect(await outcomes([mail('one', { head: signed }), mail('two', { attachments })])).to.deep.equal(['one', 'two']);
+    const [pid] = composer.pids;
+    const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (process.platform === 'linux') {
+      expect(command.filter((flag) => /permission/.test(flag))).to.have.lengthOf(1);
+      expect(environment.split('\0').filter((line) => line && !line.startsWith('NODE_CHANNEL'))).to.deep.equal([]);
     }
   });
 });

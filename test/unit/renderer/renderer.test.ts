@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { compiledProgram } from '../../../dev/program.ts';
 import { root } from '../../../dev/root.ts';
 import type * as rendererModule from '../../../platform/templates/index.ts';
 import {
@@ -219,15 +217,7 @@ describe('the renderer', () => {
     before(async () => {
       await mkdir(join(root, 'dist'), { recursive: true });
       directory = await mkdtemp(join(root, 'dist/renderer-test-'));
-      const config = {
-        extends: '../../tsconfig.build.json',
-        compilerOptions: { rootDir: root, outDir: directory, sourceMap: false },
-        include: [],
-        files: ['index.ts', 'child.ts'].map((file) => join(root, 'platform/templates', file)),
-      };
-      await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config));
-      const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-      await promisify(execFile)(process.execPath, [tsc, '-p', directory]);
+      await cp(join(await compiledProgram(), 'platform'), join(directory, 'platform'), { recursive: true });
       compiled = (await import(
         pathToFileURL(join(directory, 'platform/templates/index.js')).href
       )) as typeof rendererModule;
