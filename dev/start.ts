@@ -11,7 +11,7 @@ import { Home } from './stack/home.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { stopOrphans } from './stack/orphans.ts';
 import { ProcessGroup } from './stack/process-group.ts';
-import { buildDocs, removeStackFile, signInLink, stackFile, startStack } from './stack/stack.ts';
+import { areDocsBuilt, buildDocs, removeStackFile, signInLink, stackFile, startStack } from './stack/stack.ts';
 
 const print: ReportProgress = (line) => console.log(line);
 /** When this process was started. */
@@ -46,7 +46,8 @@ async function main(args: string[]): Promise<number> {
     if (args.includes('--fresh')) home.makeFresh();
     const sample = !args.includes('--no-sample');
     const stack = await startStack(context, settings, print, { sample });
-    console.log(banner(stack, stackFile(context), await signInLink(stack).catch(() => undefined)));
+    const signInUrl = await signInLink(stack).catch(() => undefined);
+    console.log(banner(stack, { file: stackFile(context), signInUrl, areDocsBuilt: areDocsBuilt(settings) }));
     print(`  Started in ${seconds(startedAt)}.`);
     await buildDocs(settings, stack.docsUrl, print);
   };

@@ -14,12 +14,19 @@ export interface StackInfo extends Credentials {
   docsUrl: string;
 }
 
-/** `signInUrl` works once, for ten minutes, so it is printed and not stored. */
-export function banner(stack: StackInfo, file: string, signInUrl: string | undefined): string {
+export interface BannerOptions {
+  /** The path of `stack.json`. */
+  file: string;
+  /** Works once, for ten minutes, so it is printed and not stored. */
+  signInUrl?: string | undefined;
+  areDocsBuilt: boolean;
+}
+
+export function banner(stack: StackInfo, { file, signInUrl, areDocsBuilt }: BannerOptions): string {
   const rows: [string, string | null][] = [
     ['Open', signInUrl ?? stack.appUrl],
     ['Dashboard', stack.appUrl],
-    ['Docs', stack.docsUrl],
+    ['Docs', areDocsBuilt ? stack.docsUrl : `${stack.docsUrl} (being built; a line below says when it is ready)`],
     ['API docs', `${stack.docsUrl}/api`],
     ['API', stack.apiUrl],
     ['Mail page', stack.mailUrl],

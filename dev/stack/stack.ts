@@ -69,9 +69,12 @@ export async function startStack(
   return info;
 }
 
+export const areDocsBuilt = ({ docsDir }: Pick<Settings, 'docsDir'>): boolean =>
+  docsDir !== undefined || existsSync(plannedDocsSiteDir());
+
 /** Builds the documentation while the stack is running; `/docs` says so until then. Without it, everything else works. */
 export async function buildDocs(settings: Settings, docsUrl: string, report: ReportProgress): Promise<void> {
-  if (settings.docsDir || existsSync(plannedDocsSiteDir())) return;
+  if (areDocsBuilt(settings)) return;
   try {
     await docsSiteDir(report);
     report(`The documentation is ready: ${docsUrl}`);

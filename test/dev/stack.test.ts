@@ -199,11 +199,15 @@ describe('the one-command stack', () => {
       senderDomain: 'demo.localhost',
       user: { email: 'owner@demo.localhost', password: 'hush' },
     };
-    const text = banner(info, '.everpost/stack.json', 'http://localhost:3000/auth/login-link/abc');
+    const options = { file: '.everpost/stack.json', signInUrl: 'http://localhost:3000/auth/login-link/abc' };
+    const text = banner(info, { ...options, areDocsBuilt: true });
     expect(text).to.contain('http://localhost:3000/auth/login-link/abc');
     const { user, mailUrl: _, ...rest } = info;
     for (const value of [...Object.values(rest), user.email, user.password]) expect(text).to.contain(value);
     expect(text).to.not.contain('Mail page');
     expect(text).to.match(/curl -sS .* http:\/\/localhost:3000\/v1\/send .*Bearer sk_1.*hello@demo\.localhost/);
+    expect(text).to.match(/Docs +http:\/\/localhost:3000\/docs\n/);
+    const unbuilt = banner(info, { ...options, areDocsBuilt: false });
+    expect(unbuilt, 'until the documentation is built').to.match(/Docs +http:\/\/localhost:3000\/docs \(being built;/);
   });
 });

@@ -16,7 +16,7 @@ export const delayStep: StepType<DelayConfig> = {
   description: 'Waits for a span of time, or until a date.',
   exits: ['next'],
   waits: true,
-  whenMoved: 'the delay is counted again from its start; when it is over, the execution goes on at once',
+  whenMoved: 'the delay is recalculated from the start of the step; if it is over, the execution continues at once',
   config: joi
     .object({ ...spanKeys, until: joi.string().custom(dateOrPath) })
     .oxor('amount', 'until')

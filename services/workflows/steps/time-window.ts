@@ -20,7 +20,8 @@ export const timeWindowStep: StepType<TimeWindowConfig> = {
   description:
     "Waits until it is one of these hours where the contact is: its `timezone`, the step's or the project's.",
   exits: ['next'],
-  whenMoved: 'the window is looked for again from the start of the step; when it was open since, the execution goes on',
+  whenMoved:
+    'the window is recalculated from the start of the step; if it has opened since, the execution continues at once',
   config: joi
     .object({
       days: joi
