@@ -69,24 +69,34 @@ export async function expandWebhookEvents(db: Db, limit = BATCH): Promise<number
   return taken?.events ?? 0;
 }
 
-// A signal carries no state, so one is enough for any number of deliveries.
+const endpointWorkflowId = (endpoint: string) =>
+  `workflow_id('webhookEndpoint', ${endpoint}.project_id::text, ${endpoint}.id::text, ${endpoint}.generation::text)`;
+
+// A signal carries no state, so one is enough for any number of deliveries. An endpoint keeps its `signal_at` while its last
+// signal is in the outbox: signals do not pile up while Temporal is slow, and one that was delivered before the newest
+// deliveries is followed by another.
 const signal = statement<{ count: number }>(
   'webhooks-signal',
   `with due as (
      update webhook_endpoints set signal_at = null, signalled_at = now()
-     where id in (select id from webhook_endpoints where signal_at <= now() order by id limit 500 for update skip locked)
+     where id in (
+       select p.id from webhook_endpoints p
+       where p.signal_at <= now()
+         and (select true from outbox o
+           where o.workflow_id = ${endpointWorkflowId('p')} and o.action = 'signal' limit 1) is null
+       order by p.id limit 500 for update skip locked)
      returning id, project_id, generation
    ),
    message as (
      insert into outbox (queue, project_id, workflow_id, action, payload)
-     select 'control', project_id, workflow_id('webhookEndpoint', project_id::text, id::text, generation::text), 'signal',
+     select 'control', project_id, ${endpointWorkflowId('due')}, 'signal',
        '${JSON.stringify({ signal: signalNames.refresh })}'::jsonb
      from due returning 1
    )
    select count(*)::integer as count from message`,
 );
 
-/** Signals the Temporal workflows of endpoints with new deliveries, each at most once a second. */
+/** Signals the Temporal workflows of endpoints with new deliveries, each at most once a second and one at a time. */
 export async function signalWebhookEndpoints(db: Db): Promise<number> {
   const [sent] = await signal(db, []);
   if (sent?.count) wake(db, 'control');

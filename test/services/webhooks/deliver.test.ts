@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { WebhookEndpoint } from '../../../db/models/webhook-endpoint.ts';
 import { trackEvent } from '../../../services/events/track.ts';
+import { claimOutboxMessages } from '../../../services/outbox/claim.ts';
+import { resolveOutboxMessages } from '../../../services/outbox/resolve.ts';
 import { deleteContacts } from '../../../services/removal/contact.ts';
 import {
   findDelivery,
@@ -11,6 +13,7 @@ import {
   testEndpoint,
 } from '../../../services/webhooks/deliveries.ts';
 import { rotateEndpointSecret, updateEndpoint } from '../../../services/webhooks/endpoints.ts';
+import { signalWebhookEndpoints } from '../../../services/webhooks/expand.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
@@ -20,9 +23,11 @@ import {
 import { type HttpReceiver, type ReceivedRequest, startHttpReceiver } from '../../support/http-receiver.ts';
 import { userById } from '../../support/rows/accounts.ts';
 import { storedContents } from '../../support/rows/mails.ts';
+import { emptyOutbox, outboxMessagesTo } from '../../support/rows/outbox.ts';
 import {
   queuedWebhookRows,
   setDeliveries,
+  setEndpoints,
   storedDeliveries,
   storedWebhookEvents,
 } from '../../support/rows/webhooks.ts';
@@ -386,6 +391,29 @@ describe('deliveries of webhooks', () => {
     expect((await deliveries(endpoint.id)).filter(({ status }) => status === 'PENDING').length).to.equal(
       8 - receiver.requests.length,
     );
+  });
+
+  it('keeps one signal of an endpoint in the outbox, and none is lost to one that is being sent', async () => {
+    const { db } = database;
+    const { id } = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
+    // Those of other tests.
+    await signalWebhookEndpoints(db);
+    await emptyOutbox(db);
+    /** Lets the second pass that lies between two signals. */
+    const signalAfterEvent = async () => {
+      await setEndpoints(db, { id }, { signalledAt: new Date(0) });
+      await track();
+      await relayWebhooks(db);
+      return signalWebhookEndpoints(db);
+    };
+    expect(await signalAfterEvent(), 'the first event').to.equal(1);
+    for (let n = 0; n < 3; n++) expect(await signalAfterEvent(), 'while Temporal is slow').to.equal(0);
+    expect(await outboxMessagesTo(db, id)).to.have.length(1);
+    const [message] = await claimOutboxMessages(db, 'control', 10);
+    expect(await signalAfterEvent(), 'while the first is being sent').to.equal(0);
+    await resolveOutboxMessages(db, { done: [message?.id ?? ''], failed: [], unreachable: [] });
+    expect(await signalWebhookEndpoints(db), 'after it was sent').to.equal(1);
+    expect(await outboxMessagesTo(db, id)).to.have.length(1);
   });
 
   it('erases a deleted contact from waiting and logged payloads', async () => {
