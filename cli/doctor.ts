@@ -11,7 +11,7 @@ import { createResolver } from '../platform/http/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { Relay } from '../platform/smtp/relay.ts';
 import { createUploadStorage } from '../platform/storage/upload-storage.ts';
-import { listProcesses } from '../services/operators/processes.ts';
+import { busyQueues, listProcesses } from '../services/operators/processes.ts';
 import { checkSealedSecrets } from '../services/operators/sealed-secrets.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { NamespaceOwner } from '../temporal/namespace-owner.ts';
@@ -208,7 +208,9 @@ const polling: Check = async (settings) =>
       ({ kind, lastSeenAt }) =>
         kind === 'worker' && Date.now() - lastSeenAt.getTime() < settings.timings.processes.alive,
     );
-    const silent = await unpolledQueues(client);
+    // A worker whose slots are all busy does not poll.
+    const busy = await busyQueues(db, settings.timings.processes.alive);
+    const silent = (await unpolledQueues(client)).filter((queue) => !busy.includes(queue));
     if (workers.length === 0)
       return warning(
         'workers',

@@ -4,20 +4,14 @@ import { taskQueues } from './task-queues.ts';
 
 /** `TASK_QUEUE_TYPE_…` of Temporal's API. */
 const [WORKFLOW, ACTIVITY] = [1, 2];
-/** `PENDING_ACTIVITY_STATE_STARTED`. */
-const STARTED = 2;
 /** A poll is answered or repeated within a minute. */
 const RECENT_MS = 2 * 60_000;
 
-/** Returns the task queues that no worker serves: it has polled them in the last two minutes, or sends mail. */
+/** Returns the task queues that no worker has polled in the last two minutes. */
 export async function unpolledQueues(temporal: Temporal, recentMs = RECENT_MS): Promise<string[]> {
   const silent: string[] = [];
   for (const taskQueue of Object.values(taskQueues))
-    if (
-      !(await isPolled(temporal, taskQueue, recentMs)) &&
-      !(taskQueue === taskQueues.mail && (await isSending(temporal)))
-    )
-      silent.push(taskQueue);
+    if (!(await isPolled(temporal, taskQueue, recentMs))) silent.push(taskQueue);
   return silent;
 }
 
@@ -31,15 +25,4 @@ async function isPolled({ connection, namespace }: Temporal, taskQueue: string, 
     const at = Number(lastAccessTime?.seconds?.toString() ?? 0) * 1_000;
     return Date.now() - at < recentMs && (deploymentOptions?.deploymentName || DEPLOYMENT) === DEPLOYMENT;
   });
-}
-
-/** A worker has one slot for sending, and does not poll during the minutes that the activity runs. */
-async function isSending({ client }: Temporal): Promise<boolean> {
-  for await (const { workflowId } of client.workflow.list({
-    query: "WorkflowType = 'sender' AND ExecutionStatus = 'Running'",
-  })) {
-    const { raw } = await client.workflow.getHandle(workflowId).describe();
-    if (raw.pendingActivities?.some(({ state }) => state === STARTED)) return true;
-  }
-  return false;
 }

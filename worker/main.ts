@@ -128,8 +128,10 @@ async function run(): Promise<void> {
   const stops: Stop[] = [() => db.destroy(), () => temporal.close(), () => clock.stop(), () => sdkMetrics.stop()];
   if (settings.tracing)
     stops.push(startTracing({ ...settings.tracing, service: 'everpost-worker', version: productVersion }));
-  stops.push(startHeartbeat({ db, kind: 'worker', build, log, timings }));
+  let busyQueues = (): string[] => [];
+  stops.push(startHeartbeat({ db, kind: 'worker', build, busyQueues: () => busyQueues(), log, timings }));
   const work = await startWork(deps);
+  busyQueues = work.busyQueues;
   stops.push(work.stop);
   const probes = await startProbes({
     port: settings.workerPort,
@@ -176,7 +178,9 @@ async function refuseForeignNamespace(owner: NamespaceOwner, log: Logger): Promi
   }
 }
 
-async function startWork(deps: WorkerDeps): Promise<{ stop: Stop; isPolling: () => boolean }> {
+async function startWork(
+  deps: WorkerDeps,
+): Promise<{ stop: Stop; isPolling: () => boolean; busyQueues: () => string[] }> {
   const { settings, roles, temporal, owner, build, shutdown, log } = deps;
   const { timings } = settings;
   const resolver = createResolver({ servers: settings.dnsServers });
@@ -232,7 +236,7 @@ async function startWork(deps: WorkerDeps): Promise<{ stop: Stop; isPolling: () 
     await executions?.close();
     resolver.close();
   };
-  return { stop, isPolling: () => workers.isPolling };
+  return { stop, isPolling: () => workers.isPolling, busyQueues: () => workers.busyQueues };
 }
 
 /** Connections of a sender: leases, contents, the writes of mails, results. */

@@ -30,7 +30,7 @@ export class TemporalWorkers {
   private readonly options: TemporalWorkersOptions;
   private readonly ending = new AbortController();
   private readonly running: Promise<void>[];
-  private readonly polling = new Set<Worker>();
+  private readonly polling = new Map<Worker, QueueOptions>();
   private connection: NativeConnection | undefined;
   private connecting: Promise<NativeConnection> | undefined;
 
@@ -42,8 +42,17 @@ export class TemporalWorkers {
 
   /** Whether every task queue of this process is being polled. A worker that Temporal rejects ends and is made anew. */
   get isPolling(): boolean {
-    const polling = [...this.polling].filter((worker) => worker.getState() === 'RUNNING');
+    const polling = [...this.polling.keys()].filter((worker) => worker.getState() === 'RUNNING');
     return polling.length === this.options.duties.length;
+  }
+
+  /** The task queues that are not polled because all slots for activities are busy. */
+  get busyQueues(): string[] {
+    return [...this.polling]
+      .filter(([worker, { maxConcurrentActivityTaskExecutions: slots = Number.POSITIVE_INFINITY }]) => {
+        return worker.getStatus().numInFlightNonLocalActivities >= slots;
+      })
+      .map(([, { taskQueue }]) => taskQueue);
   }
 
   /** Accepts no new work and finishes running work. */
@@ -62,7 +71,7 @@ export class TemporalWorkers {
         const worker = await this.make(queue);
         log.info({ taskQueue: queue.taskQueue }, 'polling Temporal');
         pause = firstReconnect;
-        await this.run(worker);
+        await this.run(worker, queue);
       } catch (err) {
         log.warn({ err, taskQueue: queue.taskQueue }, 'cannot poll Temporal; retrying');
       }
@@ -85,11 +94,11 @@ export class TemporalWorkers {
     });
   }
 
-  private async run(worker: Worker): Promise<void> {
+  private async run(worker: Worker, queue: QueueOptions): Promise<void> {
     const { signal } = this.ending;
     const shutDown = () => worker.getState() === 'RUNNING' && worker.shutdown();
     const ended = worker.run();
-    this.polling.add(worker);
+    this.polling.set(worker, queue);
     signal.addEventListener('abort', shutDown, { once: true });
     if (signal.aborted) shutDown();
     await ended.finally(() => {
@@ -113,7 +122,7 @@ export class TemporalWorkers {
     try {
       const [previous, next] = [this.connection, await NativeConnection.connect(serverOptions(settings))];
       this.connection = next;
-      for (const worker of this.polling) worker.connection = next;
+      for (const worker of this.polling.keys()) worker.connection = next;
       await previous?.close().catch(() => {});
       log.info('certificates were read again');
     } catch (err) {

@@ -16,6 +16,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '009-refused-recipients': sqlFolder('009-refused-recipients'),
   '010-used-codes': sqlFolder('010-used-codes'),
   '011-erasure': sqlFolder('011-erasure'),
+  '012-busy-queues': sqlFolder('012-busy-queues'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

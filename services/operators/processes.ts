@@ -23,8 +23,8 @@ export interface SeenProcess {
 const beat = statement(
   'process-beat',
   `with ended as (delete from processes where seen_at < now() - interval '1 day')
-   insert into processes (id, kind, version, host, pid, build) values ($1, $2, $3, $4, $5, $6)
-   on conflict (id) do update set seen_at = now()`,
+   insert into processes (id, kind, version, host, pid, build, busy_queues) values ($1, $2, $3, $4, $5, $6, $7::text[])
+   on conflict (id) do update set seen_at = now(), busy_queues = excluded.busy_queues`,
 );
 const remove = statement('process-remove', 'delete from processes where id = $1');
 const list = statement<SeenProcess>(
@@ -38,17 +38,21 @@ export interface HeartbeatOptions {
   kind: ProcessKind;
   /** Of the workflow code that a worker runs. */
   build?: string | undefined;
+  /** The task queues that a worker does not poll because all its slots are busy. */
+  busyQueues?: () => string[];
   log: Logger;
   timings: Timings;
 }
 
 /** Lets operators see this process and its version. Returns how to stop. */
-export function startHeartbeat({ db, kind, build, log, timings }: HeartbeatOptions): () => Promise<void> {
+export function startHeartbeat({ db, kind, build, busyQueues, log, timings }: HeartbeatOptions): () => Promise<void> {
   const id = newId();
   const write = () =>
-    beat(db, [id, kind, productVersion, hostname(), process.pid, build ?? null]).catch((err: unknown) => {
-      log.warn({ err }, 'heartbeat failed');
-    });
+    beat(db, [id, kind, productVersion, hostname(), process.pid, build ?? null, busyQueues?.() ?? []]).catch(
+      (err: unknown) => {
+        log.warn({ err }, 'heartbeat failed');
+      },
+    );
   let last: Promise<unknown> = write();
   const timer = setInterval(() => {
     last = write();
@@ -73,3 +77,13 @@ const builds = statement<{ build: string | null }>(
 export async function liveBuilds(db: Db, aliveMs = processTimings.processes.alive): Promise<Set<string>> {
   return new Set((await builds(db, [aliveMs / 1_000])).map(({ build }) => build ?? 'unversioned'));
 }
+
+const busy = statement<{ queue: string }>(
+  'queues-busy',
+  `select distinct unnest(busy_queues) as queue from processes
+   where kind = 'worker' and seen_at > now() - make_interval(secs => $1)`,
+);
+
+/** Returns the task queues that a running worker does not poll because all its slots are busy. */
+export const busyQueues = async (db: Db, aliveMs = processTimings.processes.alive): Promise<string[]> =>
+  (await busy(db, [aliveMs / 1_000])).map(({ queue }) => queue);

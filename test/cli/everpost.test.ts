@@ -11,6 +11,7 @@ import { newId } from '../../platform/ids.ts';
 import { findByKey } from '../../services/access/keys.ts';
 import { addSigningKey, makeDomainKey } from '../../services/domains/keys.ts';
 import { createProject } from '../../services/projects/create.ts';
+import { taskQueues } from '../../temporal/task-queues.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { startDns } from '../support/dns.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
@@ -30,6 +31,7 @@ import {
   parkedMessages,
   parkOutboxMessage,
 } from '../support/rows/outbox.ts';
+import { addProcess, removeProcesses } from '../support/rows/processes.ts';
 import { storedDomains, storedProject } from '../support/rows/projects.ts';
 import { startS3 } from '../support/s3.ts';
 import { startSmtp } from '../support/smtp.ts';
@@ -426,6 +428,24 @@ describe('npx everpost', () => {
       expect(new Set(Object.values(others))).to.deep.equal(new Set(['ok']));
       expect(workers, 'none runs here').to.equal('warning');
       await Promise.all([smtp.close(), dns.stop(), temporal.close()]);
+    });
+
+    it('reports task queues without a worker, but none whose worker is busy', async () => {
+      const temporal = await ownNamespace();
+      const settings = { ...env, TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
+      const workers = async () =>
+        (await everpost(['doctor', '--json'], settings)).json.findings.find(
+          ({ part }: { part: string }) => part === 'workers',
+        );
+      const { bulk, ...others } = taskQueues;
+      const addWorker = (busyQueues: string[]) =>
+        addProcess(database.db, { id: newId(), kind: 'worker', version: '1.0.0', host: 'here', pid: 1, busyQueues });
+      await addWorker(Object.values(others));
+      expect(await workers()).to.include({ state: 'fault', message: `No worker polls ${bulk}.` });
+      await addWorker([bulk]);
+      expect(await workers()).to.include({ state: 'ok' });
+      await removeProcesses(database.db);
+      await temporal.close();
     });
 
     it('reports every failing part with advice', async () => {

@@ -1,58 +1,67 @@
-import { type NativeConnection, Worker } from '@temporalio/worker';
 import { expect } from 'chai';
+import { processTimings } from '../../platform/timings.ts';
+import { busyQueues, startHeartbeat } from '../../services/operators/processes.ts';
 import { unpolledQueues } from '../../temporal/pollers.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
-import type { sender } from '../../workflows/index.ts';
-import { nativeConnection, type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
+import { TemporalWorkers } from '../../worker/temporal-workers.ts';
+import type { retention } from '../../workflows/index.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
-/** No poll is this recent, so that only running activities count. */
-const NEVER = 0;
-
 describe('the task queues that no worker polls', () => {
+  let database: ConnectedDatabase;
   let temporal: OwnNamespace;
-  let connection: NativeConnection;
 
   before(async () => {
-    temporal = await ownNamespace();
-    connection = await nativeConnection(temporal.address);
+    [database, temporal] = await Promise.all([connectTestDatabase(2), ownNamespace()]);
   });
   after(async () => {
-    await connection.close();
     await temporal.close();
+    await database.close();
   });
 
   it('are all of them without a worker', async () => {
     expect(await unpolledQueues(temporal)).to.have.members(Object.values(taskQueues));
   });
 
-  it('do not include that for mail while its only slot is busy sending', async () => {
-    const { namespace } = temporal;
+  it('are reported as busy by a worker while all of its slots are', async () => {
+    const { db } = database;
     let finish = () => {};
-    const finished = new Promise<string>((resolve) => {
-      finish = () => resolve('');
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
     });
-    const workers = [
-      await Worker.create({
-        ...{ connection, namespace, taskQueue: taskQueues.workflows },
-        workflowBundle: await workflowBundle(),
-      }),
-      await Worker.create({
-        ...{ connection, namespace, taskQueue: taskQueues.mail, maxConcurrentActivityTaskExecutions: 1 },
-        activities: { sendMail: () => finished },
-      }),
-    ];
-    const runs = workers.map((worker) => worker.run());
-    expect(await unpolledQueues(temporal, NEVER)).to.include(taskQueues.mail);
-    const run = await temporal.client.workflow.start<typeof sender>('sender', {
-      ...{ taskQueue: taskQueues.workflows, workflowId: 'sender/1' },
+    const workers = new TemporalWorkers({
+      settings: temporalSettings(temporal.address, temporal.namespace),
+      temporal,
+      duties: [
+        { taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() },
+        {
+          taskQueue: taskQueues.bulk,
+          activities: { removeOld: () => finished },
+          maxConcurrentActivityTaskExecutions: 2,
+        },
+      ],
+      log: silent,
     });
-    await eventually(async () => !(await unpolledQueues(temporal, NEVER)).includes(taskQueues.mail));
-    await run.terminate();
-    await eventually(async () => (await unpolledQueues(temporal, NEVER)).includes(taskQueues.mail));
+    const stopHeartbeat = startHeartbeat({
+      ...{ db, kind: 'worker', log: silent, timings: processTimings },
+      busyQueues: () => workers.busyQueues,
+    });
+    const runs = await Promise.all(
+      [1, 2].map((n) =>
+        temporal.client.workflow.start<typeof retention>('retention', {
+          ...{ taskQueue: taskQueues.workflows, workflowId: `retention/${n}` },
+        }),
+      ),
+    );
+    await eventually(async () => (await busyQueues(db)).includes(taskQueues.bulk), { what: 'a busy queue' });
+    expect(await busyQueues(db)).to.deep.equal([taskQueues.bulk]);
     finish();
-    for (const worker of workers) worker.shutdown();
-    await Promise.all(runs);
+    await Promise.all(runs.map((run) => run.result()));
+    await eventually(async () => (await busyQueues(db)).length === 0, { what: 'free slots' });
+    await workers.stop();
+    await stopHeartbeat();
   });
 });
