@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '../platform/logger.ts';
+import { logFailure } from '../platform/outages.ts';
 import { processTimings, type Timings } from '../platform/timings.ts';
 import { closeClient } from './bounds.ts';
 
@@ -52,7 +53,7 @@ export class Listener {
     try {
       await this.connect();
     } catch (error) {
-      this.options.log.warn({ err: error }, 'cannot listen for notifications; reconnecting');
+      logFailure(this.options.log, { err: error }, 'cannot listen for notifications; reconnecting');
       this.reconnectLater();
     }
   }

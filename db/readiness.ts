@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { databaseCauseOf } from '../platform/database-errors.ts';
 import { doctorAdvice } from '../platform/doctor-advice.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type PartStatus, type Readiness, readinessOf } from '../platform/probes.ts';
@@ -17,7 +18,7 @@ export async function refusePendingMigrations(db: Db): Promise<void> {
     throw new Error(`The database lacks the migrations ${pending.join(', ')}: run npm run migrate, then start again.`);
 }
 
-const LOG_MS = 10_000;
+const LOG_MS = 60_000;
 /** Of Postgres: too many connections, starting up, shutting down. Node's own codes begin with E. */
 const TEMPORARY = /^(53300|57P0[123]|08...|E[A-Z]+)$/;
 
@@ -39,7 +40,10 @@ export async function waitForDatabase(
     } catch (err) {
       if (!isTemporary(err)) throw err;
       if (performance.now() - toldAt > LOG_MS) {
-        log.warn({ err, advice: doctorAdvice }, 'cannot connect to the database; waiting for it');
+        log.warn(
+          { cause: databaseCauseOf(err)?.cause ?? String(err), advice: doctorAdvice },
+          'cannot connect to the database; waiting for it',
+        );
         toldAt = performance.now();
       }
       await sleep(timings.database.wait);

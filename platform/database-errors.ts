@@ -44,14 +44,23 @@ type Reach = 'not connected' | 'interrupted' | 'other';
 
 /** Returns whether the database cannot be used at the moment, so that the same request can succeed later. */
 export const isDatabaseUnavailable = (error: unknown): boolean =>
-  chainOf(error).some((link) => reachOf(link) !== 'other');
+  errorChain(error).some((link) => reachOf(link) !== 'other');
+
+/** Returns why the database cannot be used, without the statement that knex puts before it. Undefined if it can be used. */
+export function databaseCauseOf(error: unknown): { code: string; cause: string } | undefined {
+  const link = errorChain(error).find((candidate) => reachOf(candidate) !== 'other');
+  if (!link) return undefined;
+  const text = link.message.split(' - ').at(-1) ?? '';
+  const code = codeOf(link) ?? text;
+  return { code, cause: text || code };
+}
 
 /**
  * Returns whether the connection broke after a statement was sent and before its result arrived. The server may have
  * committed, so the write must not be repeated unless repeating it is harmless.
  */
 export const isOutcomeUnknown = (error: unknown): boolean =>
-  chainOf(error).some((link) => reachOf(link) === 'interrupted');
+  errorChain(error).some((link) => reachOf(link) === 'interrupted');
 
 /**
  * Returns whether the server refused the statement and rolled it back. A cancelled statement does not count: it was
@@ -68,7 +77,7 @@ export const isStatementTimeout = (error: unknown): boolean => sqlStateOf(error)
 export const isDeadlock = (error: unknown): boolean => sqlStateOf(error) === DEADLOCK_DETECTED;
 
 function sqlStateOf(error: unknown): string | undefined {
-  return chainOf(error).map(stateOf).find(Boolean);
+  return errorChain(error).map(stateOf).find(Boolean);
 }
 
 function reachOf(error: Error): Reach {
@@ -99,7 +108,7 @@ function codeOf(error: Error): string | undefined {
 }
 
 /** Returns the error and the errors it wraps: Objection's `nativeError`, `cause`, and those of an AggregateError. */
-function chainOf(error: unknown): Error[] {
+export function errorChain(error: unknown): Error[] {
   const found = new Set<Error>();
   const add = (link: unknown): void => {
     if (!(link instanceof Error) || found.has(link)) return;

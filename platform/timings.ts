@@ -146,6 +146,10 @@ const intervals = {
     /** Longer than two heartbeats. */
     expires: [45_000, 8_000],
   },
+  log: {
+    /** An outage is logged once in this time for each cause. */
+    outage: [60_000, 4_000],
+  },
   requestLog: {
     flush: [1_000, 200],
   },

@@ -1,4 +1,5 @@
 import type { Logger } from '../platform/logger.ts';
+import { logFailure } from '../platform/outages.ts';
 
 /** The end of a round: there is more to do, nothing to do, or a failure to back off from. */
 export type RoundResult = 'more' | 'idle' | 'trouble';
@@ -52,7 +53,7 @@ export class Loop {
     try {
       return await this.options.round();
     } catch (err) {
-      this.options.log.warn({ err, loop: this.options.name }, 'loop round failed; retrying');
+      logFailure(this.options.log, { err, loop: this.options.name }, 'loop round failed; retrying');
       return 'trouble';
     }
   }

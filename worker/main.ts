@@ -10,6 +10,7 @@ import { outboundHttp } from '../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../platform/http/resolver.ts';
 import { newId } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
+import { logFailure } from '../platform/outages.ts';
 import { startProbes } from '../platform/probes.ts';
 import { readSettings, type Settings, SettingsError } from '../platform/settings.ts';
 import { type ShutdownTimes, shutdownTimes } from '../platform/shutdown.ts';
@@ -174,7 +175,7 @@ async function refuseForeignNamespace(owner: NamespaceOwner, log: Logger): Promi
     await owner.verify();
   } catch (error) {
     if (error instanceof ForeignNamespaceError) throw error;
-    log.warn({ err: error }, 'cannot check whose namespace this is; Temporal is unavailable');
+    logFailure(log, { err: error }, 'cannot check whose namespace this is; Temporal is unavailable');
   }
 }
 

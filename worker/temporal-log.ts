@@ -1,6 +1,7 @@
 import type { MetricsBuffer, Logger as TemporalLogger } from '@temporalio/worker';
 import { Runtime } from '@temporalio/worker';
 import type { Logger } from '../platform/logger.ts';
+import { logOutage, type Outage, outageOf } from '../platform/outages.ts';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
@@ -18,7 +19,7 @@ export interface RuntimeHooks {
 /** Routes the SDK's log through ours. Call it once per process, before any other use of the worker package. */
 export function installRuntime(log: Logger, { onFailedTask, metrics }: RuntimeHooks = {}): void {
   Runtime.install({
-    logger: bridge(log.child({ sdk: 'temporal' }), onFailedTask),
+    logger: bridge(log, onFailedTask),
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(metrics && { metrics: { buffer: metrics, attachServiceName: false } }),
@@ -28,12 +29,28 @@ export function installRuntime(log: Logger, { onFailedTask, metrics }: RuntimeHo
   });
 }
 
+/** How the SDK's core, which passes errors as text, prints gRPC codes. */
+const CODES_AS_TEXT = [
+  [/unavailable/i, 'Unavailable'],
+  [/DeadlineExceeded|(Deadline|Timeout) expired/, 'DeadlineExceeded'],
+  [/ResourceExhausted|resource has been exhausted/, 'ResourceExhausted'],
+] as const;
+
+function outageIn(error: unknown): Outage | undefined {
+  if (typeof error !== 'string') return outageOf(error);
+  const [, code] = CODES_AS_TEXT.find(([pattern]) => pattern.test(error)) ?? [];
+  return code && { of: 'Temporal', code, cause: error };
+}
+
 /** The message of the SDK's core (sdk-core, worker/workflow/mod.rs); nothing else says which workflow it is. */
 const FAILED_TASK = 'Failing workflow task';
 
 export function bridge(log: Logger, onFailedTask: RuntimeHooks['onFailedTask'] = () => {}): TemporalLogger {
+  const sdkLog = log.child({ sdk: 'temporal' });
   const write = (level: Level, message: string, meta?: Record<string | symbol, unknown>) => {
-    log[isNoise(level, message) ? 'debug' : level](plain(meta), message);
+    const outage = outageIn(meta?.error);
+    if (outage) return logOutage(log, outage, { sdk: 'temporal', detail: message });
+    sdkLog[isNoise(level, message) ? 'debug' : level](plain(meta), message);
     if (message === FAILED_TASK && meta?.runId)
       onFailedTask({ runId: String(meta.runId), failure: messageIn(String(meta.failure ?? '')) });
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from '../platform/logger.ts';
+import { logFailure } from '../platform/outages.ts';
 import type { TemporalSettings } from '../platform/settings.ts';
 import { type ShutdownTimes, shutdownTimes } from '../platform/shutdown.ts';
 import { processTimings, type Timings } from '../platform/timings.ts';
@@ -73,7 +74,7 @@ export class TemporalWorkers {
         pause = firstReconnect;
         await this.run(worker, queue);
       } catch (err) {
-        log.warn({ err, taskQueue: queue.taskQueue }, 'cannot poll Temporal; retrying');
+        logFailure(log, { err, taskQueue: queue.taskQueue }, 'cannot poll Temporal; retrying');
       }
       await sleep(pause, undefined, { signal }).catch(() => {});
     }
@@ -126,7 +127,7 @@ export class TemporalWorkers {
       await previous?.close().catch(() => {});
       log.info('certificates were read again');
     } catch (err) {
-      log.warn({ err }, 'cannot connect with the new certificates; the old connection goes on');
+      log.warn({ err }, 'cannot connect with the new certificates; keeping the old connection');
     }
   }
 

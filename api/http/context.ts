@@ -70,6 +70,8 @@ export interface RequestState {
   caller?: Caller;
   /** Of an error answer. */
   failure?: { code: string | null; message: string };
+  /** The request failed because the database is unavailable, which is logged once for many. */
+  isOutage?: boolean;
 }
 
 export type Context = ParameterizedContext<RequestState>;

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Db } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { logFailure } from '../../platform/outages.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { KeyedSlots } from '../../platform/slots.ts';
 import type { Timings } from '../../platform/timings.ts';
@@ -177,7 +178,7 @@ export class LiveHub {
   }
 
   private logFailure(err: unknown): void {
-    this.options.log.warn({ err }, 'live topics could not be read');
+    logFailure(this.options.log, { err }, 'live topics could not be read');
   }
 
   /** Checks the rights of every stream again, and keeps connections and rows alive. */

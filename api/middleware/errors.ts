@@ -1,6 +1,7 @@
 import { isDatabaseUnavailable, isOutcomeUnknown, isStatementTimeout } from '../../platform/database-errors.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { logFailure } from '../../platform/outages.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import { envelopeOf } from '../http/envelope.ts';
 import { PlainError } from '../http/validate.ts';
@@ -34,7 +35,8 @@ function answer(ctx: Context, error: ApiError): void {
 function unexpected(error: unknown, ctx: Context, log: Logger): ApiError {
   const { id, route } = ctx.state;
   if (isDatabaseUnavailable(error)) {
-    log.error({ err: error, requestId: id, route }, 'database is unavailable');
+    ctx.state.isOutage = true;
+    logFailure(log, { err: error, requestId: id, route }, 'database is unavailable');
     const writes = !['GET', 'HEAD'].includes(ctx.method);
     return writes && isOutcomeUnknown(error) ? outcomeUnknown() : unreachable();
   }

@@ -1,7 +1,7 @@
 import { inSpan, isTracing } from '../../platform/tracing.ts';
 import type { AppParts, Context, Middleware } from '../http/context.ts';
 
-/** Measures and logs every request, at debug level unless it is a server error. */
+/** Measures and logs every request, at debug level unless it is a server error. An outage has its own line. */
 export function observe({
   metrics,
   log,
@@ -18,7 +18,7 @@ export function observe({
     const ms = performance.now() - started;
     metrics.observe(method, route, status, ms / 1000);
     if (status >= 400) recordFailure(ctx, failedRequests);
-    const level = status >= 500 ? 'warn' : 'debug';
+    const level = status >= 500 && !ctx.state.isOutage ? 'warn' : 'debug';
     if (log.isLevelEnabled(level)) log[level]({ requestId: id, method, route, status, ms: Math.round(ms) }, 'request');
   };
 }

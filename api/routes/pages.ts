@@ -1,4 +1,5 @@
 import { isDatabaseUnavailable, isStatementTimeout } from '../../platform/database-errors.ts';
+import { logFailure } from '../../platform/outages.ts';
 import { changeSubscription, findSubscription, type Subscription } from '../../services/contacts/subscription.ts';
 import { type PageToken, readPageToken } from '../../services/emails/links.ts';
 import { type Answer, page } from '../http/answers.ts';
@@ -25,7 +26,7 @@ async function respond(
     return subscription ? presentSubscription(subscription, params.token, aim) : presentBadLink(language);
   } catch (error) {
     if (!isDatabaseUnavailable(error) && !isStatementTimeout(error)) throw error;
-    log.error({ err: error, requestId: request.id }, 'database is unavailable');
+    logFailure(log, { err: error, requestId: request.id }, 'statement timed out');
     return presentLater(language);
   }
 }

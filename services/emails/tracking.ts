@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { coalesced } from '../../platform/coalesce.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { logFailure } from '../../platform/outages.ts';
 import { type Notice, recordNotices } from './notices.ts';
 
 /** The longest wait of a request for the write. */
@@ -31,7 +32,7 @@ export class Tracking {
     if (this.waiting >= MAX_WAITING) return;
     this.waiting++;
     const written = this.write({ ...notice, at: new Date() })
-      .catch((err: unknown) => this.log.warn({ err, kind: notice.kind }, 'open or click could not be recorded'))
+      .catch((err: unknown) => logFailure(this.log, { err, kind: notice.kind }, 'open or click could not be recorded'))
       .finally(() => this.waiting--);
     await waitBriefly(written);
   }

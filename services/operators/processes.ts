@@ -3,6 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { logFailure } from '../../platform/outages.ts';
 import { processTimings, type Timings } from '../../platform/timings.ts';
 import { productVersion } from '../../platform/version.ts';
 
@@ -50,7 +51,7 @@ export function startHeartbeat({ db, kind, build, busyQueues, log, timings }: He
   const write = () =>
     beat(db, [id, kind, productVersion, hostname(), process.pid, build ?? null, busyQueues?.() ?? []]).catch(
       (err: unknown) => {
-        log.warn({ err }, 'heartbeat failed');
+        logFailure(log, { err }, 'heartbeat failed');
       },
     );
   let last: Promise<unknown> = write();
@@ -61,7 +62,7 @@ export function startHeartbeat({ db, kind, build, busyQueues, log, timings }: He
   return async () => {
     clearInterval(timer);
     await last;
-    await remove(db, [id]).catch((err: unknown) => log.warn({ err }, 'heartbeat cannot be removed'));
+    await remove(db, [id]).catch((err: unknown) => logFailure(log, { err }, 'heartbeat cannot be removed'));
   };
 }
 

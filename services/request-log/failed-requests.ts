@@ -4,6 +4,7 @@ import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { logFailure } from '../../platform/outages.ts';
 import { processTimings } from '../../platform/timings.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 
@@ -103,7 +104,7 @@ export class FailedRequests {
     this.flushing = this.flushing
       .then(() => this.write([...waiting.values()].flat()))
       // They are lost: this log must not fail a request, nor fill the memory during an outage.
-      .catch((err: unknown) => this.log.warn({ err }, 'failed requests could not be recorded'));
+      .catch((err: unknown) => logFailure(this.log, { err }, 'failed requests could not be recorded'));
   }
 
   private async write(requests: (FailedRequest & { id: string })[]): Promise<void> {

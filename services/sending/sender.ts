@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { Db } from '../../db/connect.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { logFailure } from '../../platform/outages.ts';
 import type { Relays } from '../../platform/smtp/relays.ts';
 import { processTimings, type Timings } from '../../platform/timings.ts';
 import { type AutoPauseLimits, checkCampaign, pauseCampaignItself } from '../campaigns/auto-pause.ts';
@@ -130,7 +131,7 @@ class SenderRun {
       ...(time.untilIdle && { onIdle: () => this.stopping.abort() }),
       // The end of the run gives up what it leased without knowing, and Temporal starts the next one.
       onUnknownLeases: () => this.stopping.abort(),
-      onError: (err) => deps.log.warn({ err }, 'sending failed; retrying'),
+      onError: (err) => logFailure(deps.log, { err }, 'sending failed; retrying'),
     });
     const { durationMs, stop, heartbeat } = time;
     this.cut = time.cut;
@@ -208,7 +209,7 @@ class SenderRun {
 
   private follow(work: Promise<void>): void {
     const reaction = work
-      .catch((err) => this.deps.log.warn({ err }, 'cannot write to the database; leases will run out'))
+      .catch((err) => logFailure(this.deps.log, { err }, 'cannot write to the database; leases will run out'))
       .finally(() => this.reactions.delete(reaction));
     this.reactions.add(reaction);
   }
@@ -239,7 +240,7 @@ class SenderRun {
       case 'skip':
         return ledger.release({ id, status: 'SKIPPED', reason: verdict.reason });
       case 'failed':
-        this.deps.log.warn({ err: verdict.error }, 'cannot write to the database; retrying');
+        logFailure(this.deps.log, { err: verdict.error }, 'cannot write to the database; retrying');
         return;
       default:
         return ledger.release({ id });
@@ -267,7 +268,7 @@ class SenderRun {
         // Watched on if it had mail meanwhile: a paused campaign may have been resumed.
         if (isOver && this.watched.get(id) === watchedAt) this.watched.delete(id);
       } catch (err) {
-        this.deps.log.warn({ err, campaignId: id }, 'cannot check a campaign');
+        logFailure(this.deps.log, { err, campaignId: id }, 'cannot check a campaign');
       }
     }
   }
