@@ -88,8 +88,8 @@ export class MailLeases {
   private readonly hasBacklog: Record<Line, boolean> = { urgent: false, campaign: false };
   private readonly largeMails = new ByteBudget(LARGE_BUDGET);
   private readonly preparations = new Set<Promise<void>>();
-  /** Nothing is leased before, by `performance.now()`: preparation failed, and would fail again at once. */
-  private readonly pausedUntil: Record<Line, number> = { urgent: 0, campaign: 0 };
+  /** Preparation failed, and would fail again at once. */
+  private readonly isUnprepared: Record<Line, boolean> = { urgent: false, campaign: false };
   /** When slow mail was last postponed, by `performance.now()`. */
   private readonly postponedAt: Record<Line, number> = {
     urgent: Number.NEGATIVE_INFINITY,
@@ -156,6 +156,7 @@ export class MailLeases {
     const { poll, retry } = this.options.timings.sender;
     while (!stopping.aborted) {
       this.isWoken[line] = false;
+      if (this.isUnprepared[line]) await this.waitForPreparation(line);
       let leased = 0;
       try {
         if (this.room(line) < GROUP[line]) this.postponeSlow(line);
@@ -181,7 +182,19 @@ export class MailLeases {
 
   /** With a backlog, waits for room for a whole group: a lease costs about the same for one mail as for fifty. */
   private mayLease(line: Line): boolean {
-    return performance.now() >= this.pausedUntil[line] && this.room(line) >= (this.hasBacklog[line] ? GROUP[line] : 1);
+    return !this.isUnprepared[line] && this.room(line) >= (this.hasBacklog[line] ? GROUP[line] : 1);
+  }
+
+  /** Pauses, then tries to render. Until that works nothing is leased: it would only go back to the ledger. */
+  private async waitForPreparation(line: Line): Promise<void> {
+    const { stopping, preparation, timings, onError } = this.options;
+    try {
+      await sleep(timings.sender.retry, undefined, { signal: stopping });
+      await preparation.check();
+      this.isUnprepared[line] = false;
+    } catch (error) {
+      if (!stopping.aborted) onError(error);
+    }
   }
 
   private room(line: Line): number {
@@ -305,7 +318,7 @@ export class MailLeases {
       ready,
     )
       .catch((error) => {
-        this.pausedUntil[line] = performance.now() + this.options.timings.sender.retry;
+        this.isUnprepared[line] = true;
         this.options.onError(error);
       })
       .finally(() => {

@@ -138,6 +138,11 @@ export class Preparation {
     );
   }
 
+  /** Rejects while no mail can be rendered. */
+  async check(): Promise<void> {
+    await this.deps.renderer.render({ subject: '', html: '{{ check }}', items: [{ data: {}, builtIn: {} }] });
+  }
+
   /** Ends the compose processes, unless they are shared. */
   async close(): Promise<void> {
     if (!this.deps.composer) await this.composer.close();

@@ -9,6 +9,7 @@ import { createRenderer } from '../../../platform/templates/index.ts';
 import { PRODUCTION_TIMINGS } from '../../../platform/timings.ts';
 import { listEmails } from '../../../services/emails/list.ts';
 import { type SendInput, sendEmails } from '../../../services/emails/send.ts';
+import { addContacts, campaignWorker, startCampaign } from '../../support/campaigns.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
@@ -17,7 +18,7 @@ import {
 } from '../../support/connected-database.ts';
 import { mailById } from '../../support/ledger.ts';
 import { storedContacts } from '../../support/rows/contacts.ts';
-import { outgoingMails, setMails } from '../../support/rows/mails.ts';
+import { countLeases, leasesPerMail, outgoingMails, setMails } from '../../support/rows/mails.ts';
 import { setProject } from '../../support/rows/projects.ts';
 import { counts, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
@@ -313,6 +314,34 @@ describe('content of a sent mail', () => {
     expect(smtp.mails).to.deep.equal([]);
     await deliver();
     expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
+  });
+
+  it('is not leased again until rendering is available', async () => {
+    await countLeases(db);
+    const project = await makeProject(db);
+    await addContacts(db, project, 20);
+    const closed = createRenderer({ log: pino({ level: 'silent' }) });
+    await closed.close();
+    let failures = 0;
+    const log = pino(
+      { level: 'warn' },
+      { write: (line: string) => void (line.includes('sending failed') && failures++) },
+    );
+    const own = campaignWorker(database, smtp.url, { renderer: closed, log });
+    const { id } = await startCampaign(db, project);
+    await own.advance(id);
+    await accept();
+    const stop = new AbortController();
+    const run = own.send({ stop: stop.signal, untilIdle: false });
+    await eventually(() => failures >= 10, { what: 'ten attempts to render' });
+    stop.abort();
+    await run;
+    await own.close();
+    const leases = await leasesPerMail(db);
+    expect(leases).to.have.length(21);
+    for (const { count } of leases) expect(count).to.equal(1);
+    await deliver();
+    expect(smtp.mails).to.have.length(21);
   });
 
   it('is read in small portions, and all mails of a large request are sent once', async () => {

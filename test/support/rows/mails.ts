@@ -84,3 +84,14 @@ export const agePreviews = (db: Db, minutes: number) =>
 
 /** Removes the rows only. */
 export const removeMails = (db: Db, where: object = {}) => db('emails').where(where).del();
+
+/** Counts from now on how often each mail is leased. */
+export const countLeases = (db: Db) =>
+  db.raw(`
+    create table counted_leases (email_id uuid);
+    create function count_lease() returns trigger language plpgsql as $$
+      begin insert into counted_leases values (new.email_id); return null; end $$;
+    create trigger count_lease after insert on outgoing_mails for each row execute function count_lease();`);
+
+export const leasesPerMail = (db: Db): Promise<{ emailId: string; count: number }[]> =>
+  db('countedLeases').groupBy('emailId').select('emailId', db.raw('count(*)::integer as count'));
