@@ -41,7 +41,7 @@ export async function waitForDatabase(
       if (!isTemporary(err)) throw err;
       if (performance.now() - toldAt > LOG_MS) {
         log.warn(
-          { cause: databaseCauseOf(err)?.cause ?? String(err), advice: doctorAdvice },
+          { cause: databaseCauseOf(err) ?? String(err), advice: doctorAdvice },
           'cannot connect to the database; waiting for it',
         );
         toldAt = performance.now();

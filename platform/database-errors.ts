@@ -47,12 +47,11 @@ export const isDatabaseUnavailable = (error: unknown): boolean =>
   errorChain(error).some((link) => reachOf(link) !== 'other');
 
 /** Returns why the database cannot be used, without the statement that knex puts before it. Undefined if it can be used. */
-export function databaseCauseOf(error: unknown): { code: string; cause: string } | undefined {
+export function databaseCauseOf(error: unknown): string | undefined {
   const link = errorChain(error).find((candidate) => reachOf(candidate) !== 'other');
   if (!link) return undefined;
-  const text = link.message.split(' - ').at(-1) ?? '';
-  const code = codeOf(link) ?? text;
-  return { code, cause: text || code };
+  // An AggregateError of several addresses has no message.
+  return link.message.split(' - ').at(-1) || codeOf(link);
 }
 
 /**

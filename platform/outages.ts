@@ -28,7 +28,7 @@ export function outageOf(error: unknown): Outage | undefined {
       return { of: 'Temporal', code: name ?? link.name, cause: link.message };
   }
   const cause = databaseCauseOf(error);
-  return cause && { of: 'database', ...cause };
+  return cause === undefined ? undefined : { of: 'database', code: cause, cause };
 }
 
 /** Repeated failures since the last line, by cause. */

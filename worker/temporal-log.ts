@@ -48,11 +48,11 @@ const FAILED_TASK = 'Failing workflow task';
 export function bridge(log: Logger, onFailedTask: RuntimeHooks['onFailedTask'] = () => {}): TemporalLogger {
   const sdkLog = log.child({ sdk: 'temporal' });
   const write = (level: Level, message: string, meta?: Record<string | symbol, unknown>) => {
-    const outage = outageIn(meta?.error);
-    if (outage) return logOutage(log, outage, { sdk: 'temporal', detail: message });
-    sdkLog[isNoise(level, message) ? 'debug' : level](plain(meta), message);
     if (message === FAILED_TASK && meta?.runId)
       onFailedTask({ runId: String(meta.runId), failure: messageIn(String(meta.failure ?? '')) });
+    const outage = level === 'warn' ? outageIn(meta?.error) : undefined;
+    if (outage) logOutage(log, outage, { sdk: 'temporal', detail: message });
+    else sdkLog[isNoise(level, message) ? 'debug' : level](plain(meta), message);
   };
   const at = (level: Level) => (message: string, meta?: Record<string | symbol, unknown>) =>
     write(level, message, meta);

@@ -7,7 +7,10 @@ const BATCH = 100;
 export async function removeUploads(db: Db, storage: UploadStorage): Promise<number> {
   const rows = await db('uploadRemovals').limit(BATCH).select<{ key: string }[]>('key');
   for (const { key } of rows) {
-    await storage.remove(key);
+    await storage.remove(key).catch((error: unknown) => {
+      // Without the cause, a refused connection, which would be logged as an outage of the database.
+      throw new Error(`cannot remove an upload from its storage: ${error}`);
+    });
     await db('uploadRemovals').where({ key }).del();
   }
   return rows.length;
