@@ -78,10 +78,11 @@ interface Container {
 interface Manifest {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string; labels?: object };
+  metadata: { name?: string; generateName?: string; namespace?: string; labels?: object };
   data?: Record<string, string>;
   spec?: {
     replicas?: number;
+    ttlSecondsAfterFinished?: number;
     selector?: { matchLabels?: object } & object;
     template?: {
       metadata?: { labels?: object };
@@ -94,8 +95,10 @@ interface Manifest {
   };
 }
 
-describe('ops/kubernetes/everpost.yaml', () => {
-  const documents = parseAllDocuments(read('ops/kubernetes/everpost.yaml'));
+describe('ops/kubernetes', () => {
+  const documentsOf = (file: string) => parseAllDocuments(read(`ops/kubernetes/${file}`));
+  const manifestsOf = (file: string) => documentsOf(file).map((document) => document.toJS() as Manifest);
+  const documents = readdirSync(join(root, 'ops/kubernetes')).flatMap(documentsOf);
   const manifests = documents.map((document) => document.toJS() as Manifest);
   const of = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
   const containers = manifests.flatMap(({ spec }) => spec?.template?.spec.containers ?? []);
@@ -115,6 +118,19 @@ describe('ops/kubernetes/everpost.yaml', () => {
       expect(apiVersion, kind).to.equal(apis[kind]);
       if (kind !== 'Namespace') expect(metadata.namespace).to.equal('everpost');
     }
+  });
+
+  it('applies no Job, which cannot be changed, and creates a new one for each migration', () => {
+    expect(manifestsOf('everpost.yaml').map(({ kind }) => kind)).not.to.include('Job');
+    const [job, ...others] = manifestsOf('migrate.yaml');
+    expect(others).to.deep.equal([]);
+    expect(job?.metadata).to.deep.equal({ generateName: 'everpost-migrate-', namespace: 'everpost' });
+    expect(job?.spec?.ttlSecondsAfterFinished, 'finished ones are removed').to.be.a('number');
+    expect(read('docs/operations.md')).to.include('kubectl create -f ops/kubernetes/migrate.yaml');
+  });
+
+  it('runs one version', () => {
+    expect(new Set(containers.map(({ image }) => image)).size).to.equal(1);
   });
 
   it('sets known settings to valid values', () => {

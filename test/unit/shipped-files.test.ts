@@ -52,6 +52,7 @@ interface Service {
   command?: string[];
   environment?: Record<string, string>;
   ports?: string[];
+  profiles?: string[];
   depends_on?: Record<string, { condition: string }>;
   stop_grace_period?: string;
   shm_size?: string;
@@ -61,11 +62,11 @@ interface Service {
 describe('docker-compose.yml', () => {
   const { services } = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
   const service = (name: string): Service => services[name] ?? expect.fail(`no service ${name}`);
-  const ours = ['api', 'worker', 'migrate'];
+  const ours = ['api', 'worker', 'returned-mail', 'migrate'];
 
   const jobs = ['migrate', 'temporal-schema', 'temporal-namespace'];
 
-  it('runs Postgres, Temporal with its web UI, Mailpit, the migration, a proxy, the API and a worker', () => {
+  it('runs Postgres, Temporal with its web UI, Mailpit, the migration, a proxy, the API and workers', () => {
     const temporal = ['temporal', 'temporal-schema', 'temporal-namespace', 'temporal-ui'];
     expect(Object.keys(services)).to.have.members(['postgres', ...temporal, 'mailpit', 'proxy', ...ours]);
     expect(service('temporal').environment).to.include({ DB: 'postgres12', POSTGRES_SEEDS: 'postgres' });
@@ -84,7 +85,7 @@ describe('docker-compose.yml', () => {
     // Ports and addresses inside the containers are those of this file.
     const ofContainers = ['PORT', 'HOST', 'WORKER_PORT', 'METRICS_PORT', 'DATABASE_DIRECT_URL'];
     const expected = names.filter((name) => ![...ofDevelopment, ...ofContainers].includes(name));
-    for (const name of ['api', 'worker'])
+    for (const name of ['api', 'worker', 'returned-mail'])
       expect(Object.keys(service(name).environment ?? {}), name).to.include.members(expected);
   });
 
@@ -118,6 +119,24 @@ describe('docker-compose.yml', () => {
     expect(service('mailpit').ports).to.deep.equal(['127.0.0.1:8025:8025']);
   });
 
+  it('publishes the port for returned mail, and leaves workers to be scaled', () => {
+    const { ports, command, environment, profiles } = service('returned-mail');
+    expect(command).to.deep.equal(['node', 'dist/worker/main.js', '--roles', 'relay']);
+    expect(ports?.map(fillIn)).to.deep.equal([`25:${environment?.BOUNCE_SMTP_PORT}`]);
+    expect(profiles, 'port 25 is claimed only on request').to.deep.equal(['returned-mail']);
+    expect(service('worker').ports).to.equal(undefined);
+  });
+
+  it('passes on the address that a trusted proxy in front names, and trusts none by default', () => {
+    const caddyfile = read('ops/compose/Caddyfile');
+    const lines = caddyfile.split('\n').map((line) => line.trim());
+    expect(lines).to.include.members(['trusted_proxies static {$TRUSTED_PROXIES}', 'trusted_proxies_strict']);
+    // Koa takes the last address of the header (`maxIpsCount: 1`), so there must be one only.
+    expect(lines).to.include('header_up X-Forwarded-For {client_ip}');
+    expect(service('proxy').environment?.TRUSTED_PROXIES).to.match(/^\$\{TRUSTED_PROXIES:-127\.0\.0\.1\/32\}$/);
+    expect(service('api').environment?.TRUST_PROXY).to.equal('true');
+  });
+
   it('gives every service a health check, except those that end', () => {
     for (const name of Object.keys(services).filter((name) => !jobs.includes(name)))
       expect(service(name).healthcheck?.test, name).to.be.an('array').that.is.not.empty;
@@ -143,8 +162,11 @@ describe('docker-compose.yml', () => {
   });
 
   it('pins every image by a full version', () => {
-    for (const [name, { image, build }] of Object.entries(services))
-      if (!build) expect(image, name).to.match(/:v?\d+\.\d+(\.\d+)?(-tctl-[\d.]+-cli-[\d.]+)?$/);
+    for (const [name, { image, build }] of Object.entries(services)) {
+      // Versions of Postgres have two numbers.
+      const version = name === 'postgres' ? /:\d+\.\d+$/ : /:v?\d+\.\d+\.\d+(-tctl-[\d.]+-cli-[\d.]+)?$/;
+      if (!build) expect(image, name).to.match(version);
+    }
   });
 
   it('runs the application and Temporal with roles that are no superusers', () => {
