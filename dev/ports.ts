@@ -1,5 +1,8 @@
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cacheDir } from './cache.ts';
+import { type AcquiredLock, tryLock } from './lock.ts';
 import type { ReportProgress } from './report.ts';
 
 /** Returns a port that is not in use. */
@@ -15,18 +18,30 @@ async function isFree(port: number): Promise<boolean> {
   return typeof v4 === 'number' && v6 !== 'EADDRINUSE';
 }
 
-/** Returns the wanted port, or reports and returns a free one. `taken`: ports that were returned but are not in use yet. */
-export async function portOrFree(
-  what: string,
-  wanted: number,
-  report: ReportProgress,
-  taken: Set<number> = new Set(),
-): Promise<number> {
-  let port = wanted > 0 && !taken.has(wanted) && (await isFree(wanted)) ? wanted : await freePort();
-  while (taken.has(port)) port = await freePort();
+/**
+ * Returns the wanted port, or reports and returns a free one. The port stays locked until this process ends: nothing listens
+ * on it for a while yet, and another stack that starts meanwhile must not choose it too.
+ */
+export async function portOrFree(what: string, wanted: number, report: ReportProgress): Promise<number> {
+  let port = wanted > 0 ? wanted : await freePort();
+  while (!(await reserve(port))) port = await freePort();
   if (wanted > 0 && port !== wanted) report(`Port ${wanted} is taken: ${what} listens on ${port} instead.`);
-  taken.add(port);
   return port;
+}
+
+const reserved: AcquiredLock[] = [];
+
+process.on('exit', () => {
+  for (const lock of reserved) lock.release();
+});
+
+async function reserve(port: number): Promise<boolean> {
+  const lock = tryLock(join(cacheDir(), 'locks', `port-${port}.lock`));
+  if (!('release' in lock)) return false;
+  const free = await isFree(port);
+  if (free) reserved.push(lock);
+  else lock.release();
+  return free;
 }
 
 async function listenOn(port: number, host: string): Promise<number | string> {

@@ -84,13 +84,11 @@ export async function temporalNode(options: TemporalNodeOptions): Promise<Tempor
   };
 }
 
-const given = new Set<number>();
-
 /** Temporal's schema stores ports as `smallint`. */
 async function lowPort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
-    if ((await portOrFree('Temporal', port, () => {}, given)) === port) return port;
+    if ((await portOrFree('Temporal', port, () => {})) === port) return port;
   }
 }
 

@@ -101,8 +101,7 @@ export const removeStackFile = (context: Pick<StackContext, 'home'>): void =>
   rmSync(stackFile(context), { force: true });
 
 async function choosePorts(settings: Settings, report: ReportProgress): Promise<Ports> {
-  const taken = new Set<number>();
-  const choose = (what: string, wanted: number) => portOrFree(what, wanted, report, taken);
+  const choose = (what: string, wanted: number) => portOrFree(what, wanted, report);
   return {
     api: await choose('the API', settings.port),
     worker: await choose('the worker', settings.workerPort),

@@ -1,8 +1,13 @@
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { accepts, freePort, portOrFree } from '../../dev/ports.ts';
+import { sourceExtension } from '../../platform/process-flags.ts';
+import { runDirectory } from '../support/cleanup.ts';
 
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
 
@@ -37,11 +42,36 @@ describe('ports', () => {
   }
 
   it('never returns the same port twice', async () => {
-    const taken = new Set<number>();
     const port = await freePort();
-    const first = await portOrFree('one', port, () => {}, taken);
-    const second = await portOrFree('two', port, () => {}, taken);
+    const first = await portOrFree('one', port, () => {});
+    const second = await portOrFree('two', port, () => {});
     expect([first, second === first]).to.deep.equal([port, false]);
+  });
+
+  it('gives every launcher another port when they choose at the same time, and the port again after their end', async () => {
+    const wanted = await freePort();
+    const launchers: ChildProcess[] = [];
+    // Killed launchers leave their locks behind.
+    const env = { ...process.env, XDG_CACHE_HOME: mkdtempSync(join(runDirectory(), 'cache-')) };
+    const child = join(import.meta.dirname, `../support/ports-child${sourceExtension}`);
+    const chosen = async (): Promise<number> => {
+      const launcher = fork(child, [String(wanted)], { env });
+      launchers.push(launcher);
+      return (await once(launcher, 'message'))[0];
+    };
+    const ends = async (launcher: ChildProcess, end: () => void): Promise<void> => {
+      const exited = once(launcher, 'exit');
+      end();
+      await exited;
+    };
+    const ports = await Promise.all([chosen(), chosen(), chosen()]);
+    expect(new Set(ports).size).to.equal(3);
+    expect(ports).to.include(wanted);
+    for (const launcher of launchers.splice(0)) await ends(launcher, () => launcher.kill('SIGKILL'));
+    expect(await chosen(), 'after they were killed').to.equal(wanted);
+    for (const launcher of launchers.splice(0)) await ends(launcher, () => launcher.disconnect());
+    expect(await chosen(), 'after it has ended').to.equal(wanted);
+    for (const launcher of launchers) await ends(launcher, () => launcher.disconnect());
   });
 
   it('waits until the port accepts connections, and times out', async () => {
