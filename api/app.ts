@@ -33,7 +33,7 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   app.use(secure(settings));
   app.use(requestId);
   app.use(observe(parts));
-  app.use(errors(log));
+  app.use(errors(parts));
   app.use(cors(settings.corsOrigins));
   app.use(readableUrl);
   app.use(documentation({ site: new DocsSite(settings.docsDir), document, settings }));

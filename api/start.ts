@@ -1,5 +1,6 @@
 import { withStatementTimeout } from '../db/bounds.ts';
 import { connectDb } from '../db/connect.ts';
+import { hasFullDisk } from '../db/full-disk.ts';
 import { installationId } from '../db/installation.ts';
 import { Listener } from '../db/listener.ts';
 import { createReadiness, waitForDatabase } from '../db/readiness.ts';
@@ -116,6 +117,7 @@ export async function startApi({
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
       ...{ failedRequests, liveHub, concurrency, receiving, document },
+      hasFullDisk: () => hasFullDisk(db),
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
       checkDomain: domainChecker(
         { db, resolver, settings },

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDb, type Db } from '../db/connect.ts';
 import { installationId } from '../db/installation.ts';
 import { pendingMigrations } from '../db/migrate.ts';
+import { existingFolder, freeDisk } from '../platform/free-disk.ts';
 import { createResolver } from '../platform/http/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { Relay } from '../platform/smtp/relay.ts';
@@ -289,12 +289,6 @@ async function tryFolder(target: string): Promise<void> {
   await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true });
 }
 
-function existingFolder(target: string): string {
-  let folder = resolve(target);
-  while (!existsSync(folder)) folder = dirname(folder);
-  return folder;
-}
-
 const GIGABYTE = 1024 ** 3;
 
 /** Received files wait in the temporary folder, images stay in theirs. */
@@ -302,9 +296,8 @@ const disk: Check = async ({ uploads: target, importMaxBytes }) => {
   const folders = [...new Set([tmpdir(), ...('s3' in target ? [] : [existingFolder(target.folder)])])];
   const sizes = await Promise.all(
     folders.map(async (folder) => {
-      const { bavail, bsize, blocks } = await statfs(folder);
-      // Some file systems do not say.
-      return blocks > 0 ? { folder, free: bavail * bsize } : [];
+      const free = await freeDisk(folder);
+      return free === undefined ? [] : { folder, free };
     }),
   ).then((found) => found.flat());
   const message = sizes.map(({ folder, free }) => `${folder} has ${(free / GIGABYTE).toFixed(1)} GB free`).join(', ');

@@ -4,6 +4,7 @@ import type { Client } from 'pg';
 import type { DatabaseTimeouts } from '../platform/settings.ts';
 import { declaredTimeoutOf, limitStatements, registerWatch, SilenceWatch } from './bounds.ts';
 import type { Db } from './db.ts';
+import { watchDisk } from './full-disk.ts';
 import { statement } from './statement.ts';
 
 export type { Db } from './db.ts';
@@ -43,7 +44,7 @@ export function connectDb(options: ConnectOptions): Db {
   const { databaseUrl, poolSize = 10, name = 'everpost', timeouts = {}, onlyLookups = false } = options;
   const { statementMs, idleInTransactionMs, connectMs = CONNECT_MS } = timeouts;
   const watch = statementMs ? new SilenceWatch(statementMs) : undefined;
-  const db = knex({
+  const db: Db = knex({
     client: 'pg',
     version: POSTGRES_VERSION,
     connection: {
@@ -60,13 +61,12 @@ export function connectDb(options: ConnectOptions): Db {
     pool: {
       min: 0,
       max: poolSize,
-      ...(watch && {
-        afterCreate: (client: Client, done: (error: null) => void) => {
-          watch.watch(client);
-          done(null);
-        },
-        validate: (client: Client) => watch.isUsable(client),
-      }),
+      afterCreate: (client: Client, done: (error: null) => void) => {
+        watch?.watch(client);
+        watchDisk(db, client);
+        done(null);
+      },
+      ...(watch && { validate: (client: Client) => watch.isUsable(client) }),
     },
     acquireConnectionTimeout: 10_000,
     // Error messages are logged and must not contain values of rows.

@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logger.ts';
 import { type PartStatus, type Readiness, readinessOf } from '../platform/probes.ts';
 import { processTimings, type Timings } from '../platform/timings.ts';
 import type { Db } from './connect.ts';
+import { hasFullDisk } from './full-disk.ts';
 import { pendingMigrations } from './migrate.ts';
 
 const PROBE_TIMEOUT_MS = 1_500;
@@ -68,7 +69,8 @@ export interface ReadinessOptions {
 
 /**
  * Reports whether a process may be given work. Without the database or a migration it is down. Without Temporal an API is
- * degraded: accepted work is safe in the database and waits. A worker is down when it does not poll its task queues, and
+ * degraded: accepted work is safe in the database and waits. With a full disk, the database still answers what only reads,
+ * so a process is degraded. A worker is down when it does not poll its task queues, and
  * degraded when it cannot open stored secrets: mail that it cannot sign waits.
  */
 export function createReadiness(
@@ -85,7 +87,8 @@ export function createReadiness(
       ...(isPolling && { polling: temporalAnswers && isPolling() ? 'ok' : 'down' }),
       ...(secrets && { secrets: areOpened ? 'ok' : 'degraded' }),
     };
-    return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded', ...ofWorker });
+    const readiness = readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded', ...ofWorker });
+    return hasFullDisk(db) ? { ...readiness, reason: "The database's disk is full." } : readiness;
   };
   // Cached because /ready is public: its cost must not grow with the number of calls. `down` is not cached, so that a process
   // gets requests again as soon as it can take them; checks never overlap.
@@ -95,7 +98,7 @@ export function createReadiness(
 async function databaseParts(db: Db): Promise<{ database: PartStatus; migrations: PartStatus }> {
   const pending = await withTimeout(pendingMigrations(db), undefined);
   if (!pending) return { database: 'down', migrations: 'down' };
-  return { database: 'ok', migrations: pending.length > 0 ? 'down' : 'ok' };
+  return { database: hasFullDisk(db) ? 'degraded' : 'ok', migrations: pending.length > 0 ? 'down' : 'ok' };
 }
 
 /** Answers with the fallback, because a probe that hangs is worse than one that fails. */

@@ -1,11 +1,14 @@
 // Entry point of every npm script, in plain JavaScript: it runs before any package is installed.
 // Installs the packages of package-lock.json when they are missing, then runs the given TypeScript file.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** What npm ci writes: 900 MB, and some for npm's cache. */
+const PACKAGES_MB = 1_000;
 
 /** Explains an old Node.js, which would fail later with a riddle. */
 function checkNode() {
@@ -28,7 +31,20 @@ function isInstalled() {
   }
 }
 
+/** Names a full disk: npm would say so in one of many lines, after minutes. */
+function checkDisk() {
+  const { bavail, bsize, blocks } = statfsSync(root);
+  const freeMb = Math.floor((bavail * bsize) / 1024 ** 2);
+  // Some file systems do not say. npm removes installed packages before it installs others.
+  if (blocks === 0 || freeMb >= PACKAGES_MB || existsSync(join(root, 'node_modules'))) return;
+  console.error(
+    `The disk of ${root} is full: ${freeMb} MB are free, and the packages need ${PACKAGES_MB} MB. Free some space, then start again.`,
+  );
+  process.exit(1);
+}
+
 function install() {
+  checkDisk();
   console.error('Installing the packages of package-lock.json …');
   const npm = process.env.npm_execpath;
   const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []];

@@ -7,6 +7,7 @@ import { readSettings } from '../platform/settings.ts';
 import { type ReportProgress, seconds } from './report.ts';
 import { root } from './root.ts';
 import { banner } from './stack/banner.ts';
+import { diskShortage, FIRST_START_MB, RUNNING_MB } from './stack/disk.ts';
 import { Home } from './stack/home.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { stopOrphans } from './stack/orphans.ts';
@@ -26,7 +27,10 @@ async function main(args: string[]): Promise<number> {
   const envFile = join(root, '.env');
   if (existsSync(envFile)) loadEnvFile(envFile);
   const settings = readSettings(process.env);
-  const home = new Home(resolve(root, settings.home));
+  const homeDir = resolve(root, settings.home);
+  const shortage = await diskShortage(homeDir, neededMb(homeDir, args));
+  if (shortage) throw new Error(`${shortage} Free some space, then start again.`);
+  const home = new Home(homeDir);
   const lock = home.lock();
   const processGroup = new ProcessGroup(home.directory('run'));
   const context = { home, processGroup };
@@ -54,11 +58,20 @@ async function main(args: string[]): Promise<number> {
   const failed = new Promise<string>((resolve) => start().catch((error: unknown) => resolve(messageOf(error))));
   const failureMessage = await Promise.race([signals.first, launcherGone(), processGroup.unexpectedExit, failed]);
   removeStackFile(context);
-  if (failureMessage) console.error(`\n${failureMessage}\n\n${help(home)}\n`);
+  if (failureMessage) {
+    const fullDisk = await diskShortage(homeDir, RUNNING_MB);
+    console.error(`\n${[failureMessage, fullDisk, help(home)].filter(Boolean).join('\n\n')}\n`);
+  }
   console.log('Stopping … Press Ctrl-C again to end at once.');
   await processGroup.stop();
   console.log('Everything has ended.');
   return failureMessage ? 1 : 0;
+}
+
+function neededMb(homeDir: string, args: string[]): number {
+  if (!existsSync(join(homeDir, 'postgres'))) return FIRST_START_MB;
+  // It frees space.
+  return args.includes('--fresh') ? 1 : RUNNING_MB;
 }
 
 const help = (home: Home): string =>

@@ -3,6 +3,8 @@
 
 const QUERY_CANCELED = '57014';
 const DEADLOCK_DETECTED = '40P01';
+const DISK_FULL = '53100';
+const INTERNAL_ERROR = 'XX000';
 
 /** Connection exceptions, insufficient resources, operator intervention: errors of the server, not of the statement. */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57']);
@@ -73,6 +75,9 @@ export function isStatementRefused(error: unknown): boolean {
 /** Returns whether the server cancelled the statement because of `statement_timeout`. */
 export const isStatementTimeout = (error: unknown): boolean => sqlStateOf(error) === QUERY_CANCELED;
 
+/** Returns whether Postgres has no space left on its disk. */
+export const isDiskFull = (error: unknown): boolean => chainOf(error).some(isOfFullDisk);
+
 export const isDeadlock = (error: unknown): boolean => sqlStateOf(error) === DEADLOCK_DETECTED;
 
 function sqlStateOf(error: unknown): string | undefined {
@@ -83,7 +88,8 @@ function reachOf(error: Error): Reach {
   const state = stateOf(error);
   if (state !== undefined) {
     if (INTERRUPTED_STATES.has(state)) return 'interrupted';
-    const unavailable = UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2));
+    const unavailable =
+      UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2)) || isOfFullDisk(error);
     return unavailable && state !== QUERY_CANCELED ? 'not connected' : 'other';
   }
   const code = codeOf(error);
@@ -93,6 +99,13 @@ function reachOf(error: Error): Reach {
   }
   if (INTERRUPTED_TEXT.test(error.message)) return 'interrupted';
   return error.name === 'KnexTimeoutError' || NOT_CONNECTED_TEXT.test(error.message) ? 'not connected' : 'other';
+}
+
+function isOfFullDisk(error: Error): boolean {
+  const state = stateOf(error);
+  // Shared memory, for parallel queries, has the same code. Quotas and limits (EDQUOT, EFBIG) have none of their own.
+  if (state === DISK_FULL) return !error.message.includes('shared memory');
+  return state === INTERNAL_ERROR && /: (Disk quota exceeded|File too large)$/.test(error.message);
 }
 
 /** Node's codes, such as EPIPE, can have five characters too; no SQLSTATE begins with E. */

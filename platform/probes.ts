@@ -9,6 +9,8 @@ export type PartStatus = 'ok' | 'degraded' | 'down';
 export interface Readiness {
   status: PartStatus;
   parts: Record<string, PartStatus>;
+  /** What is wrong, where it is known. */
+  reason?: string;
 }
 
 /** The methods of prom-client's Registry that the probes use. */

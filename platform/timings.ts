@@ -126,6 +126,8 @@ const intervals = {
     synchroniseClock: [10_000, 2_000],
     /** Between two attempts of a process that starts before its database. */
     wait: [1_000, 200],
+    /** After the last report of a full disk. */
+    diskFull: [60_000, 2_000],
   },
   /** Answers of `/ready` that are repeated. */
   readiness: {

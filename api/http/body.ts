@@ -131,7 +131,12 @@ async function requireWholeFile({ filepath, size }: File): Promise<void> {
   if (written?.size !== size) throw noSpace();
 }
 
-const noSpace = () =>
+const NO_SPACE = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+export const isNoSpace = (error: unknown): boolean =>
+  NO_SPACE.includes((error as NodeJS.ErrnoException | undefined)?.code ?? '');
+
+export const noSpace = () =>
   new ApiError(503, 'INTERNAL_SERVER_ERROR', 'The upload could not be stored: the server has no space for it.', {
     suggestion: 'Nothing was done. Send the request again later.',
     headers: { 'Retry-After': '30' },
@@ -171,7 +176,7 @@ async function readOrRefuse(ctx: Context, read: ReturnType<typeof koaBody>, tooL
  */
 function apiErrorOf(error: unknown, tooLarge: string): unknown {
   const { status, httpCode, message, type, code } = error as Record<string, unknown>;
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') return noSpace();
+  if (isNoSpace(error)) return noSpace();
   if (type === 'stream.not.readable') return badRequest('The connection ended before the body was read.');
   if (code === TOO_MANY_FILES) return badRequest('The upload has more files than this route takes.');
   if (status === 413 || httpCode === 413) return new ApiError(413, 'PAYLOAD_TOO_LARGE', tooLarge);

@@ -36,6 +36,8 @@ export interface AppParts {
   concurrency: ConcurrencyLimit;
   receiving: ReceiveLimit;
   ready(): Promise<Readiness>;
+  /** Whether the database's disk was full a moment ago. */
+  hasFullDisk(): boolean;
   /** The OpenAPI document of all routes. */
   document(): OpenApiDocument;
   /** Checks a domain now. Resolves when the check ends or takes too long. */

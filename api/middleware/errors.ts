@@ -1,8 +1,8 @@
 import { isDatabaseUnavailable, isOutcomeUnknown, isStatementTimeout } from '../../platform/database-errors.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
 import { logFailure } from '../../platform/outages.ts';
-import type { Context, Middleware } from '../http/context.ts';
+import { isNoSpace, noSpace } from '../http/body.ts';
+import type { AppParts, Context, Middleware } from '../http/context.ts';
 import { envelopeOf } from '../http/envelope.ts';
 import { PlainError } from '../http/validate.ts';
 
@@ -10,7 +10,7 @@ const RETRY_SECONDS = '2';
 
 /** Converts errors to responses. Unexpected errors are logged, and their text is not sent. */
 export const errors =
-  (log: Logger): Middleware =>
+  ({ log, hasFullDisk }: Pick<AppParts, 'log' | 'hasFullDisk'>): Middleware =>
   async (ctx, next) => {
     try {
       await next();
@@ -21,7 +21,7 @@ export const errors =
         ctx.state.failure = { code: null, message: error.message };
         return;
       }
-      answer(ctx, error instanceof ApiError ? error : unexpected(error, ctx, log));
+      answer(ctx, error instanceof ApiError ? error : unexpected(error, ctx, { log, hasFullDisk }));
     }
   };
 
@@ -32,13 +32,22 @@ function answer(ctx: Context, error: ApiError): void {
   ctx.state.failure = { code: error.code, message: error.message };
 }
 
-function unexpected(error: unknown, ctx: Context, log: Logger): ApiError {
+function unexpected(
+  error: unknown,
+  ctx: Context,
+  { log, hasFullDisk }: Pick<AppParts, 'log' | 'hasFullDisk'>,
+): ApiError {
   const { id, route } = ctx.state;
   if (isDatabaseUnavailable(error)) {
     ctx.state.isOutage = true;
     logFailure(log, { err: error, requestId: id, route }, 'database is unavailable');
     const writes = !['GET', 'HEAD'].includes(ctx.method);
-    return writes && isOutcomeUnknown(error) ? outcomeUnknown() : unreachable();
+    if (writes && isOutcomeUnknown(error)) return outcomeUnknown();
+    return hasFullDisk() ? diskFull() : unreachable();
+  }
+  if (isNoSpace(error)) {
+    log.error({ err: error, requestId: id, route }, 'no space left on the disk');
+    return noSpace();
   }
   if (isStatementTimeout(error)) {
     log.error({ err: error, requestId: id, route }, 'statement timed out');
@@ -55,6 +64,12 @@ const unavailable = (message: string, suggestion: string) =>
 
 const unreachable = () =>
   unavailable('The service cannot reach its database just now.', 'Send the request again in a moment.');
+
+const diskFull = () =>
+  unavailable(
+    "The database's disk is full: nothing can be stored just now.",
+    'Send the request again later. The operator must free some space.',
+  );
 
 const outcomeUnknown = () =>
   unavailable(

@@ -5,9 +5,9 @@ import { type Answer, answer, failure, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import type { OpenApiDocument } from '../http/openapi-shared.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { object, oneOf, record } from '../http/schemas.ts';
+import { object, oneOf, optional, record, text } from '../http/schemas.ts';
 
-const readiness = object({ status: oneOf('ok', 'degraded', 'down'), parts: record() });
+const readiness = object({ status: oneOf('ok', 'degraded', 'down'), parts: record(), reason: optional(text()) });
 
 /** Routes for operators and for documentation, without authentication. */
 export function operations(
@@ -47,7 +47,10 @@ export function operations(
       access: 'public',
       worksWithoutDatabase: true,
       answers: {
-        200: answer('Ready; `degraded` when Temporal is unavailable and accepted work waits.', readiness),
+        200: answer(
+          "Ready; `degraded` when Temporal is unavailable and accepted work waits, or when the database's disk is full.",
+          readiness,
+        ),
         503: answer('Not ready: no database, or pending migrations.', readiness),
       },
       handle: async (): Promise<Answer> => {

@@ -3,6 +3,7 @@ import { DBError } from 'objection';
 import {
   isDatabaseUnavailable,
   isDeadlock,
+  isDiskFull,
   isOutcomeUnknown,
   isStatementRefused,
   isStatementTimeout,
@@ -16,6 +17,8 @@ describe('database errors', () => {
     coded('ECONNREFUSED'),
     coded('57P03', 'the database system is starting up'),
     coded('53300', 'sorry, too many clients already'),
+    coded('53100', 'could not extend file "base/1/2": No space left on device'),
+    coded('XX000', 'could not extend file "base/1/2": Disk quota exceeded'),
     coded('25006', 'cannot execute INSERT in a read-only transaction'),
     new Error('timeout expired'),
     new Error('ROLLBACK - Client has encountered a connection error and is not queryable'),
@@ -58,6 +61,16 @@ describe('database errors', () => {
     const text = 'Connection terminated unexpectedly';
     expect(isDatabaseUnavailable(coded('22023', `bad value: ${text}`))).to.equal(false);
     expect(isDatabaseUnavailable(new Error(`${text}: said the subject`))).to.equal(false);
+  });
+
+  it('recognises a full disk, and not full shared memory', () => {
+    expect(isDiskFull(wrapped(coded('53100', 'insert - could not extend file: No space left on device')))).to.equal(
+      true,
+    );
+    expect(isDiskFull(coded('XX000', 'could not write to file "x": Disk quota exceeded'))).to.equal(true);
+    expect(isDiskFull(coded('XX000', 'could not extend file "x": File too large'))).to.equal(true);
+    expect(isDiskFull(coded('53100', 'could not resize shared memory segment "/x": No space left'))).to.equal(false);
+    expect(isDiskFull(coded('22023', 'Disk quota exceeded'))).to.equal(false);
   });
 
   it('recognises a statement timeout and a deadlock, also when wrapped by Objection', () => {

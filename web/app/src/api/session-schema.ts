@@ -5163,7 +5163,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ready; `degraded` when Temporal is unavailable and accepted work waits. */
+            /** @description Ready; `degraded` when Temporal is unavailable and accepted work waits, or when the database's disk is full. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5173,6 +5173,7 @@ export interface operations {
                         /** @enum {string} */
                         status: "ok" | "degraded" | "down";
                         parts: Record<string, unknown>;
+                        reason?: string;
                     };
                 };
             };
