@@ -15,9 +15,16 @@ type Campaign = AnswerOf<OperationOf<'/campaigns/{id}', 'get'>>;
 type Segment = AnswerOf<OperationOf<'/segments/{id}', 'get'>>;
 
 const DECISIVE = [
-  ...(['subject', 'body', 'from', 'fromName', 'replyTo', 'type'] as const),
-  ...(['audienceType', 'segmentId', 'audienceCondition'] as const),
-];
+  'subject',
+  'body',
+  'from',
+  'fromName',
+  'replyTo',
+  'type',
+  'audienceType',
+  'segmentId',
+  'audienceCondition',
+] as const;
 const CHANGEABLE = [...DECISIVE, 'name', 'description', 'templateId', 'ratePerMinute'] as const;
 
 interface Preview {

@@ -15,10 +15,7 @@ export async function checkProgress(db: Db, id: string, limits: AutoPauseLimits)
   // Leaves out the body, which may be long: this runs every second.
   const campaign = await Campaign.query(db)
     .findById(id)
-    .select(
-      ...(['status', 'paused', 'frozenAt'] as const),
-      ...(['baselineSent', 'baselineRefused', 'baselineBounced', 'baselineComplained'] as const),
-    );
+    .select('status', 'paused', 'frozenAt', 'baselineSent', 'baselineRefused', 'baselineBounced', 'baselineComplained');
   if (campaign?.status !== 'SENDING' || campaign.paused) return 'stopped';
   const counts = await countsOfCampaign(db, id);
   await sampleRate(db, id, totalOf(counts) - counts.pending);

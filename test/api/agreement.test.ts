@@ -7,11 +7,11 @@ import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-import { type CampaignWorker, campaignWorker, recipientTo, startCampaign } from '../support/campaigns.ts';
+import type { ApiProject, TestApi } from '../support/api.ts';
+import { type CampaignWorker, recipientTo, startCampaign } from '../support/campaigns.ts';
 import { addUnpublishedResults } from '../support/ledger.ts';
 import { setMails } from '../support/rows/mails.ts';
-import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
+import { type SendingApi, startSendingApi } from '../support/sending-api.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
 /** The results of the mails below, each mail counted once. */
@@ -63,8 +63,8 @@ const FEED: Record<string, number> = {
 const ALL = Object.values(FEED).reduce((sum, count) => sum + count, 0);
 
 describe('figures of one history', () => {
+  let sending: SendingApi;
   let api: TestApi;
-  let smtp: SmtpStandIn;
   let worker: CampaignWorker;
   let project: ApiProject;
   let campaignId: string;
@@ -72,16 +72,12 @@ describe('figures of one history', () => {
   let openedByMachine: string;
 
   before(async () => {
-    [api, smtp] = await Promise.all([startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } }), startSmtp()]);
-    worker = campaignWorker({ db: api.db, url: api.databaseUrl }, smtp.url);
+    sending = await startSendingApi();
+    ({ api, worker } = sending);
     project = await api.project();
     await live();
   });
-  after(async () => {
-    await worker?.close();
-    await smtp?.close();
-    await api?.stop();
-  });
+  after(() => sending?.stop());
 
   async function live(): Promise<void> {
     const { id: workflowId } = await build(project, { steps: { end: { type: 'EXIT' } } }, { eventName: 'other' });

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-import { addContacts, type CampaignWorker, campaignWorker, recipientTo } from '../support/campaigns.ts';
+import type { ApiAnswer, ApiProject, TestApi } from '../support/api.ts';
+import { addContacts, type CampaignWorker, recipientTo } from '../support/campaigns.ts';
 import { readContacts } from '../support/reading.ts';
 import { setCampaigns } from '../support/rows/campaigns.ts';
 import { markFailed, storedContents, storedMails } from '../support/rows/mails.ts';
 import { outboxMessagesTo } from '../support/rows/outbox.ts';
 import { setDomainStatus } from '../support/rows/projects.ts';
-import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
+import { type SendingApi, startSendingApi } from '../support/sending-api.ts';
+import type { SmtpStandIn } from '../support/smtp.ts';
 
 const STATS = [
   ...['totalRecipients', 'pendingCount', 'skippedCount', 'failedCount', 'cancelledCount', 'unknownCount', 'sentCount'],
@@ -17,20 +18,17 @@ const STATS = [
 ];
 
 describe('sending campaigns through the API', () => {
+  let sending: SendingApi;
   let api: TestApi;
   let smtp: SmtpStandIn;
   let worker: CampaignWorker;
   let project: ApiProject;
 
   before(async () => {
-    [api, smtp] = await Promise.all([startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } }), startSmtp()]);
-    worker = campaignWorker({ db: api.db, url: api.databaseUrl }, smtp.url);
+    sending = await startSendingApi();
+    ({ api, smtp, worker } = sending);
   });
-  after(async () => {
-    await worker?.close();
-    await smtp?.close();
-    await api?.stop();
-  });
+  after(() => sending?.stop());
   beforeEach(async () => {
     project = await api.project();
     smtp.behave();

@@ -2,25 +2,23 @@ import { expect } from 'chai';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { disableCriticalProjects } from '../../services/security/auto-disable.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-import { type CampaignWorker, campaignWorker } from '../support/campaigns.ts';
-import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
+import type { ApiProject, TestApi } from '../support/api.ts';
+import type { CampaignWorker } from '../support/campaigns.ts';
+import { type SendingApi, startSendingApi } from '../support/sending-api.ts';
+import type { SmtpStandIn } from '../support/smtp.ts';
 
 describe('mail whose recipient is refused', () => {
+  let sending: SendingApi;
   let api: TestApi;
   let smtp: SmtpStandIn;
   let worker: CampaignWorker;
   let project: ApiProject;
 
   before(async () => {
-    [api, smtp] = await Promise.all([startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' } }), startSmtp()]);
-    worker = campaignWorker({ db: api.db, url: api.databaseUrl }, smtp.url);
+    sending = await startSendingApi();
+    ({ api, smtp, worker } = sending);
   });
-  after(async () => {
-    await worker?.close();
-    await smtp?.close();
-    await api?.stop();
-  });
+  after(() => sending?.stop());
   beforeEach(async () => {
     project = await api.project();
     smtp.behave();
