@@ -76,7 +76,7 @@ export function isStatementRefused(error: unknown): boolean {
 export const isStatementTimeout = (error: unknown): boolean => sqlStateOf(error) === QUERY_CANCELED;
 
 /** Returns whether Postgres has no space left on its disk. */
-export const isDiskFull = (error: unknown): boolean => chainOf(error).some(isOfFullDisk);
+export const isDiskFull = (error: unknown): boolean => errorChain(error).some(isOfFullDisk);
 
 export const isDeadlock = (error: unknown): boolean => sqlStateOf(error) === DEADLOCK_DETECTED;
 

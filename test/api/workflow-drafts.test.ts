@@ -338,7 +338,8 @@ describeApi('drafts of a workflow', (api) => {
           changes: [
             {
               ...{ stepId: built.steps.wait, count: 7, keys: ['amount'] },
-              effect: 'the delay is recalculated from the start of the step; if it is over, the execution continues at once',
+              effect:
+                'the delay is recalculated from the start of the step; if it is over, the execution continues at once',
             },
           ],
         },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { processTimings } from '../../platform/timings.ts';
 import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
 import type { ServiceProcess } from '../support/processes.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { type ProcessStack, startProcessStack } from '../support/stack.ts';
 import { type OwnDevServer, ownDevServer } from '../support/temporal.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -17,14 +17,14 @@ interface Line {
 
 describe('the log of an outage', () => {
   let temporal: OwnDevServer;
-  let stack: Stack;
+  let stack: ProcessStack;
   let proxy: PostgresProxy;
   let worker: ServiceProcess;
 
   before(async () => {
     temporal = await ownDevServer();
     const address = { address: temporal.address, namespace: 'default' };
-    stack = await startStack(address, { RATE_LIMIT_PER_MINUTE: '0' }, async ({ DATABASE_URL = '' }) => {
+    stack = await startProcessStack(address, { RATE_LIMIT_PER_MINUTE: '0' }, async ({ DATABASE_URL = '' }) => {
       proxy = await startPostgresProxy(DATABASE_URL);
       return { DATABASE_URL: proxy.url };
     });
