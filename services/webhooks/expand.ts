@@ -73,7 +73,7 @@ const endpointWorkflowId = (endpoint: string) =>
   `workflow_id('webhookEndpoint', ${endpoint}.project_id::text, ${endpoint}.id::text, ${endpoint}.generation::text)`;
 
 // A signal carries no state, so one is enough for any number of deliveries. An endpoint keeps its `signal_at` while its last
-// signal is in the outbox: signals do not pile up while Temporal is slow, and one that was delivered before the newest
+// signal waits in the outbox: signals do not pile up while Temporal is slow, and one that was delivered before the newest
 // deliveries is followed by another.
 const signal = statement<{ count: number }>(
   'webhooks-signal',
@@ -83,7 +83,7 @@ const signal = statement<{ count: number }>(
        select p.id from webhook_endpoints p
        where p.signal_at <= now()
          and (select true from outbox o
-           where o.workflow_id = ${endpointWorkflowId('p')} and o.action = 'signal' limit 1) is null
+           where o.workflow_id = ${endpointWorkflowId('p')} and o.action = 'signal' and o.parked_at is null limit 1) is null
        order by p.id limit 500 for update skip locked)
      returning id, project_id, generation
    ),

@@ -14,7 +14,8 @@ import { complete, keyboardFaults, lookFaults, settled } from './page-checks.ts'
 import { PagePool } from './page-pool.ts';
 import { addressesOf, emptyAddressOf, PAGES } from './page-table.ts';
 
-const WIDTHS = [375, 1280];
+const PHONE = 375;
+const DESKTOP = 1280;
 /** A page waits about as long as it computes, so that these keep two cores busy. */
 const PAGES_AT_ONCE = 4;
 /** The browser logs the status of a page. */
@@ -56,19 +57,25 @@ describeStackApp('every page', { WEBHOOK_ALLOWED_HOSTS: CLOSED_PORT }, (app) => 
     await Promise.all(started);
   });
 
-  const faultsAt = (address: string, cookie: string, width: number, keyboard: boolean): Promise<string[]> =>
-    pool.use({ cookie, width }, async ({ page, complaints }) => {
+  /** Loads the page on a phone and widens it there: loading costs more than all checks. */
+  const faultsAt = (address: string, cookie: string, keyboard: boolean): Promise<string[]> =>
+    pool.use({ cookie, width: PHONE }, async ({ page, complaints }) => {
       await page.goto(app.url + address, { timeout: 60_000 });
       await settled(page);
-      const faults = [...(await lookFaults(page)), ...(keyboard ? await keyboardFaults(page) : []), ...complaints];
-      return faults.map((fault) => `${address} at ${width} px: ${fault}`);
+      const faults = await lookFaults(page);
+      await page.setViewportSize({ width: DESKTOP, height: 860 });
+      await settled(page);
+      const wide = [...(await lookFaults(page)), ...(keyboard ? await keyboardFaults(page) : [])];
+      return [
+        ...faults.map((fault) => `${address} at ${PHONE} px: ${fault}`),
+        ...wide.map((fault) => `${address} at ${DESKTOP} px: ${fault}`),
+        ...complaints,
+      ];
     });
 
-  /** Both widths; the keyboard on the first view of a page, where everything is visible. */
+  /** The keyboard on the first view of a page. */
   async function check(addresses: string[], cookie: string): Promise<void> {
-    const visits = addresses.flatMap((address, n) =>
-      WIDTHS.map((width) => faultsAt(address, cookie, width, n === 0 && width === 1280)),
-    );
+    const visits = addresses.map((address, n) => faultsAt(address, cookie, n === 0));
     const faults = (await Promise.all(visits)).flat();
     // Mocha cuts long differences; an error's text is shown whole.
     if (faults.length > 0) throw new Error(faults.join('\n'));
@@ -84,7 +91,7 @@ describeStackApp('every page', { WEBHOOK_ALLOWED_HOSTS: CLOSED_PORT }, (app) => 
   }
 
   it('is in the table of pages', async () => {
-    const routes = await pool.use({ cookie: '', width: 1280 }, async ({ page }) => {
+    const routes = await pool.use({ cookie: '', width: DESKTOP }, async ({ page }) => {
       await page.goto(`${app.url}/app/sign-in`);
       await settled(page);
       return page.evaluate<string[]>('Object.keys(self.__TSR_ROUTER__.routesByPath)');
@@ -145,7 +152,7 @@ describeStackApp('every page', { WEBHOOK_ALLOWED_HOSTS: CLOSED_PORT }, (app) => 
   it('of a segment is accessible while the people who match are counted', async () => {
     const segments: { id: string; type: string }[] = (await shop.server.get('/segments')).body;
     const segment = segments.find(({ type }) => type === 'DYNAMIC');
-    const faults = await pool.use({ cookie: shop.cookie, width: 375 }, async ({ page }) => {
+    const faults = await pool.use({ cookie: shop.cookie, width: PHONE }, async ({ page }) => {
       const preview = '**/segments/preview';
       // Never answered.
       await page.route(preview, () => {});
@@ -162,7 +169,7 @@ describeStackApp('every page', { WEBHOOK_ALLOWED_HOSTS: CLOSED_PORT }, (app) => 
   it('shows on the home page what needs attention', async () => {
     const failing = async () => (await shop.server.get('/webhook-endpoints')).body[0].failingSince !== null;
     await eventually(failing);
-    await pool.use({ cookie: shop.cookie, width: 1280 }, async ({ page }) => {
+    await pool.use({ cookie: shop.cookie, width: DESKTOP }, async ({ page }) => {
       await page.goto(`${app.url}/app/p/${shop.id}`);
       await page.getByRole('link', { name: `The webhook endpoint at ${CLOSED_PORT} is failing` }).waitFor();
       await page.getByRole('link', { name: 'pending.example is not verified yet' }).waitFor();
@@ -170,7 +177,7 @@ describeStackApp('every page', { WEBHOOK_ALLOWED_HOSTS: CLOSED_PORT }, (app) => 
   });
 
   it('is reached from the command palette without a mouse', () =>
-    pool.use({ cookie: shop.cookie, width: 1280 }, async ({ page, complaints }) => {
+    pool.use({ cookie: shop.cookie, width: DESKTOP }, async ({ page, complaints }) => {
       await page.goto(`${app.url}/app/p/${shop.id}/contacts`);
       await settled(page);
       await page.keyboard.press('Tab');
