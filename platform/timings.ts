@@ -39,7 +39,7 @@ const intervals = {
   },
   relay: {
     poll: [1_000, 1_000],
-    trouble: [5_000, 1_000],
+    trouble: [5_000, 2_000],
     /** Releases blocked mail whose release was missed. */
     sweep: [60_000, 6_000],
   },

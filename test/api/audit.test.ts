@@ -372,6 +372,7 @@ describe('the audit log', () => {
       });
 
     it('the creation of each resource once, and nothing per contact, event or mail', async () => {
+      done(await project.server.post('/domains', { domain: 'audited.example' }));
       const actions = (await entries('?limit=100')).map((entry) => entry.action).sort();
       expect(actions).to.deep.equal(
         [
