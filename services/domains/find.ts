@@ -18,6 +18,7 @@ type RecordSettings = Pick<Settings, 'mailFrom'>;
 /** Lists the domains of a project, oldest first. */
 export async function listDomains(db: Db, projectId: string, settings: RecordSettings): Promise<DomainWithRecords[]> {
   const domains = await Domain.query(db).where({ projectId }).orderBy('id');
+  if (domains.length === 0) return [];
   const keys = await DomainKey.query(db).whereIn(
     'domainId',
     domains.map(({ id }) => id),
