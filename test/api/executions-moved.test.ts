@@ -183,7 +183,7 @@ describe('executions that move to another version', () => {
     const { changes } = await preview();
     expect(changes).to.have.length(1);
     expect(changes[0]).to.deep.include({ stepId: built.steps.at, count: 2, keys: ['unit'] });
-    expect(changes[0].effect).to.include('counted again from its start');
+    expect(changes[0].effect).to.include('recalculated from the start of the step');
   });
 
   it('see headers that are saved again as unchanged', async () => {
