@@ -4,6 +4,7 @@ import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { readContacts, readEvents, readMails } from '../support/reading.ts';
 import { storedBodies } from '../support/rows/mails.ts';
+import { storedEventNameCount, storedFieldCount } from '../support/rows/recounts.ts';
 
 const keys = (from: number, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${from + n}`, n]));
@@ -43,8 +44,7 @@ describe('limits on data and names', () => {
     await aggregateContactCounts(api.db);
     await aggregateEventCounts(api.db);
   };
-  const fields = async () =>
-    Number((await api.db('contactCounts').where({ projectId: project.id }).first('fields'))?.fields ?? 0);
+  const fields = () => storedFieldCount(api.db, project.id);
 
   describe('a data object with 101 keys', () => {
     it('is rejected with 422 on /v1/track, /v1/send, /events/track and PATCH /contacts/:id', async () => {
@@ -183,8 +183,7 @@ describe('limits on data and names', () => {
     await project.server.post('/contacts', { email: 'same@example.com', subscribed: true });
     await project.server.post('/contacts', { email: 'same@example.com', subscribed: false });
     await aggregate();
-    const count = await api.db('eventNameCounts').where({ projectId: project.id }).first('names');
-    expect(count).to.deep.equal({ names: 6 });
+    expect(await storedEventNameCount(api.db, project.id)).to.equal(6);
     expect(await trackAs('g')).to.have.status(409);
     expect(await project.server.delete('/events/a')).to.have.status(200);
     expect(await trackAs('g')).to.have.status(200);

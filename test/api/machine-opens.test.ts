@@ -10,6 +10,7 @@ import { type ApiProject, describeApi } from '../support/api.ts';
 import { readEventsOfMail } from '../support/reading.ts';
 import { addPendingDelta, setCampaigns } from '../support/rows/campaigns.ts';
 import { addMailRows, addUnpublishedResult, markSent, waitingNotices } from '../support/rows/mails.ts';
+import { campaignMailFigures, mailFigures } from '../support/rows/recounts.ts';
 import { eventually } from '../support/waiting.ts';
 
 const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:127.0) Gecko/20100101 Firefox/127.0';
@@ -144,17 +145,14 @@ describeApi('opens and clicks by machines', { env: { RATE_LIMIT_PER_MINUTE: '100
       if (n === 0) await open(id, BROWSER);
     }
     await apply();
-    const { rows } = await api.db.raw(
-      `select count(opened_at)::int as opened, count(clicked_at)::int as clicked,
-         count(human_opened_at)::int as "humanOpened", count(human_clicked_at)::int as "humanClicked",
-         count(opened_at) filter (where campaign_id is not null)::int as "openedCount",
-         count(clicked_at) filter (where campaign_id is not null)::int as "clickedCount",
-         count(human_opened_at) filter (where campaign_id is not null)::int as "humanOpenedCount",
-         count(human_clicked_at) filter (where campaign_id is not null)::int as "humanClickedCount"
-       from emails where project_id = ?`,
-      [project.id],
-    );
-    const { opened, clicked, humanOpened, humanClicked, ...campaign } = rows[0];
+    const { opened, clicked, humanOpened, humanClicked } = await mailFigures(api.db, { projectId: project.id });
+    const ofCampaigns = await campaignMailFigures(api.db, project.id);
+    const campaign = {
+      openedCount: ofCampaigns.opened,
+      clickedCount: ofCampaigns.clicked,
+      humanOpenedCount: ofCampaigns.humanOpened,
+      humanClickedCount: ofCampaigns.humanClicked,
+    };
     expect({ opened, clicked, humanOpened, humanClicked }).to.deep.equal({
       ...{ opened: 8, clicked: 5, humanOpened: 4, humanClicked: 2 },
     });

@@ -11,6 +11,7 @@ import { describeApp } from '../support/app.ts';
 import { axeFindings } from '../support/browser.ts';
 import { addPendingDelta, completeCampaign, setCampaigns } from '../support/rows/campaigns.ts';
 import { addMailRows, addUnpublishedResult, setMails, waitingNotices } from '../support/rows/mails.ts';
+import { countMails, countTrouble, mailFigures, mailFiguresByDomain } from '../support/rows/recounts.ts';
 import { eventually } from '../support/waiting.ts';
 
 const DAY = 86_400_000;
@@ -79,13 +80,8 @@ describeApp('the pages of analytics and activity', {}, (app) => {
   const open = async (path: string, width = 1280): Promise<Page> => {
     return app.open(`/app/p/${project.id}${path}`, { cookie: project.cookie, width });
   };
-  const count = async (column: string, since: Date, until = new Date(Date.now() + DAY)): Promise<number> => {
-    const { rows } = await app.db.raw(
-      `select count(*)::int as count from emails where project_id = ? and ${column} >= ? and ${column} < ?`,
-      [project.id, since, until],
-    );
-    return rows[0].count;
-  };
+  const count = (column: string, since: Date, until = new Date(Date.now() + DAY)): Promise<number> =>
+    countMails(app.db, project.id, { column, since, until });
   /** The cells of a table, row by row, without what the page adds for narrow screens. */
   const tableOf = async (page: Page, name: string): Promise<string[][]> => {
     const rows = page.getByRole('table', { name, exact: true }).locator('tbody tr');
@@ -122,33 +118,22 @@ describeApp('the pages of analytics and activity', {}, (app) => {
     expect(await count('human_opened_at', start)).to.equal(3);
     expect(await count('sent_at', before, start)).to.equal(1);
 
-    const { rows: campaign } = await app.db.raw(
-      `select count(sent_at)::int as sent, count(human_opened_at)::int as opened, count(human_clicked_at)::int as clicked,
-         count(opened_at)::int as all_opened, count(bounced_at)::int as bounced from emails where campaign_id = ?`,
-      [campaignId],
-    );
-    const numbers = ({ sent, opened, clicked, all_opened, bounced }: Record<string, number>) =>
-      [sent, opened, clicked, all_opened, bounced].map(String);
-    expect(await tableOf(page, 'Top campaigns')).to.deep.equal([['Spring', ...numbers(campaign[0])]]);
+    const campaign = await mailFigures(app.db, { campaignId });
+    const numbers = ({ sent, humanOpened, humanClicked, opened, bounced }: typeof campaign) =>
+      [sent, humanOpened, humanClicked, opened, bounced].map(String);
+    expect(await tableOf(page, 'Top campaigns')).to.deep.equal([['Spring', ...numbers(campaign)]]);
     expect((await tableOf(page, 'Top events')).map(([name, events]) => [name, events])).to.deep.equal([
       ['signup', '2'],
       ['purchase', '1'],
     ]);
     expect(await tableOf(page, 'Top links')).to.deep.equal([[LINK, '1', '2']]);
-    const { rows: domains } = await app.db.raw(
-      `select split_part(to_email, '@', 2) as domain, count(sent_at)::int as sent, count(human_opened_at)::int as opened,
-         count(human_clicked_at)::int as clicked, count(bounced_at)::int as bounced
-       from emails where project_id = ? group by 1 order by 2 desc, 1`,
-      [project.id],
-    );
+    const domains = await mailFiguresByDomain(app.db, project.id);
     expect(await tableOf(page, 'By recipient domain')).to.deep.equal(
-      domains.map((row: Record<string, number | string>) =>
-        [row.domain, row.sent, row.opened, row.clicked, row.bounced].map(String),
-      ),
+      domains.map((row) => [row.domain, row.sent, row.humanOpened, row.humanClicked, row.bounced].map(String)),
     );
     const [ofTemplate] = await tableOf(page, 'By template');
-    const { sent, opened: people, clicked, bounced } = campaign[0];
-    expect(ofTemplate).to.deep.equal(['Offer', ...[sent, people, clicked, bounced].map(String)]);
+    const { sent, humanOpened, humanClicked, bounced } = campaign;
+    expect(ofTemplate).to.deep.equal(['Offer', ...[sent, humanOpened, humanClicked, bounced].map(String)]);
 
     const [csv] = await Promise.all([
       page.waitForEvent('download'),
@@ -177,13 +162,11 @@ describeApp('the pages of analytics and activity', {}, (app) => {
     const { id: contactId, email } = await app.db('contacts').where(of).first('id', 'email');
     const mail = { ...of, contactId, toEmail: email };
     const old = new Date(Date.now() - 9 * DAY);
-    await app
-      .db('emails')
-      .insert([
-        ...['UNKNOWN', 'UNKNOWN', 'FAILED', 'FAILED', 'FAILED'].map((status) => ({ id: newId(), ...mail, status })),
-        { id: '01000000-0000-7000-8000-000000000001', ...mail, status: 'FAILED', createdAt: old },
-        { id: newId(), ...mail, blockedDomain: 'lost.example' },
-      ]);
+    await addMailRows(app.db, [
+      ...['UNKNOWN', 'UNKNOWN', 'FAILED', 'FAILED', 'FAILED'].map((status) => ({ id: newId(), ...mail, status })),
+      { id: '01000000-0000-7000-8000-000000000001', ...mail, status: 'FAILED', createdAt: old },
+      { id: newId(), ...mail, blockedDomain: 'lost.example' },
+    ]);
     const { id: workflowId } = (await project.server.post('/workflows', { name: 'Trial', eventName: 'x' })).body;
     const execution = { ...of, workflowId, contactId, version: 1, afterPosition: 0, oncePerContact: false };
     await app
@@ -240,14 +223,7 @@ describeApp('the pages of analytics and activity', {}, (app) => {
       expect(text, label).to.equal(percent.format(number / sentInWeek));
     }
 
-    const { rows } = await app.db.raw(
-      `select (select count(*)::int from emails where project_id = :id and status = 'UNKNOWN') as unknown,
-         (select count(*)::int from emails where project_id = :id and blocked_domain is not null) as blocked,
-         (select count(*)::int from emails where project_id = :id and status = 'FAILED' and created_at > now() - interval '7 days') as failed,
-         (select count(*)::int from executions where project_id = :id and status = 'FAILED') as executions`,
-      { id: project.id },
-    );
-    const [{ unknown, blocked, failed, executions }] = rows;
+    const { unknown, blocked, failed, executions } = await countTrouble(app.db, project.id);
     expect({ unknown, blocked, failed, executions }).to.deep.equal({
       unknown: 2,
       blocked: 1,

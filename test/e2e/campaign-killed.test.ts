@@ -5,6 +5,7 @@ import { addContacts } from '../support/campaigns.ts';
 import { makeProject, type TestProject } from '../support/connected-database.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { type Env, type ServiceProcess, startApi, startWorker } from '../support/processes.ts';
+import { setMails, storedMails } from '../support/rows/mails.ts';
 import { inDoubt } from '../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
@@ -134,7 +135,7 @@ describe('a campaign while processes are killed', () => {
     await eventually(async () => ((await readCampaign())?.pendingCount ?? RECIPIENTS) <= deferred.length);
     const database = db;
     await eventually(async () => {
-      await database('emails').where({ campaignId: id, status: 'PENDING' }).update({ dueAt: new Date() });
+      await setMails(database, { campaignId: id, status: 'PENDING' }, { dueAt: new Date() });
       await server().patch(`/campaigns/${id}`, { ratePerMinute: null });
       return (await readCampaign())?.status === 'SENT';
     });
@@ -143,7 +144,7 @@ describe('a campaign while processes are killed', () => {
     expect(reads).to.be.greaterThan(50);
 
     // Every recipient has one accepted mail or a visible reason.
-    const recipients = await database('emails').where({ campaignId: id }).select('toEmail', 'status', 'reason');
+    const recipients = await storedMails(database, { campaignId: id }).select('toEmail', 'status', 'reason');
     expect(recipients).to.have.lengthOf(RECIPIENTS);
     const copies = new Map<string, number>();
     for (const { to } of mails) copies.set(to[0] ?? '', (copies.get(to[0] ?? '') ?? 0) + 1);

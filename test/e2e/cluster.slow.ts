@@ -9,6 +9,7 @@ import { newId } from '../../platform/ids.ts';
 import { client } from '../support/api.ts';
 import { atEnd, runDirectory } from '../support/cleanup.ts';
 import { makeProject, type TestProject } from '../support/connected-database.ts';
+import { storedMails } from '../support/rows/mails.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
@@ -104,7 +105,7 @@ describe('two Temporal nodes, two APIs and two workers', function () {
     await load;
 
     expect(mails.length, 'mails under load').to.be.greaterThan(10);
-    const ended = async () => (await db('emails').whereIn('status', ['PENDING', 'SENDING'])).length === 0;
+    const ended = async () => (await storedMails(db).whereIn('status', ['PENDING', 'SENDING'])).length === 0;
     await eventually(ended, { what: 'the end of all mail' });
     await eventually(async () => (await server().get(`/campaigns/${campaignId}`)).body.status === 'SENT', {
       what: 'the end of the campaign',
@@ -113,7 +114,7 @@ describe('two Temporal nodes, two APIs and two workers', function () {
     await eventually(async () => (await completed()) === CONTACTS, { what: 'the end of all executions' });
     expect(await db('executions').where({ workflowId })).to.have.lengthOf(CONTACTS);
 
-    const rows: { id: string; status: string; unknownOutcomes: number }[] = await db('emails');
+    const rows: { id: string; status: string; unknownOutcomes: number }[] = await storedMails(db);
     expect(rows.filter(({ status }) => !['SENT', 'UNKNOWN'].includes(status))).to.deep.equal([]);
     expect(new Set(mails).size, 'accepted once each').to.equal(mails.length);
     expect(rows.map(({ id }) => id)).to.include.members(mails);

@@ -5,6 +5,7 @@ import { type OtherFaultPoint, otherFaultPoints } from '../../platform/fault-poi
 import { client } from '../support/api.ts';
 import { type HttpReceiver, type ReceivedRequest, startHttpReceiver } from '../support/http-receiver.ts';
 import { type ServiceProcess, spawnWorker, startApi } from '../support/processes.ts';
+import { storedMails } from '../support/rows/mails.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { insertWaiting } from '../support/waiting-executions.ts';
@@ -156,7 +157,7 @@ describe('a crash at a fault point outside of sending', () => {
       expect(repeated).to.have.status(200);
       await startHealthyWorker();
       await stack.smtp.received(1, { to: withKey });
-      const isQuiet = async () => (await db('emails').where({ status: 'PENDING' })).length === 0;
+      const isQuiet = async () => (await storedMails(db, { status: 'PENDING' })).length === 0;
       await eventually(isQuiet, { what: 'no pending mail' });
       expect(stack.smtp.mailsTo(withKey)).to.have.length(1);
       expect(stack.smtp.mailsTo(withoutKey)).to.have.length(point === 'accept-after' ? 1 : 0);

@@ -5,6 +5,7 @@ import { client } from '../support/api.ts';
 import { runCli } from '../support/cli.ts';
 import { compilePrevious, previousCommit } from '../support/previous-version.ts';
 import { type ServiceProcess, startApi, startWorker } from '../support/processes.ts';
+import { storedMails } from '../support/rows/mails.ts';
 import { type OwnNamespace, ownNamespace, type ProcessStack, startProcessStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
@@ -124,7 +125,7 @@ describe('a rolling release, forward and back', function () {
     isOver = true;
     await load;
 
-    const ended = async () => (await db('emails').whereNot({ status: 'SENT' })).length === 0;
+    const ended = async () => (await storedMails(db).whereNot({ status: 'SENT' })).length === 0;
     await eventually(ended, { what: 'all mail sent' });
     const messageIds = stack.smtp.mails.map(({ messageId }) => messageId);
     expect(messageIds, 'each once').to.have.members(accepted.map((id) => `<${id}@${project.senderDomain}>`));

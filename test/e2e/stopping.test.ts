@@ -1,5 +1,6 @@
 // SIGTERM while an SMTP server takes its time: the worker waits for the answer as long as the grace period allows.
 import { expect } from 'chai';
+import { outgoingMails, storedMails } from '../support/rows/mails.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -16,7 +17,7 @@ describe('a worker that is stopped while an SMTP server has not answered', () =>
     await temporal?.close();
   });
 
-  const rowOf = (id: string) => stack.database.db('emails').where({ id }).first();
+  const rowOf = (id: string) => storedMails(stack.database.db, { id }).first();
 
   it('waits for a late answer, and no mail is sent twice', async () => {
     const worker = await stack.startWorker();
@@ -43,6 +44,6 @@ describe('a worker that is stopped while an SMTP server has not answered', () =>
     expect(await worker.stop()).to.deep.equal({ code: 0, signal: null });
     // Written by the worker itself: no other process runs that could have recovered it.
     await eventually(async () => (await rowOf(id)).unknownOutcomes === 1, { what: 'the unknown outcome' });
-    expect(await stack.database.db('outgoingMails').where({ emailId: id })).to.deep.equal([]);
+    expect(await outgoingMails(stack.database.db, { emailId: id })).to.deep.equal([]);
   });
 });

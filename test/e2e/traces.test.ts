@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { atEnd } from '../support/cleanup.ts';
+import { storedMails } from '../support/rows/mails.ts';
 import { type OwnNamespace, ownNamespace, type ProcessStack, startProcessStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
@@ -86,7 +87,7 @@ describe('OpenTelemetry traces', () => {
     await stack.smtp.received(1, { to: 'bob@example.com' });
     const { db } = stack.database;
     const execution = await db('executions').where({ workflowId: workflow.id }).first('id');
-    const mail = await db('emails').whereNotNull('executionId').first('id');
+    const mail = await storedMails(db).whereNotNull('executionId').first('id');
     await spanOf('match events', linksTo(execution.id));
     await spanOf('outbox start', ({ traceId }) => traceId === traceOf(execution.id));
     await spanOf('advance execution', (span) => span.traceId === traceOf(execution.id) && linksTo(mail.id)(span));

@@ -16,7 +16,7 @@ import {
   makeProject,
   type TestProject,
 } from '../support/connected-database.ts';
-import { addMailRows, storedBodies, storedContents } from '../support/rows/mails.ts';
+import { addMailRows, setMailsOf, sizeOfMails, storedBodies, storedContents } from '../support/rows/mails.ts';
 
 const MB = 1024 * 1024;
 
@@ -53,14 +53,7 @@ describe('stored bodies', () => {
   };
 
   it('of 1,000 recipients of 1 MB take about 1 MB', async () => {
-    const size = async (): Promise<number> => {
-      const { rows } = await db.raw(
-        `select pg_total_relation_size('emails') + sum(pg_total_relation_size(leaf.relid)) as size
-         from unnest(array['email_bodies', 'email_contents']) as root (name),
-           pg_partition_tree(root.name::regclass) as leaf where leaf.isleaf`,
-      );
-      return Number(rows[0].size);
-    };
+    const size = () => sizeOfMails(db);
     // Does not compress well.
     const body = randomBytes((MB * 3) / 4).toString('base64');
     const before = await size();
@@ -156,7 +149,7 @@ describe('stored bodies', () => {
     const now = new Date('2025-11-15T12:00:00Z');
     await runRetention(db, keep, now);
     expect((await bodies()).map(({ id }) => id)).to.have.members([waiting, last, shared]);
-    await db('emails').whereIn('id', [waiting, next, kept]).update({ status: 'SENT' });
+    await setMailsOf(db, [waiting, next, kept], { status: 'SENT' });
     await runRetention(db, keep, now);
     expect(await bodies()).to.deep.equal([]);
   });

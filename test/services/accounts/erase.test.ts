@@ -16,6 +16,7 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { addContactSeries, addSegment } from '../../support/rows/contacts.ts';
+import { addMailsToContacts } from '../../support/rows/mails.ts';
 import { outboxMessages } from '../../support/rows/outbox.ts';
 import { addReset, setProject, storedErasures, storedProject } from '../../support/rows/projects.ts';
 import { breakConnection, countRows, ownConnection } from '../../support/rows/tables.ts';
@@ -50,18 +51,7 @@ describe('erasing a project', () => {
        select gen_random_uuid(), project_id, id, 'x' from contacts where project_id = ?`,
       [id],
     );
-    await db.raw(
-      `insert into emails (id, project_id, contact_id) select gen_random_uuid(), project_id, id from contacts
-       where project_id = ?`,
-      [id],
-    );
-    await db.raw(
-      `with mails as materialized (select id, project_id from emails where project_id = ?),
-       bodies as (insert into email_bodies (id, project_id, html) select id, project_id, 'b' from mails)
-       insert into email_contents (email_id, project_id, body_id, to_email, from_email, subject)
-       select id, project_id, id, 'a@b.co', 'a@b.co', 's' from mails`,
-      [id],
-    );
+    await addMailsToContacts(db, id);
     const segmentId = newId();
     await addSegment(db, { id: segmentId, projectId: id, slug: 's', name: 's', type: 'STATIC' });
     await db.raw(

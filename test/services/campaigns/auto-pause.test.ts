@@ -20,7 +20,7 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { campaignRow } from '../../support/rows/campaigns.ts';
-import { outgoingMails } from '../../support/rows/mails.ts';
+import { bounceSentMails, outgoingMails } from '../../support/rows/mails.ts';
 import { setDomains } from '../../support/rows/projects.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -90,11 +90,7 @@ describe('limits on a running campaign', () => {
       smtp.behave();
       const { sent } = await standing(database.db, project, id);
       expect(sent).to.be.within(220, 299);
-      await database.db.raw(
-        `update emails set status = 'BOUNCED', bounced_at = now(), bounce_type = 'Permanent'
-         where id in (select id from emails where campaign_id = ? and status = 'SENT' limit 40)`,
-        [id],
-      );
+      await bounceSentMails(database.db, id, 40);
       expect(await worker.run(id)).to.include({ kind: 'wait' });
       expect(await stored(id)).to.include({ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' });
       const { campaign } = await showCampaign(database.db, project.id, id);

@@ -130,7 +130,7 @@ describe('sending a campaign', () => {
     expect(await standing(database.db, project, transactional.id)).to.include({ pending: 5 });
     await worker.send();
     const reached = async (campaignId: string) =>
-      (await database.db('emails').where({ campaignId }).orderBy('toEmail')).map(({ toEmail }) => toEmail);
+      (await storedMails(database.db, { campaignId })).map(({ toEmail }) => toEmail).sort();
     const subscribed = ['p0@example.com', 'p1@example.com', 'p2@example.com'];
     expect(await reached(marketing.id)).to.deep.equal(subscribed);
     expect(await reached(transactional.id)).to.deep.equal([...subscribed, 'u0@example.com', 'u1@example.com']);

@@ -17,7 +17,7 @@ import {
 import { addAudit, storedAudit } from '../../support/rows/accounts.ts';
 import { addSegment, storedContactChanges } from '../../support/rows/contacts.ts';
 import { addEvents } from '../../support/rows/events.ts';
-import { addMailRows, storedAttachments, storedContents, storedMails } from '../../support/rows/mails.ts';
+import { addMailRows, setMailsOf, storedAttachments, storedContents, storedMails } from '../../support/rows/mails.ts';
 import { storedDeliveries, storedWebhookEvents } from '../../support/rows/webhooks.ts';
 
 const NOW = new Date('2025-11-15T12:00:00Z');
@@ -235,7 +235,7 @@ describe('retention', () => {
     const sets = await database.db('emailAttachments').whereIn('setId', [shared, own]).select('setId');
     expect(sets).to.deep.equal([{ setId: shared }]);
 
-    await database.db('emails').whereIn('id', waiting).update({ status: 'SENT' });
+    await setMailsOf(database.db, waiting, { status: 'SENT' });
     expect(await runRetention(database.db, KEEP, NOW)).to.include({ bodies: 4 });
     expect(await bodies(...waiting, fresh)).to.deep.equal([fresh]);
     expect(await storedAttachments(database.db, shared)).to.have.lengthOf(0);

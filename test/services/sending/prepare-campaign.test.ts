@@ -21,7 +21,7 @@ import {
 import { testLinkSettings } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
 import { removeContacts, setContacts } from '../../support/rows/contacts.ts';
-import { storedMails } from '../../support/rows/mails.ts';
+import { addCampaignMails, storedMails } from '../../support/rows/mails.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -58,11 +58,7 @@ describe('prepared mails of a campaign', () => {
   /** Sorted by address. The first mail of a skeleton is rendered completely, the others fill its placeholders. */
   async function mailsOf(input: Partial<CampaignInput>, deps: Partial<PreparationDeps> = {}) {
     const { id } = await makeCampaign(db, project, input);
-    await db.raw(
-      `insert into emails (id, project_id, contact_id, campaign_id, source_type)
-       select uuidv7(), project_id, id, ?, 'CAMPAIGN' from contacts where project_id = ?`,
-      [id, project.id],
-    );
+    await addCampaignMails(db, id, project.id);
     const rows: { id: string }[] = await storedMails(db, { campaignId: id }).select('id');
     const ready: PreparedMail[] = [];
     await preparation(deps).prepareCampaign(

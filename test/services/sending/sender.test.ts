@@ -8,7 +8,15 @@ import { recoverMails } from '../../../services/sending/recovery.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 import { addMail, addMails, mailById } from '../../support/ledger.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
-import { outgoingMails, removeContents, runningSenders, setMails, storedMails } from '../../support/rows/mails.ts';
+import {
+  leaseToDeadSender,
+  outgoingMails,
+  removeContents,
+  runningSenders,
+  setMails,
+  setOutgoingMails,
+  storedMails,
+} from '../../support/rows/mails.ts';
 import { setProject } from '../../support/rows/projects.ts';
 import { emptyTables, hideTable, refuseUpdates } from '../../support/rows/tables.ts';
 import {
@@ -62,7 +70,7 @@ describe('a sender', () => {
     return sender;
   };
   const secondsUntilDue = async (id: string): Promise<number> => {
-    const [row] = await db('emails').where({ id }).select(db.raw('extract(epoch from due_at - now()) as seconds'));
+    const [row] = await storedMails(db, { id }).select(db.raw('extract(epoch from due_at - now()) as seconds'));
     return Number(row.seconds);
   };
   const messageIds = () => smtp.mails.map(({ messageId }) => messageId);
@@ -218,11 +226,7 @@ describe('a sender', () => {
 
     it('frees mail that was leased and had not begun, without an attempt', async () => {
       const ids = await addMails(db, 2, { project });
-      await db.raw(
-        `with dead as (insert into senders (id, lease_until) values (uuidv7(), '-infinity') returning id)
-         insert into outgoing_mails (email_id, sender_id, project_id, contact_id)
-         select emails.id, dead.id, project_id, contact_id from emails, dead`,
-      );
+      await leaseToDeadSender(db);
       expect(await sending.send()).to.deep.equal(counts({ sent: 2 }));
       for (const id of ids) expect(await mailById(db, id)).to.include({ attempts: 1, unknownOutcomes: 0 });
     });
@@ -231,7 +235,7 @@ describe('a sender', () => {
       const mail = await addMail(db, { project });
       await putInFlight(db, mail);
       const result = { status: 'SENT', reason: null, outcome: 'sent', providerMessageId: 'q7', answer: '250 q7' };
-      await db('outgoing_mails').update({ endedAt: new Date(Date.now() - 60_000), result: JSON.stringify(result) });
+      await setOutgoingMails(db, { endedAt: new Date(Date.now() - 60_000), result: JSON.stringify(result) });
       expect(await sending.send()).to.deep.equal(counts({}));
       expect(await mailById(db, mail)).to.include({ status: 'SENT', attempts: 1, providerMessageId: 'q7' });
       expect(smtp.mails).to.deep.equal([]);
@@ -296,7 +300,7 @@ describe('a sender', () => {
     // As a process leaves it that dies in the middle of recovery.
     await endLeases(db);
     const result = { status: 'PENDING', reason: 'the outcome of attempt 1 is unknown', outcome: 'unknown' };
-    await db('outgoing_mails').update({ endedAt: new Date(), result: JSON.stringify(result) });
+    await setOutgoingMails(db, { endedAt: new Date(), result: JSON.stringify(result) });
     smtp.behave();
     await run;
     await recoverMails(db);

@@ -82,7 +82,7 @@ describe('sending through several relays', () => {
     expect(await sender({ url: `${a.url}?weight=3, ${b.url}` }).send()).to.deep.equal(counts({ sent: 80 }));
     expect(a.mails.length).to.be.within(50, 70);
     expect(a.mails.length + b.mails.length).to.equal(80);
-    const rows = await db('emails').select(db.raw(`attempt_log -> 0 ->> 'relay' as relay`));
+    const rows = await storedMails(db).select(db.raw(`attempt_log -> 0 ->> 'relay' as relay`));
     const taken = (relay: SmtpStandIn) => rows.filter((row) => row.relay === nameOf(relay)).length;
     expect([taken(a), taken(b)]).to.deep.equal([a.mails.length, b.mails.length]);
   });

@@ -6,6 +6,7 @@ import { CampaignLeases } from '../../../services/sending/campaign-leases.ts';
 import { SenderLease } from '../../../services/sending/lease.ts';
 import { addContacts, startCampaign } from '../../support/campaigns.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
+import { bloatOutgoingMails } from '../../support/rows/mails.ts';
 import { counts, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -86,12 +87,7 @@ describe('accepting and sending on a fresh database', () => {
     const { id } = await startCampaign(database.db, project);
     await freezeAudience(database.db, id);
     // As after much mail: the queue of outgoing mail is empty, and its index is still large.
-    await database.db.raw(
-      `insert into outgoing_mails (email_id, sender_id, project_id, contact_id)
-       select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid() from generate_series(1, 20000)`,
-    );
-    await database.db('outgoing_mails').del();
-    await database.db.raw('analyze emails, outgoing_mails');
+    await bloatOutgoingMails(database.db, 20_000);
     // One connection, which reports its own numbers.
     const db = connectDb({ databaseUrl: database.url, poolSize: 1, onlyLookups: true });
     const read = async (): Promise<number> => {

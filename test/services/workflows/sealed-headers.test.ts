@@ -9,6 +9,7 @@ import {
 } from '../../support/connected-database.ts';
 import { ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
 import { testKeys } from '../../support/keys.ts';
+import { storedConfigs } from '../../support/rows/workflows.ts';
 
 const NEW = 'the key that takes its place';
 
@@ -25,14 +26,7 @@ describe('sealed headers of webhooks', () => {
   after(() => database.close());
 
   const config = { url: 'https://hooks.example.com/', headers: { 'X-Token': 'top secret {{ email }}' } };
-  const stored = async () => {
-    const { rows } = await database.db.raw(
-      `select (select jsonb_agg(config) from workflow_steps) as steps,
-         (select jsonb_agg(graph) from workflow_versions) as versions,
-         (select jsonb_agg(s) from execution_steps s) as visits`,
-    );
-    return JSON.stringify(rows);
-  };
+  const stored = () => storedConfigs(database.db);
   /** A workflow with plain headers, as older versions stored them, and an execution with a pending request. */
   const plain = async (email: string) => {
     const workflow = await insertWorkflow(database.db, project, {

@@ -6,6 +6,8 @@ export const storedMails = (db: Db, where: object = {}) => db('emails').where(wh
 
 export const setMails = (db: Db, where: object, columns: object) => db('emails').where(where).update(columns);
 
+export const setMailsOf = (db: Db, ids: string[], columns: object) => db('emails').whereIn('id', ids).update(columns);
+
 /** Inserts rows of `emails` as they are, without content. */
 export const addMailRows = (db: Db, rows: object | object[]) => db('emails').insert(rows);
 
@@ -95,3 +97,63 @@ export const countLeases = (db: Db) =>
 
 export const leasesPerMail = (db: Db): Promise<{ emailId: string; count: number }[]> =>
   db('countedLeases').groupBy('emailId').select('emailId', db.raw('count(*)::integer as count'));
+
+/** Inserts a mail of a campaign for every contact of the project. */
+export const addCampaignMails = (db: Db, campaignId: string, projectId: string) =>
+  db.raw(
+    `insert into emails (id, project_id, contact_id, campaign_id, source_type)
+     select uuidv7(), project_id, id, ?, 'CAMPAIGN' from contacts where project_id = ?`,
+    [campaignId, projectId],
+  );
+
+/** Inserts a mail with content for every contact of the project. */
+export const addMailsToContacts = (db: Db, projectId: string) =>
+  db.raw(
+    `with mails as (
+       insert into emails (id, project_id, contact_id) select gen_random_uuid(), project_id, id from contacts
+       where project_id = ? returning id, project_id
+     ),
+     bodies as (insert into email_bodies (id, project_id, html) select id, project_id, 'b' from mails)
+     insert into email_contents (email_id, project_id, body_id, to_email, from_email, subject)
+     select id, project_id, id, 'a@b.co', 'a@b.co', 's' from mails`,
+    [projectId],
+  );
+
+/** Reports permanent bounces of some sent mails of a campaign. */
+export const bounceSentMails = (db: Db, campaignId: string, count: number) =>
+  db.raw(
+    `update emails set status = 'BOUNCED', bounced_at = now(), bounce_type = 'Permanent'
+     where id in (select id from emails where campaign_id = ? and status = 'SENT' limit ?)`,
+    [campaignId, count],
+  );
+
+/** Leases all mails to a sender that has died. */
+export const leaseToDeadSender = (db: Db) =>
+  db.raw(
+    `with dead as (insert into senders (id, lease_until) values (uuidv7(), '-infinity') returning id)
+     insert into outgoing_mails (email_id, sender_id, project_id, contact_id)
+     select emails.id, dead.id, project_id, contact_id from emails, dead`,
+  );
+
+export const setOutgoingMails = (db: Db, columns: object) => db('outgoingMails').update(columns);
+
+/** Leaves the queue of outgoing mail empty and its index large, as after much mail. */
+export async function bloatOutgoingMails(db: Db, rows: number): Promise<void> {
+  await db.raw(
+    `insert into outgoing_mails (email_id, sender_id, project_id, contact_id)
+     select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid() from generate_series(1, ?::integer)`,
+    [rows],
+  );
+  await db('outgoingMails').del();
+  await db.raw('analyze emails, outgoing_mails');
+}
+
+/** The bytes on disk of mails with their contents and bodies. */
+export async function sizeOfMails(db: Db): Promise<number> {
+  const { rows } = await db.raw(
+    `select pg_total_relation_size('emails') + sum(pg_total_relation_size(leaf.relid)) as size
+     from unnest(array['email_bodies', 'email_contents']) as root (name),
+       pg_partition_tree(root.name::regclass) as leaf where leaf.isleaf`,
+  );
+  return Number(rows[0].size);
+}

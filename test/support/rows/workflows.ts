@@ -73,3 +73,13 @@ export const addCompletedExecutions = (db: Db, projectId: string, workflowId: st
      select uuidv7(), ?, ?, 1, gen_random_uuid(), 'COMPLETED', 0, false from generate_series(1, ?::integer)`,
     [projectId, workflowId, count],
   );
+
+/** Configs and requests of all steps, wherever they are stored, as one text. */
+export const storedConfigs = async (db: Db): Promise<string> => {
+  const { rows } = await db.raw(
+    `select (select jsonb_agg(config) from workflow_steps) as steps,
+       (select jsonb_agg(graph) from workflow_versions) as versions,
+       (select jsonb_agg(s) from execution_steps s) as visits`,
+  );
+  return JSON.stringify(rows);
+};
