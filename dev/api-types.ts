@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openApiOf, undescribedOpenApiOf } from '../api/http/openapi.ts';
+import { openApiOf } from '../api/http/openapi.ts';
 import { declaredRoutes } from '../api/routes/index.ts';
 import { root } from './root.ts';
 import { runCommand } from './run.ts';
@@ -68,9 +68,8 @@ interface Operation {
  * Leaves out what a target treats alike for all routes
  * (errors, headers) and routes that it cannot call, which makes the file a fifth of its size.
  */
-function documentFor({ includes, described, keysOnly }: Target): object {
-  const build = described ? openApiOf : undescribedOpenApiOf;
-  const whole = build(declaredRoutes());
+function documentFor({ includes, keysOnly }: Target): object {
+  const whole = openApiOf(declaredRoutes());
   const paths = Object.entries(whole.paths as Record<string, Record<string, Operation>>)
     .filter(([path, operations]) => includes(path, Object.values(operations)))
     .map(([path, operations]) => {

@@ -5,7 +5,7 @@ import { contactSchema } from '../presenters/contact.ts';
 import { domainSchema } from '../presenters/domain.ts';
 import { executionSchema } from '../presenters/execution.ts';
 import { jobSchema } from '../presenters/job.ts';
-import { answerSchemaOf } from './openapi-schema.ts';
+import type { JsonSchemas } from './json-schema.ts';
 import { email, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
 import type { Shape, Typed } from './typed.ts';
 
@@ -184,9 +184,9 @@ const parameters = [
   header('webhook-signature', 'Standard Webhooks: `v1,<base64>`, one per secret during a rotation.'),
 ];
 
-function operationOf({ type, description }: WebhookType): object {
+function operationOf({ type, description }: WebhookType, schemas: JsonSchemas): object {
   const described = webhookData[type];
-  const data = described ? answerSchemaOf(described.schema) : { type: 'object' };
+  const data = described ? schemas.of(described.schema, 'answer') : { type: 'object' };
   const schema = {
     type: 'object',
     required: ['type', 'timestamp', 'data'],
@@ -216,5 +216,5 @@ function operationOf({ type, description }: WebhookType): object {
 
 const exampleOf = (type: string): string => type.replace('<slug>', 'vips').replace('<name>', 'bought');
 
-export const openApiWebhooks = (): Record<string, object> =>
-  Object.fromEntries(webhookTypes.map((type) => [type.type, operationOf(type)]));
+export const openApiWebhooks = (schemas: JsonSchemas): Record<string, object> =>
+  Object.fromEntries(webhookTypes.map((type) => [type.type, operationOf(type, schemas)]));

@@ -1,16 +1,20 @@
 import joi from 'joi';
 import type { DeclaredAnswer } from './answers.ts';
+import { type JsonSchema, JsonSchemas, referenceTo } from './json-schema.ts';
 import { describeDocument } from './openapi-describe.ts';
 import { tagTexts } from './openapi-field-texts.ts';
-import { answerSchemaOf, jsonSchemaOf } from './openapi-schema.ts';
 import {
+  errorExample,
   errorResponses,
+  headersOf,
   idempotencyKey,
   isRateLimited,
   type OpenApiDocument,
   type Responses,
-  rateLimitHeaders,
-  sharedComponents,
+  securitySchemes,
+  sharedHeaders,
+  sharedResponses,
+  sharedSchemas,
   takesMembers,
   takesSession,
 } from './openapi-shared.ts';
@@ -32,17 +36,16 @@ const security = {
 const projectInQuery = joi.string().guid().description('The project of a session, instead of X-Project-Id.');
 
 /** Builds the OpenAPI document from the route declarations. */
-export const openApiOf = (groups: RouteGroup[]): OpenApiDocument => describeDocument(undescribedOpenApiOf(groups));
-
-/** Leaves out the descriptions and examples of fields. */
-export function undescribedOpenApiOf(groups: RouteGroup[]): OpenApiDocument {
+export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
+  const schemas = new JsonSchemas(sharedSchemas);
   const paths: OpenApiDocument['paths'] = {};
   for (const { tag, routes } of groups)
     for (const route of routes) {
       const path = route.path.replace(/:(\w+)/g, '{$1}');
-      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, tag) };
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, tag, schemas) };
     }
-  return {
+  const webhooks = openApiWebhooks(schemas);
+  return describeDocument({
     openapi: '3.1.0',
     info: {
       title: 'Everpost',
@@ -56,14 +59,22 @@ export function undescribedOpenApiOf(groups: RouteGroup[]): OpenApiDocument {
       description: tagTexts[name] ?? '',
     })),
     paths,
-    webhooks: openApiWebhooks(),
-    components: sharedComponents,
-  };
+    webhooks,
+    components: {
+      schemas: sortedByName(schemas.components),
+      headers: sharedHeaders,
+      responses: sharedResponses,
+      securitySchemes,
+    },
+  });
 }
 
-function operationOf(route: Route, tag: string): object {
+const sortedByName = <T>(record: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+function operationOf(route: Route, tag: string, schemas: JsonSchemas): object {
   const { method, path, summary, params, query, access } = route;
-  const requestBody = requestBodyOf(route);
+  const requestBody = requestBodyOf(route, schemas);
   return {
     operationId: `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_all, letter: string) => letter.toUpperCase())}`,
     summary,
@@ -74,12 +85,12 @@ function operationOf(route: Route, tag: string): object {
     ...(route.scope && { 'x-scope': route.scope }),
     ...(route.alsoScope && { 'x-also-scope': alsoScopeOf(route.alsoScope) }),
     parameters: [
-      ...parametersOf('path', params),
-      ...parametersOf('query', { ...query, ...(route.projectInQuery && { projectId: projectInQuery }) }),
+      ...parametersOf('path', params, schemas),
+      ...parametersOf('query', { ...query, ...(route.projectInQuery && { projectId: projectInQuery }) }, schemas),
       ...idempotencyHeaderOf(route),
     ],
     ...(requestBody && { requestBody }),
-    responses: responsesOf(route),
+    responses: responsesOf(route, schemas),
   };
 }
 
@@ -92,13 +103,12 @@ const alsoScopeOf = ({ scope, for: some }: NonNullable<Route['alsoScope']>): obj
 const idempotencyHeaderOf = ({ answers }: Route): object[] =>
   answers[409]?.code === 'IDEMPOTENCY_KEY_REUSED' ? [idempotencyKey] : [];
 
-function parametersOf(location: 'path' | 'query', shape: Shape = {}): object[] {
-  return Object.entries(shape).map(([name, schema]) => ({
-    name,
-    in: location,
-    required: location === 'path' || isRequired(schema),
-    schema: jsonSchemaOf(schema),
-  }));
+function parametersOf(location: 'path' | 'query', shape: Shape = {}, schemas: JsonSchemas): object[] {
+  return Object.entries(shape).map(([name, field]) => {
+    const { description, ...schema } = schemas.of(field, 'request');
+    const required = location === 'path' || isRequired(field);
+    return { name, in: location, required, ...(description !== undefined && { description }), schema };
+  });
 }
 
 const isRequired = (schema: joi.Schema): boolean =>
@@ -106,68 +116,78 @@ const isRequired = (schema: joi.Schema): boolean =>
 
 const mediaTypes = { form: 'application/x-www-form-urlencoded', raw: '*/*' };
 
-function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined {
+function requestBodyOf({ body, bodyKind, multipart }: Route, schemas: JsonSchemas): object | undefined {
   if (!body && !multipart) return undefined;
   const schema = body
-    ? jsonSchemaOf(joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap))
+    ? schemas.of(joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap), 'request')
     : { type: 'object' };
+  if (multipart)
+    return {
+      required: true,
+      content: { 'multipart/form-data': { schema: withFiles(schema, multipart.files, schemas) } },
+    };
   const type = bodyKind ? mediaTypes[bodyKind] : 'application/json';
-  if (!multipart) return { required: true, content: { [type]: { schema } } };
-  const files = Object.fromEntries(multipart.files.map((name) => [name, { type: 'string', format: 'binary' }]));
-  const fields = (schema as { properties?: object }).properties;
-  const required = multipart.files.map((name) => ({ required: [name] }));
+  return { required: true, content: { [type]: { schema } } };
+}
+
+/** Adds the files to the fields of a form, one of which is required. */
+function withFiles(schema: JsonSchema, files: string[], { components }: JsonSchemas): JsonSchema {
+  const name = String(schema.$ref ?? '').replace('#/components/schemas/', '');
+  const { properties, ...rest } = components[name] ?? schema;
+  const required = files.map((file) => ({ required: [file] }));
+  const parts = files.map((file) => [file, { type: 'string', format: 'binary' }]);
   const form = {
-    ...schema,
-    properties: { ...fields, ...files },
+    ...rest,
+    properties: { ...(properties as object), ...Object.fromEntries(parts) },
     ...(required.length > 1 ? { anyOf: required } : required[0]),
   };
-  return { required: true, content: { 'multipart/form-data': { schema: form } } };
+  if (!name) return form;
+  components[name] = form;
+  return schema;
 }
 
-function responsesOf(route: Route): Responses {
-  const headers = isRateLimited(route) ? rateLimitHeaders : {};
-  const shared = errorResponses(route, headers);
+function responsesOf(route: Route, schemas: JsonSchemas): Responses {
   const declared = Object.entries(route.answers).map(([status, answer]) => [
     status,
-    responseOf(Number(status), answer, { ...headersOf(shared[status]), ...(status === '401' ? {} : headers) }, route),
+    responseOf(Number(status), answer, route, schemas),
   ]);
-  return { ...shared, ...Object.fromEntries(declared) };
+  return { ...errorResponses(route), ...Object.fromEntries(declared) };
 }
-
-const headersOf = (response: object | undefined): object =>
-  (response as { headers?: object } | undefined)?.headers ?? {};
 
 /** A body that is no JSON and a session without a project are refused before the route's own rules, in the envelope. */
 const mayBeEnveloped = (route: Route, status: number): boolean =>
   status === 400 && (route.body !== undefined || takesSession(route));
 
-function responseOf(status: number, answer: DeclaredAnswer, headers: object, route: Route): object {
-  const { description, schema, contentType, code, plain, orError } = answer;
-  const content = plain
-    ? mayBeEnveloped(route, status)
-      ? { anyOf: [{ $ref: '#/components/schemas/PlainError' }, errorSchema] }
-      : { $ref: '#/components/schemas/PlainError' }
-    : code
-      ? errorSchema
-      : schema
-        ? answerSchemaOf(schema)
-        : contentType && { type: 'string' };
+function responseOf(status: number, answer: DeclaredAnswer, route: Route, schemas: JsonSchemas): object {
+  const { description, contentType, code, orError } = answer;
+  const content = contentOf(status, answer, route, schemas);
   const codes = code ?? orError;
   return {
     description: codes ? `${description} (\`${codes}\`)` : description,
-    headers: {
-      ...headers,
-      ...(status >= 300 && status < 400 && { Location: { $ref: '#/components/headers/Location' } }),
-      ...(status === 429 && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
-      'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-    },
+    headers: headersOf(status, isRateLimited(route)),
     ...(content && {
       content: {
-        [contentType ?? 'application/json']: { schema: content },
-        ...(orError && { 'application/json': { schema: errorSchema } }),
+        [contentType ?? 'application/json']: content,
+        ...(orError && {
+          'application/json': { schema: referenceTo('Error'), example: errorExample(status, orError, description) },
+        }),
       },
     }),
   };
 }
 
-const errorSchema = { $ref: '#/components/schemas/Error' };
+function contentOf(
+  status: number,
+  { description, schema, contentType, code, plain }: DeclaredAnswer,
+  route: Route,
+  schemas: JsonSchemas,
+): { schema: JsonSchema; example?: object } | undefined {
+  if (plain) {
+    const forms = [referenceTo('PlainError'), referenceTo('Error')];
+    const either = mayBeEnveloped(route, status) ? { anyOf: forms } : referenceTo('PlainError');
+    return { schema: either, example: { error: description } };
+  }
+  if (code) return { schema: referenceTo('Error'), example: errorExample(status, code, description) };
+  if (schema) return { schema: schemas.of(schema, 'answer') };
+  return contentType ? { schema: { type: 'string' } } : undefined;
+}

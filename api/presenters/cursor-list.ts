@@ -1,14 +1,16 @@
 import type { CursorPage } from '../../services/paging.ts';
-import { flag, list, nullable, object, optional, text, wholeNumber } from '../http/schemas.ts';
+import { nameOf } from '../http/json-schema.ts';
+import { flag, list, namedType, nullable, optional, text, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 
+/** A page of named items; its name is theirs with `List`. */
 export const cursorListSchema = (item: Typed<unknown>) =>
-  object({
-    data: list(item),
-    cursor: nullable(text()),
-    hasMore: flag(),
-    total: wholeNumber({ min: 0 }),
-    totalEstimated: optional(flag()),
+  namedType(`${nameOf(item)}List`, 'One page of a list.', {
+    data: list(item).description('The items of this page.'),
+    cursor: nullable(text()).description('Pass it as `cursor` to get the next page; null on the last one.'),
+    hasMore: flag().description('Whether there is a next page.'),
+    total: wholeNumber({ min: 0 }).description('Number of items on all pages; 0 where pages are not counted.'),
+    totalEstimated: optional(flag()).description('Set when `total` is an estimate.'),
   });
 
 export const presentCursorList = <T>(

@@ -2,6 +2,7 @@ import joi from 'joi';
 import { executionResults, mailResults, type StepStats } from '../../services/workflows/counts.ts';
 import { stepTypeNames } from '../../services/workflows/graph.ts';
 import { stepTypes } from '../../services/workflows/steps/index.ts';
+import { standaloneSchemaOf } from '../http/json-schema.ts';
 import { list, nullable, object, oneOf, optional, record, text, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 
@@ -38,14 +39,12 @@ export const stepTypesSchema = object({
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-export async function presentStepTypes() {
-  // Loaded here because no other route needs it.
-  const { jsonSchemaOf } = await import('../http/openapi-schema.ts');
+export function presentStepTypes() {
   const types = stepTypeNames.map((name) => {
     const { type, label, description, exits, exitsOf, waits = false, config, schema } = stepTypes[name];
     return {
       ...{ type, label, description, exits, exitsFrom: exitsOf ? 'branches[].name' : null, waits },
-      schema: { $schema: DIALECT, ...(schema ?? jsonSchemaOf(config)) },
+      schema: { $schema: DIALECT, ...(schema ?? standaloneSchemaOf(config)) },
     };
   });
   return { types };

@@ -13,7 +13,7 @@ export const workflowStats = routes('Workflows', [
     access: 'secretKey',
     scope: 'workflows:read',
     answers: { 200: answer('The types.', stepTypesSchema) },
-    handle: async () => ok(await presentStepTypes()),
+    handle: async () => ok(presentStepTypes()),
   }),
   route({
     method: 'GET',

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import { jsonSchemaOf } from '../../../api/http/openapi-schema.ts';
+import { JsonSchemas, named } from '../../../api/http/json-schema.ts';
 import { documented } from '../../../platform/joi-violations.ts';
+
+const jsonSchemaOf = (schema: joi.Schema) => new JsonSchemas().of(schema, 'request');
 
 describe('the JSON schema of a joi schema', () => {
   it('has the sizes of an object', () => {
@@ -27,5 +29,30 @@ describe('the JSON schema of a joi schema', () => {
       { multipleOf: 2 },
     );
     expect(jsonSchemaOf(joi.object({ even })).properties).to.deep.equal({ even: { type: 'number', multipleOf: 2 } });
+  });
+
+  it('refers to a named type, which is written once', () => {
+    const schemas = new JsonSchemas();
+    const person = named('Person', 'Somebody.', joi.object({ name: joi.string() }).required());
+    const pair = joi.object({ one: person.description('The first.'), other: person.allow(null) });
+    expect(schemas.of(pair, 'answer')).to.deep.equal({
+      type: 'object',
+      required: ['one', 'other'],
+      properties: {
+        one: { description: 'The first.', $ref: '#/components/schemas/Person' },
+        other: { anyOf: [{ $ref: '#/components/schemas/Person' }, { type: 'null' }] },
+      },
+    });
+    expect(schemas.components).to.deep.equal({
+      Person: { description: 'Somebody.', type: 'object', properties: { name: { type: 'string' } } },
+    });
+  });
+
+  it('refuses two types with one name', () => {
+    const schemas = new JsonSchemas();
+    schemas.of(named('Person', 'Somebody.', joi.object({ name: joi.string() })), 'answer');
+    expect(() => schemas.of(named('Person', 'Somebody.', joi.object({ age: joi.number() })), 'answer')).to.throw(
+      'Two schemas have the name Person',
+    );
   });
 });
