@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { addressRule, SAFE_LINE_PATTERN, UNSAFE_IN_LINE } from '../../platform/address.ts';
-import { named } from './json-schema.ts';
+import { named, nameOf } from './json-schema.ts';
 import type { Shape, Typed, ValueOf } from './typed.ts';
 import { documented, refuse } from './violations.ts';
 
@@ -69,6 +69,12 @@ export const request = <S extends Shape>(name: string, description: string, shap
 /** A type that the document has under this name. */
 export const namedType = <S extends Shape>(name: string, description: string, shape: S): Typed<ValueOf<S>> =>
   named(name, description, object(shape));
+
+/** A page of a list; its name is that of the items with `List`. */
+export const listType = <S extends Shape>(item: Typed<unknown>, shape: S): Typed<ValueOf<S>> => {
+  const name = nameOf(item);
+  return name ? namedType(`${name}List`, 'One page of a list.', shape) : object(shape);
+};
 
 /** Any JSON object. */
 export const record = (): Typed<Record<string, unknown>> => joi.object().unknown().required();

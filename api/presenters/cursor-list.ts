@@ -1,11 +1,9 @@
 import type { CursorPage } from '../../services/paging.ts';
-import { nameOf } from '../http/json-schema.ts';
-import { flag, list, namedType, nullable, optional, text, wholeNumber } from '../http/schemas.ts';
+import { flag, list, listType, nullable, optional, text, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 
-/** A page of named items; its name is theirs with `List`. */
 export const cursorListSchema = (item: Typed<unknown>) =>
-  namedType(`${nameOf(item)}List`, 'One page of a list.', {
+  listType(item, {
     data: list(item).description('The items of this page.'),
     cursor: nullable(text()).description('Pass it as `cursor` to get the next page; null on the last one.'),
     hasMore: flag().description('Whether there is a next page.'),
