@@ -70,10 +70,14 @@ export const request = <S extends Shape>(name: string, description: string, shap
 export const namedType = <S extends Shape>(name: string, description: string, shape: S): Typed<ValueOf<S>> =>
   named(name, description, object(shape));
 
-/** A page of a list; its name is that of the items with `List`. */
-export const listType = <S extends Shape>(item: Typed<unknown>, shape: S): Typed<ValueOf<S>> => {
+/** A page of a list, named after its items: lists with a cursor end with `List`, those with numbered pages with `Page`. */
+export const listType = <S extends Shape>(
+  item: Typed<unknown>,
+  suffix: 'List' | 'Page',
+  shape: S,
+): Typed<ValueOf<S>> => {
   const name = nameOf(item);
-  return name ? namedType(`${name}List`, 'One page of a list.', shape) : object(shape);
+  return name ? namedType(`${name}${suffix}`, 'One page of a list.', shape) : object(shape);
 };
 
 /** Any JSON object. */

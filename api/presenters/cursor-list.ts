@@ -3,7 +3,7 @@ import { flag, list, listType, nullable, optional, text, wholeNumber } from '../
 import type { Typed } from '../http/typed.ts';
 
 export const cursorListSchema = (item: Typed<unknown>) =>
-  listType(item, {
+  listType(item, 'List', {
     data: list(item).description('The items of this page.'),
     cursor: nullable(text()).description('Pass it as `cursor` to get the next page; null on the last one.'),
     hasMore: flag().description('Whether there is a next page.'),

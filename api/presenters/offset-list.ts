@@ -5,7 +5,7 @@ import type { Typed } from '../http/typed.ts';
 const count = () => wholeNumber({ min: 0 });
 
 export const offsetListSchema = (item: Typed<unknown>) =>
-  listType(item, {
+  listType(item, 'Page', {
     data: list(item).description('The items of this page.'),
     total: count().description('Number of items on all pages.'),
     page: count().description('Number of this page, from 1.'),
