@@ -5,8 +5,8 @@ import { contactSchema } from '../presenters/contact.ts';
 import { domainSchema } from '../presenters/domain.ts';
 import { executionSchema } from '../presenters/execution.ts';
 import { jobSchema } from '../presenters/job.ts';
-import type { JsonSchemas } from './json-schema.ts';
-import { email, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
+import { type JsonSchemas, named } from './json-schema.ts';
+import { email, namedType, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
 import type { Shape, Typed } from './typed.ts';
 
 // The `webhooks` of the OpenAPI document: a schema and an example for each type that an endpoint can receive.
@@ -26,7 +26,11 @@ interface Described {
   example: object;
 }
 
-const position = { position: wholeNumber({ min: 1 }) };
+const position = {
+  position: wholeNumber({ min: 1 }).description(
+    'Grows with every webhook of the project, in the order of the changes.',
+  ),
+};
 const withPosition = (schema: Typed<unknown>): Typed<unknown> => (schema as joi.ObjectSchema).append(position);
 
 /** What is left of a payload when its contact is deleted (`db/functions/erase_webhook_payloads.sql`). */
@@ -63,7 +67,11 @@ const mailShape: Shape = {
   ...aboutContact,
 };
 const mail = (more: object = {}): Described => ({
-  schema: erasable((object(mailShape) as joi.ObjectSchema).unknown()),
+  schema: named(
+    'EmailWebhookData',
+    'An email and what happened to it.',
+    erasable((object(mailShape) as joi.ObjectSchema).unknown()),
+  ),
   example: {
     ...{ emailId: ids.mail, from: 'shop@example.com', templateId: null, campaignId: null, workflowId: null },
     ...{ sourceType: 'TRANSACTIONAL', subject: 'Hello', messageId: `<${ids.mail}@example.com>`, ...more },
@@ -75,8 +83,12 @@ const contact = { id: ids.contact, email: 'ann@example.com', subscribed: true, d
 const times = { createdAt: TIME, updatedAt: TIME };
 
 const campaign = (status: string, paused = false): Described => ({
-  schema: (erasable(withPosition(campaignSchema), OF_CAMPAIGN) as joi.ObjectSchema).fork('body', (field) =>
-    field.forbidden(),
+  schema: named(
+    'CampaignWebhookData',
+    'A campaign without its body.',
+    (erasable(withPosition(campaignSchema), OF_CAMPAIGN) as joi.ObjectSchema).fork('body', (field) =>
+      field.forbidden(),
+    ),
   ),
   example: {
     ...{ id: ids.other, name: 'Spring', subject: 'Hello', from: 'news@example.com', type: 'MARKETING', status, paused },
@@ -86,7 +98,7 @@ const campaign = (status: string, paused = false): Described => ({
 });
 
 const execution = (status: string): Described => ({
-  schema: erasable(withPosition(executionSchema)),
+  schema: named('ExecutionWebhookData', 'An execution.', erasable(withPosition(executionSchema))),
   example: {
     ...{ id: ids.other, workflowId: ids.mail, version: 1, contactId: ids.contact, status, currentStepId: null },
     ...{ exitReason: null, error: null, context: {}, startedAt: TIME, completedAt: null, ...times, position: POSITION },
@@ -94,7 +106,7 @@ const execution = (status: string): Described => ({
 });
 
 const domain = (status: string): Described => ({
-  schema: erasable(withPosition(domainSchema), OF_DOMAIN),
+  schema: named('DomainWebhookData', 'A sender domain.', erasable(withPosition(domainSchema), OF_DOMAIN)),
   example: {
     ...{ id: ids.other, domain: 'example.com', status, verified: status === 'VERIFIED', conflict: false, records: [] },
     ...{ verifiedAt: TIME, lastCheckedAt: TIME, projectId: ids.project, ...times, position: POSITION },
@@ -102,7 +114,7 @@ const domain = (status: string): Described => ({
 });
 
 const job = (status: string, failedReason: string | null): Described => ({
-  schema: withPosition(jobSchema),
+  schema: named('JobWebhookData', 'A job.', withPosition(jobSchema)),
   example: {
     ...{ id: ids.other, type: 'IMPORT', status, progress: 100, total: 200, processed: 200, result: {}, failedReason },
     ...{ createdAt: TIME, startedAt: TIME, completedAt: TIME, position: POSITION },
@@ -110,21 +122,35 @@ const job = (status: string, failedReason: string | null): Described => ({
 });
 
 const project = (reason: string | null): Described => ({
-  schema: object({ projectId: uuid(), reason: nullable(text()), ...position }),
+  schema: namedType('ProjectWebhookData', 'A project that was disabled or enabled.', {
+    projectId: uuid(),
+    reason: nullable(text()),
+    ...position,
+  }),
   example: { projectId: ids.project, reason, position: POSITION },
 });
 
 const segment: Described = {
-  schema: erasable(object({ segmentId: uuid(), segmentName: text(), ...aboutContact })),
+  schema: erasable(
+    namedType('SegmentWebhookData', 'A contact that entered or left a segment.', {
+      segmentId: uuid(),
+      segmentName: text(),
+      ...aboutContact,
+    }),
+  ),
   example: { segmentId: ids.other, segmentName: 'VIPs', ...contactFacts },
 };
 
 const contactChange: Described = {
-  schema: erasable(withPosition(contactSchema)),
+  schema: named('ContactWebhookData', 'A contact.', erasable(withPosition(contactSchema))),
   example: { ...contact, ...times, position: POSITION },
 };
 const subscription = (subscribed: boolean): Described => ({
-  schema: erasable((contactSchema as joi.ObjectSchema).append(aboutContact).unknown()),
+  schema: named(
+    'SubscriptionWebhookData',
+    'A contact whose subscription changed.',
+    erasable((contactSchema as joi.ObjectSchema).append(aboutContact).unknown()),
+  ),
   example: { ...contact, ...times, subscribed, reason: 'link', ...contactFacts },
 });
 
@@ -143,7 +169,10 @@ export const webhookData: Record<string, Described> = {
   'email.unknown': mail({ reason: 'the connection broke' }),
   'contact.created': contactChange,
   'contact.updated': contactChange,
-  'contact.deleted': { schema: object({ id: uuid() }), example: { id: ids.contact } },
+  'contact.deleted': {
+    schema: namedType('DeletedContactWebhookData', 'A contact that was deleted.', { id: uuid() }),
+    example: { id: ids.contact },
+  },
   'contact.subscribed': subscription(true),
   'contact.unsubscribed': subscription(false),
   'campaign.started': campaign('SENDING'),
@@ -162,13 +191,20 @@ export const webhookData: Record<string, Described> = {
   'project.disabled': project('10.0 % of its mail bounced'),
   'project.enabled': project(null),
   'webhook.test': {
-    schema: object({ projectId: uuid(), endpointId: uuid(), message: text(), ...position }),
+    schema: namedType('TestWebhookData', 'A test delivery.', {
+      projectId: uuid(),
+      endpointId: uuid(),
+      message: text(),
+      ...position,
+    }),
     example: { projectId: ids.project, endpointId: ids.other, message: 'This is a test.', position: POSITION },
   },
   'segment.<slug>.entry': segment,
   'segment.<slug>.exit': segment,
   'event.<name>': {
-    schema: erasable(object({ name: text(), data: record(), ...aboutContact })),
+    schema: erasable(
+      namedType('EventWebhookData', 'A tracked event.', { name: text(), data: record(), ...aboutContact }),
+    ),
     example: { name: 'bought', data: { total: 3 }, ...contactFacts },
   },
 };
