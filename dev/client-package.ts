@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { writeApiTypes } from './api-types.ts';
 import { root } from './root.ts';
 import { runCommand } from './run.ts';
 
@@ -11,6 +12,7 @@ const viteCli = join(root, 'node_modules/vite/bin/vite.js');
 /** Writes modules with their types, and `track.min.js` for a script element, which defines `everpost.createTracker`. */
 export async function buildClientPackage(target: string): Promise<void> {
   rmSync(target, { recursive: true, force: true });
+  writeApiTypes();
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   await runCommand(process.execPath, [tsc, '-p', source, '--outDir', target], { cwd: root });
   for (const name of readdirSync(target).filter((file) => file.endsWith('.d.ts'))) {

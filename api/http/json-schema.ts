@@ -79,9 +79,9 @@ export class JsonSchemas {
   }
 
   private unnamed(described: Described, direction: Direction): JsonSchema {
-    const keywords = this.keywordsOf(described, direction);
-    for (const meta of described.metas ?? []) Object.assign(keywords, meta[DOCUMENTED]);
-    return keywords;
+    const rules: JsonSchema = Object.assign({}, ...(described.metas ?? []).map((meta) => meta[DOCUMENTED]));
+    if (typeof rules.type === 'string') rules.type = withNull(rules.type, described);
+    return { ...this.keywordsOf(described, direction), ...rules };
   }
 
   private keywordsOf(described: Described, direction: Direction): JsonSchema {

@@ -1,7 +1,7 @@
+export type { paths, webhooks } from './api-types.ts';
 export { type ClientOptions, createClient, type EverpostClient } from './client.ts';
 export { EverpostConnectionError, EverpostError, isEverpostError } from './errors.ts';
 export { items, type ListPath, pages } from './pages.ts';
-export type { components, paths, webhooks } from './schema.ts';
 export type {
   AnswerOf,
   BodyOf,

@@ -1,5 +1,5 @@
 // Names for the shapes of the generated types.
-import type { operations } from './schema.ts';
+import type { operations } from './api-types.ts';
 
 type Answer<Operation extends keyof operations> = operations[Operation] extends {
   responses: infer Responses;
