@@ -21,7 +21,7 @@ export const send = routes('Emails', [
     method: 'POST',
     path: '/v1/send',
     checksKey: true,
-    summary: 'Send a transactional e-mail to one or several recipients, one mail each',
+    summary: 'Send a transactional email to one or several recipients',
     access: 'secretKey',
     scope: 'send:write',
     bodyLimit: ({ messageMaxBytes }) => messageMaxBytes,
@@ -49,7 +49,7 @@ export const send = routes('Emails', [
       attachments: optional(nullable(attachments())).description('Files to attach, at most 10.'),
     }),
     answers: {
-      200: answer('The mails are accepted and will be sent.', sentSchema),
+      200: answer('The emails were accepted and will be sent.', sentSchema),
       400: failure('A recipient is not subscribed, and the template is not TRANSACTIONAL.', 'BAD_REQUEST'),
       402: overCap,
       403: failure('The domain of the sender is not verified, or the project is disabled.', 'INTERNAL_SERVER_ERROR'),
