@@ -28,7 +28,7 @@ interface Described {
 
 const position = {
   position: wholeNumber({ min: 1 }).description(
-    'Grows with every webhook of the project, in the order of the changes.',
+    'Increases with every webhook of the project, in the order of the changes.',
   ),
 };
 const withPosition = (schema: Typed<unknown>): Typed<unknown> => (schema as joi.ObjectSchema).append(position);
@@ -49,21 +49,27 @@ const erasable = (schema: Typed<unknown>, kept = KEPT): Typed<unknown> => {
   return (schema as joi.ObjectSchema).fork(others, (field) => field.optional());
 };
 
-const aboutContact = { eventId: uuid(), contactId: uuid(), email: nullable(email()), projectId: uuid(), ...position };
+const aboutContact = {
+  eventId: uuid().description('Event ID.'),
+  contactId: uuid().description('Contact ID.'),
+  email: nullable(email()).description('Email address of the contact; null if the contact no longer exists.'),
+  projectId: uuid().description('Project ID.'),
+  ...position,
+};
 const contactFacts = {
   ...{ eventId: ids.event, contactId: ids.contact, email: 'ann@example.com', projectId: ids.project },
   position: POSITION,
 };
 
 const mailShape: Shape = {
-  emailId: uuid(),
-  from: nullable(email()),
-  templateId: nullable(uuid()),
-  campaignId: nullable(uuid()),
-  workflowId: nullable(uuid()),
-  sourceType: text(),
-  subject: nullable(text({ min: 0 })),
-  messageId: nullable(text()),
+  emailId: uuid().description('Email ID.'),
+  from: nullable(email()).description('Sender address; null if it is no longer stored.'),
+  templateId: nullable(uuid()).description('Template ID; null if no template was used.'),
+  campaignId: nullable(uuid()).description('Campaign ID; null if the email is not part of a campaign.'),
+  workflowId: nullable(uuid()).description('Workflow ID; null if no workflow sent the email.'),
+  sourceType: text().description('What sent the email: `TRANSACTIONAL`, `WORKFLOW` or `CAMPAIGN`.'),
+  subject: nullable(text({ min: 0 })).description('Subject; null if it is no longer stored.'),
+  messageId: nullable(text()).description('Message-ID header; null if the sender is no longer stored.'),
   ...aboutContact,
 };
 const mail = (more: object = {}): Described => ({
@@ -123,8 +129,8 @@ const job = (status: string, failedReason: string | null): Described => ({
 
 const project = (reason: string | null): Described => ({
   schema: namedType('ProjectWebhookData', 'A project that was disabled or enabled.', {
-    projectId: uuid(),
-    reason: nullable(text()),
+    projectId: uuid().description('Project ID.'),
+    reason: nullable(text()).description('Why the project was disabled; null if it was enabled.'),
     ...position,
   }),
   example: { projectId: ids.project, reason, position: POSITION },
@@ -133,8 +139,8 @@ const project = (reason: string | null): Described => ({
 const segment: Described = {
   schema: erasable(
     namedType('SegmentWebhookData', 'A contact that entered or left a segment.', {
-      segmentId: uuid(),
-      segmentName: text(),
+      segmentId: uuid().description('Segment ID.'),
+      segmentName: text().description('Segment name.'),
       ...aboutContact,
     }),
   ),
@@ -170,7 +176,9 @@ export const webhookData: Record<string, Described> = {
   'contact.created': contactChange,
   'contact.updated': contactChange,
   'contact.deleted': {
-    schema: namedType('DeletedContactWebhookData', 'A contact that was deleted.', { id: uuid() }),
+    schema: namedType('DeletedContactWebhookData', 'A contact that was deleted.', {
+      id: uuid().description('Contact ID.'),
+    }),
     example: { id: ids.contact },
   },
   'contact.subscribed': subscription(true),
@@ -192,9 +200,9 @@ export const webhookData: Record<string, Described> = {
   'project.enabled': project(null),
   'webhook.test': {
     schema: namedType('TestWebhookData', 'A test delivery.', {
-      projectId: uuid(),
-      endpointId: uuid(),
-      message: text(),
+      projectId: uuid().description('Project ID.'),
+      endpointId: uuid().description('Webhook endpoint ID.'),
+      message: text().description('Test message.'),
       ...position,
     }),
     example: { projectId: ids.project, endpointId: ids.other, message: 'This is a test.', position: POSITION },
@@ -203,7 +211,11 @@ export const webhookData: Record<string, Described> = {
   'segment.<slug>.exit': segment,
   'event.<name>': {
     schema: erasable(
-      namedType('EventWebhookData', 'A tracked event.', { name: text(), data: record(), ...aboutContact }),
+      namedType('EventWebhookData', 'A tracked event.', {
+        name: text().description('Event name.'),
+        data: record().description('Data of the event.'),
+        ...aboutContact,
+      }),
     ),
     example: { name: 'bought', data: { total: 3 }, ...contactFacts },
   },
@@ -215,9 +227,9 @@ const header = (name: string, description: string) => ({
 });
 
 const parameters = [
-  header('webhook-id', 'The same for every attempt and replay of an event.'),
-  header('webhook-timestamp', 'Seconds since 1970, of this attempt.'),
-  header('webhook-signature', 'Standard Webhooks: `v1,<base64>`, one per secret during a rotation.'),
+  header('webhook-id', 'Event ID; the same for every attempt and replay.'),
+  header('webhook-timestamp', 'When this attempt was made, as a Unix timestamp in seconds.'),
+  header('webhook-signature', 'Standard Webhooks signature: `v1,<base64>`, one per secret during a rotation.'),
 ];
 
 function operationOf({ type, description }: WebhookType, schemas: JsonSchemas): object {
@@ -227,10 +239,13 @@ function operationOf({ type, description }: WebhookType, schemas: JsonSchemas): 
     type: 'object',
     required: ['type', 'timestamp', 'data'],
     properties: {
-      type: type.includes('<') ? { type: 'string' } : { const: type },
-      timestamp: { type: 'string', format: 'date-time' },
-      data,
-      truncated: { type: 'boolean', description: 'The payload was over 20 kB: its largest values are empty.' },
+      type: { description: 'Webhook type.', ...(type.includes('<') ? { type: 'string' } : { const: type }) },
+      timestamp: { description: 'When it happened.', type: 'string', format: 'date-time' },
+      data: { description: 'Data, depending on the type.', ...data },
+      truncated: {
+        description: 'Set if the payload was over 20 kB and its largest values were emptied.',
+        type: 'boolean',
+      },
     },
   };
   const example = { type: exampleOf(type), timestamp: TIME, data: described?.example };
@@ -243,7 +258,10 @@ function operationOf({ type, description }: WebhookType, schemas: JsonSchemas): 
       parameters,
       requestBody: { required: true, content: { 'application/json': { schema, example } } },
       responses: {
-        '2XX': { description: 'Within 15 seconds: delivered. Any other answer is retried for some days.' },
+        '2XX': {
+          description:
+            'Delivered, if the response arrives within 15 seconds. Anything else is retried for several days.',
+        },
         '410': { description: 'Disables the endpoint.' },
       },
     },

@@ -1,6 +1,6 @@
 import joi from 'joi';
 import type { Segment } from '../../db/models/segment.ts';
-import { dateTime, flag, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { dateTime, flag, namedType, nullable, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented, refuse } from '../http/violations.ts';
 
@@ -21,18 +21,22 @@ export const conditionTree = (): Typed<unknown> =>
 /** A condition in a request. Its own rules are checked by the service, which names the place of a fault. */
 export const givenCondition = (): Typed<unknown> => documented(conditionTree(), { type: 'object' });
 
-export const segmentSchema = object({
-  id: uuid(),
-  name: text(),
-  slug: text(),
-  description: nullable(text({ min: 0 })),
-  type: oneOf('DYNAMIC', 'STATIC'),
-  condition: conditionTree(),
-  trackMembership: flag(),
-  memberCount: wholeNumber({ min: 0 }),
-  projectId: uuid(),
-  createdAt: dateTime(),
-  updatedAt: dateTime(),
+export const segmentSchema = namedType('Segment', 'A group of contacts.', {
+  id: uuid().description('Segment ID.'),
+  name: text().description('Segment name.'),
+  slug: text()
+    .description('Identifier in the names of its events, such as `segment.<slug>.entry`; never changes.')
+    .example('vip-customers'),
+  description: nullable(text({ min: 0 })).description('Description; null if there is none.'),
+  type: oneOf('DYNAMIC', 'STATIC').description(
+    'DYNAMIC: contacts that match the condition. STATIC: contacts that were added by address.',
+  ),
+  condition: conditionTree().description('Condition that members match; null for a static segment.'),
+  trackMembership: flag().description('Whether entries and exits are recorded as events.'),
+  memberCount: wholeNumber({ min: 0 }).description('Number of members when last counted.'),
+  projectId: uuid().description('Project ID.'),
+  createdAt: dateTime().description('When the segment was created.'),
+  updatedAt: dateTime().description('When the segment was last updated.'),
 });
 
 export const presentSegment = (segment: Segment) => ({
