@@ -57,6 +57,15 @@ export class JsonSchemas {
     return this.convert(schema.describe() as Described, direction);
   }
 
+  /** Adds a named schema, and returns the reference to it. */
+  define(name: string, component: JsonSchema): JsonSchema {
+    const known = this.components[name];
+    if (known && JSON.stringify(known) !== JSON.stringify(component))
+      throw new Error(`Two schemas have the name ${name}:\n${JSON.stringify(known)}\n${JSON.stringify(component)}`);
+    this.components[name] = component;
+    return referenceTo(name);
+  }
+
   private convert(described: Described, direction: Direction): JsonSchema {
     const { flags: { description, default: fallback } = {}, examples } = described;
     const type = typeNameOf(described);
@@ -70,12 +79,8 @@ export class JsonSchemas {
   }
 
   private reference({ name, description }: TypeName, described: Described, direction: Direction): JsonSchema {
-    const component = { description, ...this.unnamed(withoutNull(described), direction) };
-    const known = this.components[name];
-    if (known && JSON.stringify(known) !== JSON.stringify(component))
-      throw new Error(`Two schemas have the name ${name}:\n${JSON.stringify(known)}\n${JSON.stringify(component)}`);
-    this.components[name] = component;
-    return allowsNull(described) ? { anyOf: [referenceTo(name), { type: 'null' }] } : referenceTo(name);
+    const reference = this.define(name, { description, ...this.unnamed(withoutNull(described), direction) });
+    return allowsNull(described) ? { anyOf: [reference, { type: 'null' }] } : reference;
   }
 
   private unnamed(described: Described, direction: Direction): JsonSchema {
@@ -128,7 +133,7 @@ export class JsonSchemas {
     const forbidden = (key: Described) => key.flags?.presence === 'forbidden';
     const properties = Object.entries(keys).map(([key, value]) => [
       key,
-      forbidden(value) ? { not: {} } : this.convert(value, direction),
+      forbidden(value) ? { description: 'Always absent.', not: {} } : this.convert(value, direction),
     ]);
     const byPattern = patterns.flatMap(({ regex, rule }) =>
       regex ? [[regex.replace(/^\/|\/\w*$/g, ''), this.convert(rule, direction)]] : [],

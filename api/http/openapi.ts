@@ -19,7 +19,7 @@ import {
   takesSession,
 } from './openapi-shared.ts';
 import { openApiWebhooks } from './openapi-webhooks.ts';
-import { neededRole, type Route, type RouteGroup } from './route.ts';
+import { type Multipart, neededRole, type Route, type RouteGroup } from './route.ts';
 import type { Shape } from './typed.ts';
 
 const security = {
@@ -118,32 +118,30 @@ const mediaTypes = { form: 'application/x-www-form-urlencoded', raw: '*/*' };
 
 function requestBodyOf({ body, bodyKind, multipart }: Route, schemas: JsonSchemas): object | undefined {
   if (!body && !multipart) return undefined;
-  const schema = body
-    ? schemas.of(joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap), 'request')
-    : { type: 'object' };
-  if (multipart)
-    return {
-      required: true,
-      content: { 'multipart/form-data': { schema: withFiles(schema, multipart.files, schemas) } },
-    };
+  const given = joi.isSchema(body) ? body : joi.object((body ?? {}) as joi.SchemaMap);
+  const schema = schemas.of(given, 'request');
   const type = bodyKind ? mediaTypes[bodyKind] : 'application/json';
-  return { required: true, content: { [type]: { schema } } };
+  return {
+    required: true,
+    content: multipart
+      ? { 'multipart/form-data': { schema: formOf(multipart, schema, schemas) } }
+      : { [type]: { schema } },
+  };
 }
 
-/** Adds the files to the fields of a form, one of which is required. */
-function withFiles(schema: JsonSchema, files: string[], { components }: JsonSchemas): JsonSchema {
-  const name = String(schema.$ref ?? '').replace('#/components/schemas/', '');
-  const { properties, ...rest } = components[name] ?? schema;
-  const required = files.map((file) => ({ required: [file] }));
-  const parts = files.map((file) => [file, { type: 'string', format: 'binary' }]);
-  const form = {
-    ...rest,
-    properties: { ...(properties as object), ...Object.fromEntries(parts) },
+/** A form with the files besides its fields. One of the files is required. */
+function formOf({ name, description, files }: Multipart, fields: JsonSchema, schemas: JsonSchemas): JsonSchema {
+  const required = Object.keys(files).map((file) => ({ required: [file] }));
+  const parts = Object.entries(files).map(([file, text]) => [
+    file,
+    { description: text, type: 'string', format: 'binary' },
+  ]);
+  return schemas.define(name, {
+    description,
+    ...fields,
+    properties: { ...(fields.properties as object), ...Object.fromEntries(parts) },
     ...(required.length > 1 ? { anyOf: required } : required[0]),
-  };
-  if (!name) return form;
-  components[name] = form;
-  return schema;
+  });
 }
 
 function responsesOf(route: Route, schemas: JsonSchemas): Responses {

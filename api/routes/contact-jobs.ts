@@ -67,6 +67,12 @@ function oneSelection<B extends { condition?: unknown; segmentId?: string | unde
   throw validationError([{ field: 'condition', message, code: 'required' }]);
 }
 
+const importForm = {
+  name: 'ImportContactsRequest',
+  description: 'A CSV file of contacts.',
+  files: { file: 'CSV file in UTF-8 with a header row and a column "email".' },
+};
+
 export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'settings'>): RouteGroup =>
   routes('Contacts', [
     route({
@@ -75,7 +81,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       summary: 'Import contacts from a CSV file of up to 5 MB with an "email" column',
       access: 'secretKey',
       scope: 'contacts:write',
-      multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
+      multipart: { ...importForm, maxFileBytes: MAX_FILE_BYTES },
       body: importFields(),
       answers: {
         202: queued,
@@ -93,7 +99,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       summary: 'Import contacts from a large CSV file',
       access: 'secretKey',
       scope: 'contacts:write',
-      multipart: { files: ['file'], maxFileBytes: importMaxBytes, large: true },
+      multipart: { ...importForm, maxFileBytes: importMaxBytes, large: true },
       body: importFields(),
       answers: {
         202: queued,

@@ -8,7 +8,7 @@ import { fileOf, importFields, importOptions } from '../http/import-form.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, email, oneOf, optional, request, text } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
-import { queuedJobSchema } from '../presenters/queued-job.ts';
+import { queuedJobSchema } from '../presenters/job.ts';
 import { presentSuppression, suppressionSchema } from '../presenters/suppression.ts';
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
@@ -71,14 +71,19 @@ export const suppressions = routes('Suppressions', [
     summary: 'Import suppressed addresses from a CSV file with a column "email"',
     access: 'secretKey',
     scope: 'send:write',
-    multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
-    body: request('ImportSuppressionsRequest', 'A CSV file, with optional columns "reason" and "note".', {
+    multipart: {
+      name: 'ImportSuppressionsRequest',
+      description: 'A CSV file of addresses to suppress.',
+      files: { file: 'CSV file with a column "email" and optional columns "reason" and "note".' },
+      maxFileBytes: MAX_FILE_BYTES,
+    },
+    body: {
       mapping: importForm.mapping
         .description('JSON object that maps columns of the file to `email`, `reason` or `note`; null skips a column.')
         .example('{"Address":"email"}'),
       dryRun: importForm.dryRun.description('Whether to only report what would be imported; false by default.'),
       subscribed: importForm.subscribed.description('No effect on suppressions.'),
-    }),
+    },
     answers: {
       202: answer('The job is queued.', queuedJobSchema),
       400: failure('There is no file, it is not CSV, or it has no column "email".', 'BAD_REQUEST'),

@@ -47,7 +47,12 @@ export function uploads({ settings }: AppParts): RouteGroup {
       summary: 'Upload an image for use in emails',
       access: 'secretKey',
       scope: 'templates:write',
-      multipart: { files: ['image', 'file'], maxFileBytes: MAX_BYTES },
+      multipart: {
+        name: 'UploadImageRequest',
+        description: 'An image to upload.',
+        files: { image: 'PNG, JPEG, GIF or WebP image of up to 10 MB.', file: 'Another name for `image`.' },
+        maxFileBytes: MAX_BYTES,
+      },
       answers: {
         201: answer('The uploaded image.', uploadedImageSchema),
         400: failure('The file is missing, or is not a PNG, JPEG, GIF or WebP image.', 'BAD_REQUEST'),
