@@ -154,13 +154,29 @@ export class JsonSchemas {
   }
 }
 
-/** Converts a schema to JSON Schema that stands alone: named parts are in its `$defs`. */
-export function standaloneSchemaOf(schema: joi.Schema): JsonSchema {
-  const schemas = new JsonSchemas();
+/** Converts a schema to JSON Schema that stands alone: its `$defs` are the named parts, and the `known` ones it uses. */
+export function standaloneSchemaOf(schema: joi.Schema, known: Record<string, JsonSchema> = {}): JsonSchema {
+  const schemas = new JsonSchemas(known);
   const converted = schemas.of(schema, 'request');
-  if (Object.keys(schemas.components).length === 0) return converted;
-  const whole = JSON.stringify({ ...converted, $defs: schemas.components });
+  const $defs = referredTo(converted, schemas.components);
+  if (Object.keys($defs).length === 0) return converted;
+  const whole = JSON.stringify({ ...converted, $defs });
   return JSON.parse(whole.replaceAll('"#/components/schemas/', '"#/$defs/')) as JsonSchema;
+}
+
+/** Returns the components that a schema refers to, also through other components. */
+function referredTo(
+  schema: JsonSchema,
+  components: Record<string, JsonSchema>,
+  found: Record<string, JsonSchema> = {},
+): Record<string, JsonSchema> {
+  for (const [, name = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    const component = components[name];
+    if (!component || found[name]) continue;
+    found[name] = component;
+    referredTo(component, components, found);
+  }
+  return found;
 }
 
 /** A key that is required when another is missing: one of the two is required. */

@@ -1,5 +1,6 @@
 import joi from 'joi';
 import type { DeclaredAnswer } from './answers.ts';
+import { conditionSchemas } from './condition-schema.ts';
 import { type JsonSchema, JsonSchemas, referenceTo } from './json-schema.ts';
 import { describeDocument } from './openapi-describe.ts';
 import { tagTexts } from './openapi-field-texts.ts';
@@ -37,7 +38,7 @@ const projectInQuery = joi.string().guid().description('The project of a session
 
 /** Builds the OpenAPI document from the route declarations. */
 export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
-  const schemas = new JsonSchemas(sharedSchemas);
+  const schemas = new JsonSchemas({ ...sharedSchemas, ...conditionSchemas });
   const paths: OpenApiDocument['paths'] = {};
   for (const { tag, routes } of groups)
     for (const route of routes) {

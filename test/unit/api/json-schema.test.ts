@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import { JsonSchemas, named } from '../../../api/http/json-schema.ts';
+import { JsonSchemas, named, referenceTo, standaloneSchemaOf } from '../../../api/http/json-schema.ts';
 import { documented } from '../../../platform/joi-violations.ts';
 
 const jsonSchemaOf = (schema: joi.Schema) => new JsonSchemas().of(schema, 'request');
@@ -45,6 +45,23 @@ describe('the JSON schema of a joi schema', () => {
     });
     expect(schemas.components).to.deep.equal({
       Person: { description: 'Somebody.', type: 'object', properties: { name: { type: 'string' } } },
+    });
+  });
+
+  it('stands alone with the known types that it refers to, also through each other', () => {
+    const known = {
+      Tree: { type: 'object', properties: { leaf: referenceTo('Leaf'), tree: referenceTo('Tree') } },
+      Leaf: { type: 'string' },
+      Other: { type: 'number' },
+    };
+    const schema = joi.object({ tree: documented(joi.any(), referenceTo('Tree')) });
+    expect(standaloneSchemaOf(schema, known)).to.deep.equal({
+      type: 'object',
+      properties: { tree: { $ref: '#/$defs/Tree' } },
+      $defs: {
+        Tree: { type: 'object', properties: { leaf: { $ref: '#/$defs/Leaf' }, tree: { $ref: '#/$defs/Tree' } } },
+        Leaf: { type: 'string' },
+      },
     });
   });
 
