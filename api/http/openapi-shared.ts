@@ -17,6 +17,18 @@ const REQUEST_ID = '01928c7e-0000-7000-8000-000000000009';
 
 const text = (description: string) => ({ type: 'string', description });
 
+const errorExample = {
+  success: false,
+  error: {
+    code: 'VALIDATION_ERROR',
+    message: 'The request breaks the rules listed in "errors".',
+    statusCode: 422,
+    requestId: REQUEST_ID,
+    errors: [{ field: 'email', message: '"email" must be an e-mail address', code: 'invalid_string' }],
+  },
+  timestamp: TIME,
+};
+
 export const sharedSchemas: Record<string, JsonSchema> = {
   Error: {
     description: 'The body of every error, unless an operation says otherwise.',
@@ -44,6 +56,7 @@ export const sharedSchemas: Record<string, JsonSchema> = {
       },
       timestamp: { type: 'string', format: 'date-time', description: 'When the error occurred.' },
     },
+    examples: [errorExample],
   },
   Violation: {
     description: 'A field of the request that breaks a rule.',
@@ -109,12 +122,15 @@ const rateLimitHeaders = {
   'RateLimit-Reset': headerReference('RateLimitReset'),
 };
 
-/** The headers of an answer. Public routes have no rate limit, and unknown callers see none. */
-export const headersOf = (status: number, limited: boolean): Record<string, object> => ({
-  ...(limited && status !== 401 && rateLimitHeaders),
+/**
+ * The headers of an answer. X-Request-Id comes with every answer, and those of the rate limit with every answer to a known
+ * caller. The document names them where they are needed most: they would make it a fifth larger.
+ */
+export const headersOf = (status: number, withRateLimit = status === 429): Record<string, object> => ({
+  ...(withRateLimit && rateLimitHeaders),
   ...(status >= 300 && status < 400 && { Location: headerReference('Location') }),
   ...((status === 429 || status === 503) && { 'Retry-After': headerReference('RetryAfter') }),
-  'X-Request-Id': headerReference('RequestId'),
+  ...(status >= 400 && { 'X-Request-Id': headerReference('RequestId') }),
 });
 
 export const idempotencyKey = {
@@ -151,7 +167,7 @@ const shared = {
     code: 'BAD_REQUEST',
     description: 'The query or the body is invalid.',
   },
-  BadRequestOrNoProject: {
+  NoProject: {
     status: 400,
     code: 'BAD_REQUEST',
     description: 'The query or the body is invalid, or a session request lacks X-Project-Id.',
@@ -203,12 +219,12 @@ const shared = {
     code: 'VALIDATION_ERROR',
     description: 'The body is invalid; `errors` lists the fields.',
   },
-  TooManyRequestsOfProject: {
+  RateLimited: {
     status: 429,
     code: 'RATE_LIMIT_EXCEEDED',
     description: 'The project has made too many requests.',
   },
-  TooManyRequestsOfUser: {
+  UserRateLimited: {
     status: 429,
     code: 'RATE_LIMIT_EXCEEDED',
     description: 'The user has made too many requests.',
@@ -221,40 +237,47 @@ const shared = {
   },
 } satisfies Record<string, SharedResponse>;
 
-export const errorExample = (statusCode: number, code: string, message: string): object => ({
-  success: false,
-  error: {
-    code,
-    message,
-    statusCode,
-    requestId: REQUEST_ID,
-    ...(code === 'VALIDATION_ERROR' && {
-      errors: [{ field: 'email', message: '"email" must be an e-mail address', code: 'invalid_string' }],
-    }),
-  },
-  timestamp: TIME,
-});
+const responseReference = (name: string): object => ({ $ref: `#/components/responses/${name}` });
 
-const errorContent = (example: object) => ({
-  'application/json': { schema: { $ref: '#/components/schemas/Error' }, example },
-});
+/** The error responses of a document, each under a name. */
+export class ErrorResponses {
+  readonly components: Record<string, object> = {};
 
-/** They count as limited: the headers are optional. */
-export const sharedResponses: Record<string, object> = Object.fromEntries(
-  Object.entries(shared).map(([name, { status, code, description }]) => [
-    name,
-    {
-      description: `${description} (\`${code}\`)`,
-      headers: headersOf(status, true),
-      content: errorContent(errorExample(status, code, description)),
-    },
-  ]),
-);
+  /** The responses that follow from a route's declaration. */
+  of(route: Route): Responses {
+    return Object.fromEntries(
+      sharedNames(route).map((name) => {
+        const { status, code, description } = shared[name];
+        const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+        return [status, this.define(name, status, `${description} (\`${code}\`)`, content)];
+      }),
+    );
+  }
 
-/** The error responses that follow from a route's declaration. */
-export function errorResponses(route: Route): Responses {
-  const names = sharedNames(route);
-  return Object.fromEntries(names.map((name) => [shared[name].status, { $ref: `#/components/responses/${name}` }]));
+  /** Names a response that a route declares after its description. */
+  declared(status: number, description: string, content: object): object {
+    return this.define(pascal(description) + status, status, description, content);
+  }
+
+  private define(name: string, status: number, description: string, content: object): object {
+    const response = { description, headers: headersOf(status), content };
+    const known = this.components[name];
+    // The same text with another code or form.
+    if (known && JSON.stringify(known) !== JSON.stringify(response))
+      return this.define(`${name}Too`, status, description, content);
+    this.components[name] = response;
+    return responseReference(name);
+  }
+}
+
+const FILL_WORDS = /^(a|an|the|is|are|was|were|has|have|of|this|its)$/i;
+const MAX_WORDS = 5;
+
+/** Makes a name of a text: "The contact does not exist. (`CONTACT_NOT_FOUND`)" becomes `ContactDoesNotExist`. */
+export function pascal(text: string): string {
+  const words = text.replace(/\(`.*$/, '').match(/[A-Za-z0-9]+/g) ?? [];
+  const telling = words.filter((word) => !FILL_WORDS.test(word)).slice(0, MAX_WORDS);
+  return telling.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
 /** Of two with the same status the later one counts. */
@@ -263,7 +286,7 @@ function sharedNames(route: Route): (keyof typeof shared)[] {
   const names: (keyof typeof shared)[] = [];
   const bySession = ['session', 'projectSession', 'member'].includes(access);
   const hasBody = Boolean(body || multipart);
-  if (takesSession(route) || access === 'projectSession') names.push('BadRequestOrNoProject');
+  if (takesSession(route) || access === 'projectSession') names.push('NoProject');
   else if (mayRefuseQuery(route) || mayRefuseBody(route)) names.push('BadRequest');
   if (bySession) names.push('NoSession');
   else if (isOfProject(route)) names.push('NoKey');
@@ -280,7 +303,7 @@ function sharedNames(route: Route): (keyof typeof shared)[] {
   if (hasBody) names.push('TooLarge');
   if (hasBody && bodyKind !== 'raw') names.push('WrongType');
   if (body && bodyKind !== 'raw' && !route.invalidBody) names.push('Invalid');
-  if (isRateLimited(route)) names.push(isOfProject(route) ? 'TooManyRequestsOfProject' : 'TooManyRequestsOfUser');
+  if (isRateLimited(route)) names.push(isOfProject(route) ? 'RateLimited' : 'UserRateLimited');
   if (!route.worksWithoutDatabase) names.push('Unexpected', 'Unavailable');
   return names;
 }

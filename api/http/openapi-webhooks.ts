@@ -5,7 +5,7 @@ import { contactSchema } from '../presenters/contact.ts';
 import { domainSchema } from '../presenters/domain.ts';
 import { executionSchema } from '../presenters/execution.ts';
 import { jobSchema } from '../presenters/job.ts';
-import { type JsonSchemas, named } from './json-schema.ts';
+import { type JsonSchema, type JsonSchemas, named, referenceTo } from './json-schema.ts';
 import { email, namedType, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
 import type { Shape, Typed } from './typed.ts';
 
@@ -221,16 +221,34 @@ export const webhookData: Record<string, Described> = {
   },
 };
 
-const header = (name: string, description: string) => ({
-  ...{ name, in: 'header', required: true, description },
+const header = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
   schema: { type: 'string' },
+  example,
 });
 
-const parameters = [
-  header('webhook-id', 'Event ID; the same for every attempt and replay.'),
-  header('webhook-timestamp', 'When this attempt was made, as a Unix timestamp in seconds.'),
-  header('webhook-signature', 'Standard Webhooks signature: `v1,<base64>`, one per secret during a rotation.'),
-];
+export const webhookResponses: Record<string, object> = {
+  WebhookReceived: {
+    description: 'Delivered, if the response arrives within 15 seconds. Anything else is retried for several days.',
+  },
+  WebhookGone: { description: 'Disables the endpoint.' },
+};
+
+export const webhookParameters: Record<string, object> = {
+  WebhookId: header('webhook-id', 'ID of the webhook, the same for every attempt and replay.', ids.event),
+  WebhookTimestamp: header('webhook-timestamp', 'When the attempt was made, in Unix seconds.', '1794744000'),
+  WebhookSignature: header(
+    'webhook-signature',
+    'Standard Webhooks signature: `v1,<base64>`, one per secret during a rotation.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+};
+
+/** The fields that all types share. */
+const payloadField = (name: string): JsonSchema => referenceTo(`WebhookPayload/properties/${name}`);
 
 function operationOf({ type, description }: WebhookType, schemas: JsonSchemas): object {
   const described = webhookData[type];
@@ -240,12 +258,9 @@ function operationOf({ type, description }: WebhookType, schemas: JsonSchemas): 
     required: ['type', 'timestamp', 'data'],
     properties: {
       type: { description: 'Webhook type.', ...(type.includes('<') ? { type: 'string' } : { const: type }) },
-      timestamp: { description: 'When it happened.', type: 'string', format: 'date-time' },
-      data: { description: 'Data, depending on the type.', ...data },
-      truncated: {
-        description: 'Set if the payload was over 20 kB and its largest values were emptied.',
-        type: 'boolean',
-      },
+      timestamp: payloadField('timestamp'),
+      data,
+      truncated: payloadField('truncated'),
     },
   };
   const example = { type: exampleOf(type), timestamp: TIME, data: described?.example };
@@ -255,14 +270,11 @@ function operationOf({ type, description }: WebhookType, schemas: JsonSchemas): 
       summary: description,
       security: [],
       tags: ['Webhooks'],
-      parameters,
+      parameters: Object.keys(webhookParameters).map((name) => ({ $ref: `#/components/parameters/${name}` })),
       requestBody: { required: true, content: { 'application/json': { schema, example } } },
       responses: {
-        '2XX': {
-          description:
-            'Delivered, if the response arrives within 15 seconds. Anything else is retried for several days.',
-        },
-        '410': { description: 'Disables the endpoint.' },
+        '2XX': { $ref: '#/components/responses/WebhookReceived' },
+        '410': { $ref: '#/components/responses/WebhookGone' },
       },
     },
   };

@@ -5,9 +5,9 @@ import type { Typed } from '../http/typed.ts';
 export const cursorListSchema = (item: Typed<unknown>) =>
   listType(item, 'List', {
     data: list(item).description('The items of this page.'),
-    cursor: nullable(text()).description('Pass it as `cursor` to get the next page; null on the last one.'),
+    cursor: nullable(text()).description('Cursor of the next page; null on the last one.'),
     hasMore: flag().description('Whether there is a next page.'),
-    total: wholeNumber({ min: 0 }).description('Number of items on all pages; 0 where pages are not counted.'),
+    total: wholeNumber({ min: 0 }).description('Number of items on all pages; 0 if not counted.'),
     totalEstimated: optional(flag()).description('Set when `total` is an estimate.'),
   });
 
