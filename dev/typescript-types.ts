@@ -5,11 +5,19 @@ export type Schema = Record<string, unknown>;
 
 type Content = Record<string, { schema: Schema }>;
 
+interface Parameter {
+  name: string;
+  in: string;
+  required: boolean;
+  description: string;
+  schema: Schema;
+}
+
 export interface Operation {
   operationId: string;
   summary: string;
   'x-access': string;
-  parameters: { name: string; in: string; required: boolean; description: string; schema: Schema }[];
+  parameters: (Parameter | { $ref: string })[];
   requestBody?: { content: Content };
   responses: Record<string, { $ref?: string; content?: Content }>;
 }
@@ -17,7 +25,7 @@ export interface Operation {
 export interface ApiDocument {
   paths: Record<string, Record<string, Operation>>;
   webhooks: Record<string, { post: Operation }>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> };
 }
 
 /** The name of the generated files. */
@@ -30,18 +38,21 @@ const ERROR = 'default: { headers: Headers; content: { "application/json": Error
 
 /** Returns a module with the operations that `includes` accepts, and the named types that they use. */
 export function typesOf(document: ApiDocument, includes: (operation: Operation) => boolean): string {
+  const { schemas, parameters } = document.components;
   const paths = Object.entries(document.paths)
     .map(([path, methods]) => [path, Object.entries(methods).filter(([, one]) => includes(one))] as const)
     .filter(([, methods]) => methods.length > 0);
   const operations = paths.flatMap(([, methods]) => methods.map(([, operation]) => operation));
-  const { schemas } = document.components;
   const used = usedNames([operations, document.webhooks, schemas.Error], schemas);
   return [
     '// Generated from the OpenAPI document by `npm run api-types`.',
     'type Headers = Record<string, unknown>;',
     ...used.map((name) => namedType(name, schemas[name] ?? {})),
     block('export interface paths', paths.map(pathMember)),
-    block('export interface operations', operations.map(operationMember)),
+    block(
+      'export interface operations',
+      operations.map((operation) => operationMember(operation, parameters)),
+    ),
     block('export interface webhooks', Object.entries(document.webhooks).map(webhookMember)),
     '',
   ].join('\n\n');
@@ -51,7 +62,7 @@ export function typesOf(document: ApiDocument, includes: (operation: Operation) 
 function usedNames(values: unknown, schemas: Record<string, Schema>): string[] {
   const names = new Set<string>();
   const collect = (value: unknown): void => {
-    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)[/"]/g)) {
       if (names.has(name)) continue;
       names.add(name);
       collect(schemas[name]);
@@ -60,6 +71,8 @@ function usedNames(values: unknown, schemas: Record<string, Schema>): string[] {
   collect(values);
   return [...names.add('Error')].sort();
 }
+
+const nameIn = (reference: string): string => reference.split('/').at(-1) ?? '';
 
 const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
 
@@ -86,12 +99,18 @@ function members({ properties = {}, required = [] }: Schema): string[] {
   });
 }
 
+/** `#/components/schemas/Contact` becomes `Contact`; a part of a type is looked up in it. */
+function typeNameOf(reference: string): string {
+  const [name = '', , property] = reference.replace('#/components/schemas/', '').split('/');
+  return property ? `${name}[${JSON.stringify(property)}]` : name;
+}
+
 const literals = (values: unknown[]): string => values.map((value) => JSON.stringify(value)).join(' | ');
 
 /** Returns the TypeScript type of a schema. */
 function typeOf(schema: Schema): string {
   const { $ref, const: only, enum: values, anyOf, oneOf, type } = schema;
-  if (typeof $ref === 'string') return $ref.split('/').at(-1) ?? '';
+  if (typeof $ref === 'string') return typeNameOf($ref);
   if (only !== undefined) return literals([only]);
   if (Array.isArray(values))
     return literals([...new Set([...values, ...([type].flat().includes('null') ? [null] : [])])]);
@@ -137,7 +156,11 @@ const pathMember = ([path, methods]: readonly [string, [string, Operation][]]): 
   return `${block(`${JSON.stringify(path)}:`, [`parameters: { ${noParameters} };`, ...lines])};`;
 };
 
-function operationMember({ operationId, parameters, requestBody, responses }: Operation): string {
+function operationMember(
+  { operationId, parameters: references, requestBody, responses }: Operation,
+  named: Record<string, Parameter>,
+): string {
+  const parameters = references.flatMap((one) => ('$ref' in one ? (named[nameIn(one.$ref)] ?? []) : one));
   const places = PLACES.map((place) => {
     const own = parameters.filter((one) => one.in === place);
     if (own.length === 0) return `${place}?: never;`;

@@ -86,6 +86,7 @@ export class JsonSchemas {
   private unnamed(described: Described, direction: Direction): JsonSchema {
     const rules: JsonSchema = Object.assign({}, ...(described.metas ?? []).map((meta) => meta[DOCUMENTED]));
     if (typeof rules.type === 'string') rules.type = withNull(rules.type, described);
+    if (Array.isArray(rules.anyOf) && allowsNull(described)) rules.anyOf = [...rules.anyOf, { type: 'null' }];
     return { ...this.keywordsOf(described, direction), ...rules };
   }
 

@@ -137,8 +137,9 @@ export const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'Unique in the project, for a day by default: a request with a used key is refused.',
+  description: 'Key that is unique in the project for a day by default. A request with a used key is refused.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+  example: 'order-4711',
 };
 
 export const takesSession = ({ access, path }: Route): boolean => access === 'secretKey' && !path.startsWith('/v1/');

@@ -98,6 +98,7 @@ const campaign = (status: string, paused = false): Described => ({
   ),
   example: {
     ...{ id: ids.other, name: 'Spring', subject: 'Hello', from: 'news@example.com', type: 'MARKETING', status, paused },
+    ...{ pauseReason: null, sentAt: null },
     ...{ audienceType: 'ALL', totalRecipients: 2000, sentCount: 1200, projectId: ids.project, ...times },
     position: POSITION,
   },

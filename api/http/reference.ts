@@ -1,6 +1,6 @@
 // Prepares the OpenAPI document for the pages of the API reference.
+import { pathsInFull } from '../../platform/openapi-references.ts';
 import { type CodeSample, type ExampleCall, samplesOf } from './code-samples.ts';
-import { pathsInFull } from './openapi-references.ts';
 import type { OpenApiDocument } from './openapi-shared.ts';
 import { exampleBodies } from './reference-examples.ts';
 

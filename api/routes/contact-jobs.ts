@@ -9,7 +9,7 @@ import { bulkTypes, findJob, importTypes } from '../../services/jobs/find.ts';
 import { jobScopes } from '../../services/jobs/scopes.ts';
 import { accepted, answer, csvFile, failure, missing, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
-import { fileOf, importFields, importOptions } from '../http/import-form.ts';
+import { fileOf, importFields, importForm, importOptions } from '../http/import-form.ts';
 import { named } from '../http/json-schema.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { list, object, oneOf, optional, request, uuid, wholeNumber } from '../http/schemas.ts';
@@ -66,12 +66,6 @@ function oneSelection<B extends { condition?: unknown; segmentId?: string | unde
   const message = 'either "condition" or "segmentId" is required, and not both';
   throw validationError([{ field: 'condition', message, code: 'required' }]);
 }
-
-const importForm = {
-  name: 'ImportContactsRequest',
-  description: 'A CSV file of contacts.',
-  files: { file: 'CSV file in UTF-8 with a header row and a column "email".' },
-};
 
 export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'settings'>): RouteGroup =>
   routes('Contacts', [

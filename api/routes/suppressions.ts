@@ -4,7 +4,7 @@ import { listSuppressions } from '../../services/suppressions/list.ts';
 import { removeSuppression } from '../../services/suppressions/remove.ts';
 import { suppressAddress, suppressionReasons } from '../../services/suppressions/suppress.ts';
 import { accepted, answer, created, csvFile, failure, missing, noContent, ok } from '../http/answers.ts';
-import { fileOf, importFields, importOptions } from '../http/import-form.ts';
+import { fileOf, importFields, importForm, importOptions } from '../http/import-form.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, email, oneOf, optional, request, text } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
@@ -21,8 +21,6 @@ function reasonOf(given: string | undefined) {
   const reason = suppressionReasons.find((known) => known === given);
   return { reason: reason ?? ('MANUAL' as const), note: reason === undefined ? (given ?? null) : null };
 }
-
-const importForm = importFields();
 
 export const suppressions = routes('Suppressions', [
   route({
@@ -71,19 +69,8 @@ export const suppressions = routes('Suppressions', [
     summary: 'Import suppressed addresses from a CSV file with a column "email"',
     access: 'secretKey',
     scope: 'send:write',
-    multipart: {
-      name: 'ImportSuppressionsRequest',
-      description: 'A CSV file of addresses to suppress.',
-      files: { file: 'CSV file with a column "email" and optional columns "reason" and "note".' },
-      maxFileBytes: MAX_FILE_BYTES,
-    },
-    body: {
-      mapping: importForm.mapping
-        .description('JSON object that maps columns of the file to `email`, `reason` or `note`; null skips a column.')
-        .example('{"Address":"email"}'),
-      dryRun: importForm.dryRun.description('Whether to only report what would be imported; false by default.'),
-      subscribed: importForm.subscribed.description('No effect on suppressions.'),
-    },
+    multipart: { ...importForm, maxFileBytes: MAX_FILE_BYTES },
+    body: importFields(),
     answers: {
       202: answer('The job is queued.', queuedJobSchema),
       400: failure('There is no file, it is not CSV, or it has no column "email".', 'BAD_REQUEST'),

@@ -1,4 +1,4 @@
-export type { paths, webhooks } from './api-types.ts';
+export type * from './api-types.ts';
 export { type ClientOptions, createClient, type EverpostClient } from './client.ts';
 export { EverpostConnectionError, EverpostError, isEverpostError } from './errors.ts';
 export { items, type ListPath, pages } from './pages.ts';
@@ -9,7 +9,6 @@ export type {
   ErrorCode,
   OperationOf,
   PathOf,
-  Violation,
   WebhookEvent,
 } from './types.ts';
 export { verifyWebhook, type WebhookRequest, WebhookVerificationError } from './webhooks.ts';

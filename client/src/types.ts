@@ -1,5 +1,5 @@
 // Reads paths, parameters, bodies and answers out of the generated types.
-import type { Error as ErrorBody, paths, Violation, webhooks } from './api-types.ts';
+import type { Error as ErrorBody, paths, webhooks } from './api-types.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -60,7 +60,6 @@ export type AnswerOf<O> = O extends { responses: infer All }
   : never;
 
 export type ErrorCode = ErrorBody['error']['code'];
-export type { Violation };
 
 /** `event.<name>` stands for every name. */
 type TypeOf<T extends string> = T extends `${infer Start}<${string}>${infer End}` ? `${Start}${string}${End}` : T;

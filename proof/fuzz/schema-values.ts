@@ -2,7 +2,6 @@
 import type { SeededRandom } from '../random.ts';
 
 export interface JsonSchema {
-  $ref?: string;
   type?: string | string[];
   enum?: unknown[];
   const?: unknown;
@@ -22,23 +21,17 @@ export interface JsonSchema {
 }
 
 /** Returns a value that mostly fits the schema. `known` has ids that exist. */
-export function valueFor(
-  schema: JsonSchema | undefined,
-  components: Record<string, JsonSchema>,
-  random: SeededRandom,
-  known: string[],
-  depth = 0,
-): unknown {
+export function valueFor(schema: JsonSchema | undefined, random: SeededRandom, known: string[], depth = 0): unknown {
   if (!schema || depth > 8) return 'x';
-  const inner = (part: JsonSchema | undefined) => valueFor(part, components, random, known, depth + 1);
-  if (schema.$ref) return inner(components[schema.$ref.split('/').at(-1) ?? '']);
+  const inner = (part: JsonSchema | undefined) => valueFor(part, random, known, depth + 1);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum && schema.enum.length > 0) return random.pick(schema.enum);
   const example = schema.example ?? schema.examples?.[0];
   if (example !== undefined && random.next() < 0.5) return example;
-  const choices = schema.anyOf ?? schema.oneOf;
+  const choices = schema.properties ? undefined : (schema.anyOf ?? schema.oneOf);
   if (choices && choices.length > 0) return inner(random.pick(choices));
-  if (schema.allOf) return Object.assign({}, ...schema.allOf.map((part) => inner(part) as object));
+  if (schema.allOf && !schema.properties)
+    return Object.assign({}, ...schema.allOf.map((part) => inner(part) as object));
   const type = Array.isArray(schema.type) ? random.pick(schema.type) : schema.type;
   switch (type) {
     case 'null':

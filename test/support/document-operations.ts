@@ -1,5 +1,5 @@
 // The operations of the OpenAPI document, for tests that call each of them.
-import { pathsInFull } from '../../api/http/openapi-references.ts';
+import { pathsInFull } from '../../platform/openapi-references.ts';
 import type { OpenApiDocument } from '../../api/http/openapi-shared.ts';
 
 export type OperationAccess =

@@ -1,9 +1,11 @@
-import type { OpenApiDocument } from './openapi-shared.ts';
-
 type Value = Record<string, unknown>;
 
-/** Returns the paths of the document with everything in place of its references. A type inside itself is any object. */
-export function pathsInFull(document: OpenApiDocument): OpenApiDocument['paths'] {
+interface Document<Paths> {
+  paths: Paths;
+}
+
+/** Returns the paths of an OpenAPI document with everything in place of its references. A type inside itself is any object. */
+export function pathsInFull<Paths>(document: Document<Paths>): Paths {
   const inFull = (value: unknown, within: string[]): unknown => {
     if (Array.isArray(value)) return value.map((item) => inFull(item, within));
     if (typeof value !== 'object' || value === null) return value;
@@ -12,14 +14,14 @@ export function pathsInFull(document: OpenApiDocument): OpenApiDocument['paths']
     if (within.includes($ref)) return { type: 'object', ...rest };
     return { ...(inFull(referred(document, $ref), [...within, $ref]) as Value), ...rest };
   };
-  return inFull(document.paths, []) as OpenApiDocument['paths'];
+  return inFull(document.paths, []) as Paths;
 }
 
 const mapValues = (record: Value, change: (value: unknown) => unknown): Value =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 
 /** Returns what a reference such as `#/components/schemas/Contact` refers to. */
-function referred(document: OpenApiDocument, reference: string): unknown {
+function referred(document: object, reference: string): unknown {
   const keys = reference.split('/').slice(1);
   return keys.reduce<unknown>((value, key) => (value as Value)[key], document);
 }
