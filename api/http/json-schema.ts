@@ -43,7 +43,7 @@ const typeNameOf = ({ metas = [] }: Described): TypeName | undefined => metas.fi
 export const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** Whether a schema describes requests or answers. Addresses of answers may be international. */
-export type Direction = 'request' | 'answer';
+export type SchemaUse = 'request' | 'answer';
 
 export class JsonSchemas {
   /** The named schemas so far. */
@@ -53,8 +53,8 @@ export class JsonSchemas {
     this.components = { ...components };
   }
 
-  of(schema: joi.Schema, direction: Direction): JsonSchema {
-    return this.convert(schema.describe() as Described, direction);
+  of(schema: joi.Schema, use: SchemaUse): JsonSchema {
+    return this.convert(schema.describe() as Described, use);
   }
 
   /** Adds a named schema, and returns the reference to it. */
@@ -66,10 +66,10 @@ export class JsonSchemas {
     return referenceTo(name);
   }
 
-  private convert(described: Described, direction: Direction): JsonSchema {
+  private convert(described: Described, use: SchemaUse): JsonSchema {
     const { flags: { description, default: fallback } = {}, examples } = described;
     const type = typeNameOf(described);
-    const schema = type ? this.reference(type, described, direction) : this.unnamed(described, direction);
+    const schema = type ? this.reference(type, described, use) : this.unnamed(described, use);
     return {
       ...(description !== undefined && { description }),
       ...schema,
@@ -78,28 +78,28 @@ export class JsonSchemas {
     };
   }
 
-  private reference({ name, description }: TypeName, described: Described, direction: Direction): JsonSchema {
-    const reference = this.define(name, { description, ...this.unnamed(withoutNull(described), direction) });
+  private reference({ name, description }: TypeName, described: Described, use: SchemaUse): JsonSchema {
+    const reference = this.define(name, { description, ...this.unnamed(withoutNull(described), use) });
     return allowsNull(described) ? { anyOf: [reference, { type: 'null' }] } : reference;
   }
 
-  private unnamed(described: Described, direction: Direction): JsonSchema {
+  private unnamed(described: Described, use: SchemaUse): JsonSchema {
     const rules: JsonSchema = Object.assign({}, ...(described.metas ?? []).map((meta) => meta[DOCUMENTED]));
     if (typeof rules.type === 'string') rules.type = withNull(rules.type, described);
     if (Array.isArray(rules.anyOf) && allowsNull(described)) rules.anyOf = [...rules.anyOf, { type: 'null' }];
-    return { ...this.keywordsOf(described, direction), ...rules };
+    return { ...this.keywordsOf(described, use), ...rules };
   }
 
-  private keywordsOf(described: Described, direction: Direction): JsonSchema {
+  private keywordsOf(described: Described, use: SchemaUse): JsonSchema {
     switch (described.type) {
       case 'alternatives':
-        return this.alternatives(described, direction);
+        return this.alternatives(described, use);
       case 'array':
-        return this.array(described, direction);
+        return this.array(described, use);
       case 'object':
-        return this.object(described, direction);
+        return this.object(described, use);
       case 'string':
-        return { ...valuesOf(described, 'string'), ...stringRules(described, direction) };
+        return { ...valuesOf(described, 'string'), ...stringRules(described, use) };
       case 'number':
         return { ...valuesOf(described, 'number'), ...numberRules(described) };
       case 'boolean':
@@ -109,35 +109,35 @@ export class JsonSchemas {
     }
   }
 
-  private alternatives(described: Described, direction: Direction): JsonSchema {
+  private alternatives(described: Described, use: SchemaUse): JsonSchema {
     const given = (described.matches ?? []).flatMap(({ schema, then, otherwise }) => [schema, then, otherwise]);
-    const schemas = given.flatMap((one) => (one ? [this.convert(one, direction)] : []));
+    const schemas = given.flatMap((one) => (one ? [this.convert(one, use)] : []));
     if (allowsNull(described)) schemas.push({ type: 'null' });
     return { anyOf: distinct(schemas.flatMap(flattened)) };
   }
 
-  private array(described: Described, direction: Direction): JsonSchema {
+  private array(described: Described, use: SchemaUse): JsonSchema {
     const [item] = described.items ?? [];
     const rules = rulesOf(described);
     return {
       type: withNull('array', described),
-      ...(item && { items: this.convert(item, direction) }),
+      ...(item && { items: this.convert(item, use) }),
       ...(rules.min !== undefined && { minItems: rules.min }),
       ...(rules.max !== undefined && { maxItems: rules.max }),
     };
   }
 
-  private object(described: Described, direction: Direction): JsonSchema {
+  private object(described: Described, use: SchemaUse): JsonSchema {
     const { keys = {}, patterns = [] } = described;
     const rules = rulesOf(described);
     const required = Object.keys(keys).filter((key) => keys[key]?.flags?.presence === 'required');
     const forbidden = (key: Described) => key.flags?.presence === 'forbidden';
     const properties = Object.entries(keys).map(([key, value]) => [
       key,
-      forbidden(value) ? { description: 'Always absent.', not: {} } : this.convert(value, direction),
+      forbidden(value) ? { description: 'Always absent.', not: {} } : this.convert(value, use),
     ]);
     const byPattern = patterns.flatMap(({ regex, rule }) =>
-      regex ? [[regex.replace(/^\/|\/\w*$/g, ''), this.convert(rule, direction)]] : [],
+      regex ? [[regex.replace(/^\/|\/\w*$/g, ''), this.convert(rule, use)]] : [],
     );
     const anyName = patterns.find(({ schema }) => schema);
     const choices = Object.entries(keys).flatMap(([key, { whens = [] }]) => requiredWithout(key, whens));
@@ -146,7 +146,7 @@ export class JsonSchemas {
       ...(required.length > 0 && { required }),
       ...((properties.length > 0 || byPattern.length > 0) && { properties: Object.fromEntries(properties) }),
       ...(byPattern.length > 0 && { patternProperties: Object.fromEntries(byPattern) }),
-      ...(anyName && { additionalProperties: this.convert(anyName.rule, direction) }),
+      ...(anyName && { additionalProperties: this.convert(anyName.rule, use) }),
       ...(described.preferences?.allowUnknown === false && { additionalProperties: false }),
       ...(rules.min !== undefined && { minProperties: rules.min }),
       ...(rules.max !== undefined && { maxProperties: rules.max }),
@@ -197,7 +197,7 @@ function valuesOf(described: Described, type: string): JsonSchema {
   return allow.length === 1 ? { const: allow[0] } : { type: withNull(type, described), enum: allow };
 }
 
-function stringRules(described: Described, direction: Direction): JsonSchema {
+function stringRules(described: Described, use: SchemaUse): JsonSchema {
   const { rules = [], allow = [], flags } = described;
   const { min, max } = rulesOf(described);
   const keywords: JsonSchema = {};
@@ -205,7 +205,7 @@ function stringRules(described: Described, direction: Direction): JsonSchema {
   if (min !== undefined && min > 0 && !mayBeEmpty) keywords.minLength = min;
   if (max !== undefined) keywords.maxLength = max;
   for (const { name, args } of rules) {
-    if (name === 'email') keywords.format = direction === 'request' ? 'email' : 'idn-email';
+    if (name === 'email') keywords.format = use === 'request' ? 'email' : 'idn-email';
     if (name === 'guid') keywords.format = 'uuid';
     if (name === 'isoDate') keywords.format = 'date-time';
     if (name === 'pattern') keywords.pattern = args?.regex?.replace(/^\/|\/\w*$/g, '');

@@ -126,7 +126,7 @@ const rateLimitHeaders = {
  * The headers of an answer. X-Request-Id comes with every answer, and those of the rate limit with every answer to a known
  * caller. The document names them where they are needed most: they would make it a fifth larger.
  */
-export const headersOf = (status: number, withRateLimit = status === 429): Record<string, object> => ({
+export const documentedHeaders = (status: number, withRateLimit = status === 429): Record<string, object> => ({
   ...(withRateLimit && rateLimitHeaders),
   ...(status >= 300 && status < 400 && { Location: headerReference('Location') }),
   ...((status === 429 || status === 503) && { 'Retry-After': headerReference('RetryAfter') }),
@@ -261,7 +261,7 @@ export class ErrorResponses {
   }
 
   private define(name: string, status: number, description: string, content: object): object {
-    const response = { description, headers: headersOf(status), content };
+    const response = { description, headers: documentedHeaders(status), content };
     const known = this.components[name];
     // The same text with another code or form.
     if (known && JSON.stringify(known) !== JSON.stringify(response))

@@ -5,8 +5,8 @@ import { conditionSchemas } from './condition-schema.ts';
 import { type JsonSchema, JsonSchemas, referenceTo } from './json-schema.ts';
 import { exampleOf } from './openapi-examples.ts';
 import {
+  documentedHeaders,
   ErrorResponses,
-  headersOf,
   idempotencyKey,
   type OpenApiDocument,
   pascal,
@@ -174,7 +174,7 @@ class DocumentBuilder {
       ...(orError && { 'application/json': { schema: referenceTo('Error') } }),
     };
     if (content && (code || plain)) return this.errors.declared(status, description, content);
-    const headers = headersOf(status, isPublicApi(route.path));
+    const headers = documentedHeaders(status, isPublicApi(route.path));
     return { description, ...(Object.keys(headers).length > 0 && { headers }), ...(content && { content }) };
   }
 

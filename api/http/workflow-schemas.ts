@@ -53,7 +53,7 @@ export const stepChange = {
   ),
 };
 
-export const stepType = () =>
+export const stepTypeName = () =>
   oneOf(...stepTypeNames).description('Step type. GET /workflows/step-types describes them.');
 
 const transitionOfKind = (kind: 'Workflow' | 'Simulation', id: Typed<string>) =>
@@ -79,7 +79,7 @@ const graphOfKind = (kind: 'Workflow' | 'Simulation', description: string, id: T
       steps: any(
         namedType(`${kind}StepInput`, 'A step of a graph.', {
           id: id.description('Step ID that you choose, unique within the graph.'),
-          type: stepType(),
+          type: stepTypeName(),
           ...stepChange,
         }),
         MAX_STEPS,

@@ -8,7 +8,7 @@ import {
 import { answer, created, failure, missing, missingPart, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, nullable, optional, record, request, text, uuid } from '../http/schemas.ts';
-import { givenTransition, stepChange, stepType, transitionOf } from '../http/workflow-schemas.ts';
+import { givenTransition, stepChange, stepTypeName, transitionOf } from '../http/workflow-schemas.ts';
 import { position, presentStep, presentTransition, stepSchema, transitionSchema } from '../presenters/workflow.ts';
 
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
@@ -29,7 +29,7 @@ export const workflowSteps = routes('Workflows', [
     params: ofWorkflow,
     body: request('CreateWorkflowStepRequest', 'A step to add.', {
       ...stepChange,
-      type: stepType(),
+      type: stepTypeName(),
       autoConnect: optional(flag()).description(
         'Whether to connect the last step without a successor to the new one; false by default.',
       ),

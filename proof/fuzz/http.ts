@@ -10,17 +10,17 @@ import { memoryOf } from '../memory.ts';
 import { type SeededRandom, seededRandom } from '../random.ts';
 import type { ProofRow } from '../report.ts';
 import { anyJson, mutated, mutatedJson } from './mutate.ts';
-import { type JsonSchema, valueFor } from './schema-values.ts';
+import { type DocumentSchema, valueFor } from './schema-values.ts';
 
 interface Parameter {
   name: string;
   in: string;
-  schema?: JsonSchema;
+  schema?: DocumentSchema;
 }
 
 interface DocumentedOperation {
   parameters?: Parameter[];
-  requestBody?: { content?: Record<string, { schema?: JsonSchema }> };
+  requestBody?: { content?: Record<string, { schema?: DocumentSchema }> };
 }
 
 /** What is read of the OpenAPI document. */
@@ -35,7 +35,7 @@ interface Operation {
   method: string;
   path: string;
   parameters: Parameter[];
-  body: JsonSchema | undefined;
+  body: DocumentSchema | undefined;
   contentType: string;
 }
 
@@ -154,7 +154,7 @@ function requestFor(
   known: string[],
 ): { path: string; headers: Record<string, string>; body: string | FormData | undefined } {
   const isMutated = random.next() < 0.8;
-  const text = (schema: JsonSchema | undefined) => {
+  const text = (schema: DocumentSchema | undefined) => {
     const value = String(valueFor(schema, random, known));
     return isMutated && random.next() < 0.3 ? mutated(value, random) : value;
   };
