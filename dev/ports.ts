@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -5,27 +6,36 @@ import { cacheDir } from './cache.ts';
 import { type AcquiredLock, tryLock } from './lock.ts';
 import type { ReportProgress } from './report.ts';
 
-/** Returns a port that is not in use. */
+/**
+ * Below those that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere): such a connection could
+ * take a port between its choice and its use.
+ */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_000;
+const ATTEMPTS = 1_000;
+
+/**
+ * Returns a port that is not in use. It stays locked until this process ends: nothing listens on it for a while yet, and
+ * another process must not choose it too.
+ */
 export async function freePort(): Promise<number> {
-  const port = await listenOn(0, '127.0.0.1');
-  if (typeof port === 'string') throw new Error(`No port is free on 127.0.0.1: ${port}`);
-  return port;
+  for (let n = 0; n < ATTEMPTS; n++) {
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
+    if (await reserve(port)) return port;
+  }
+  throw new Error(`No port between ${FIRST_PORT} and ${LAST_PORT} is free on 127.0.0.1.`);
 }
 
 // `localhost` may resolve to IPv4 or IPv6: another program on ::1 would answer instead of ours.
 async function isFree(port: number): Promise<boolean> {
-  const [v4, v6] = [await listenOn(port, '127.0.0.1'), await listenOn(port, '::1')];
-  return typeof v4 === 'number' && v6 !== 'EADDRINUSE';
+  return (await canListen(port, '127.0.0.1')) === true && (await canListen(port, '::1')) !== 'EADDRINUSE';
 }
 
-/**
- * Returns the wanted port, or reports and returns a free one. The port stays locked until this process ends: nothing listens
- * on it for a while yet, and another stack that starts meanwhile must not choose it too.
- */
+/** Returns the wanted port, or reports and returns a free one. Locks it as `freePort` does. */
 export async function portOrFree(what: string, wanted: number, report: ReportProgress): Promise<number> {
-  let port = wanted > 0 ? wanted : await freePort();
-  while (!(await reserve(port))) port = await freePort();
-  if (wanted > 0 && port !== wanted) report(`Port ${wanted} is taken: ${what} listens on ${port} instead.`);
+  if (wanted > 0 && (await reserve(wanted))) return wanted;
+  const port = await freePort();
+  if (wanted > 0) report(`Port ${wanted} is taken: ${what} listens on ${port} instead.`);
   return port;
 }
 
@@ -44,14 +54,12 @@ async function reserve(port: number): Promise<boolean> {
   return free;
 }
 
-async function listenOn(port: number, host: string): Promise<number | string> {
+/** Returns the code of the error if it cannot. */
+function canListen(port: number, host: string): Promise<true | string> {
   const server = createServer();
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ port, host, exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 'no address'));
-    });
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 

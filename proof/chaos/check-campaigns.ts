@@ -1,3 +1,4 @@
+import type { Db } from '../../db/connect.ts';
 import { proofClient } from '../client.ts';
 import type { SteeredCampaign } from '../recorder.ts';
 import type { CheckContext, CheckRow } from './check.ts';
@@ -35,8 +36,11 @@ export async function checkCampaigns({ db, recorder, stack }: CheckContext): Pro
     const say = (what: string) => violations.push(`campaign ${row.id}, ${row.status}: ${what}`);
     const accepted = (name: string) =>
       campaign.actions.some((action) => action.name === name && action.reply.outcome === 'accepted');
-    if (accepted('send') && row.status !== 'CANCELLED' && row.recipients !== GROUP_SIZE)
-      say(`${row.recipients} recipients instead of ${GROUP_SIZE}`);
+    if (accepted('send') && row.status !== 'CANCELLED') {
+      const leftOut = await unsubscribedWithoutMail(db, campaign);
+      if (row.recipients + leftOut !== GROUP_SIZE)
+        say(`${row.recipients} recipients and ${leftOut} unsubscribed instead of ${GROUP_SIZE}`);
+    }
     if (accepted('cancel') && row.status !== 'CANCELLED') say('its cancel was accepted');
     if (accepted('cancel')) cancelled++;
     if (accepted('pause')) paused++;
@@ -64,6 +68,17 @@ export async function checkCampaigns({ db, recorder, stack }: CheckContext): Pro
     violations,
     note: `${paused} paused, ${cancelled} cancelled`,
   };
+}
+
+/** Counts the members of the group whom an earlier refusal of their address had unsubscribed. */
+async function unsubscribedWithoutMail(db: Db, { id, group }: SteeredCampaign): Promise<number> {
+  const { rows } = await db.raw(
+    `select count(*)::integer as count from contacts k
+     where k.project_id = (select project_id from campaigns where id = ?) and k.data ->> 'group' = ? and not k.subscribed
+       and not exists (select 1 from emails e where e.campaign_id = ? and e.contact_id = k.id)`,
+    [id, group, id],
+  );
+  return rows[0].count;
 }
 
 /** From the answer to a pause to the request that resumes, and from the answer to a cancel on. */

@@ -16,10 +16,10 @@ export interface GrowthViolation {
 }
 
 /** Each is four times the previous one. The first is short enough for quadratic work to end. */
-const LENGTHS = [4_096, 16_384];
-/** Reveals fast operations that repeatedly copy all previous text; used with every tenth of them. */
+const LENGTHS = [2_048, 8_192];
+/** Reveals fast operations that repeatedly copy all previous text, whatever its characters. */
 const LONG_LENGTHS = [65_536, 262_144];
-const LONG_EVERY = 10;
+const LONG_EVERY = 30;
 /** Between linear (4) and quadratic (16). */
 const MAX_GROWTH = 9;
 /** Work that takes less than this many loops over the text is ignored, because it is too short to measure. */
