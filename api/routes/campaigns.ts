@@ -165,7 +165,7 @@ export const campaigns = routes('Campaigns', [
     access: 'secretKey',
     scope: 'campaigns:write',
     params,
-    body: request('UpdateCampaignRequest', 'The new sending limit.', {
+    body: request('SetCampaignRateRequest', 'The new sending limit.', {
       ratePerMinute: rate().description('Maximum number of emails per minute; null removes the limit.'),
     }),
     answers: { 200: oneCampaign, 404: noCampaign },

@@ -1,5 +1,6 @@
 import { EverpostConnectionError, type EverpostError, errorOf } from './errors.ts';
 import { recoveredAnswer } from './recovery.ts';
+import { type Resources, resources } from './resources/index.ts';
 import type { AnswerOf, Arguments, CallOptions, Method, OperationOf, OptionsOf, PathOf } from './types.ts';
 
 export interface ClientOptions {
@@ -24,13 +25,16 @@ type Call<M extends Method> = <P extends PathOf<M>>(
   ...options: Arguments<OptionsOf<OperationOf<P, M>>>
 ) => Promise<AnswerOf<OperationOf<P, M>>>;
 
-export interface EverpostClient {
+/** Calls by method and path, for routes that have no method of a resource. */
+export interface RawClient {
   get: Call<'get'>;
   post: Call<'post'>;
   put: Call<'put'>;
   patch: Call<'patch'>;
   delete: Call<'delete'>;
 }
+
+export type EverpostClient = RawClient & Resources;
 
 /** The options of a call, without the types of its route. */
 interface AnyOptions extends CallOptions {
@@ -46,19 +50,23 @@ const REPEATABLE: Method[] = ['get', 'put'];
 const UNAVAILABLE = [502, 503, 504];
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Creates a client whose methods take the paths of the API as they are documented. */
+/**
+ * Creates a client: `everpost.emails.send(…)`, `everpost.contacts.list()`. What has no method is called by its path:
+ * `everpost.get('/activity')`.
+ */
 export function createClient(options: ClientOptions): EverpostClient {
   const call =
     <M extends Method>(method: M) =>
     (path: string, given: AnyOptions = {}) =>
       callWithRetries(options, method, path, given);
-  return {
+  const client = {
     get: call('get'),
     post: call('post'),
     put: call('put'),
     patch: call('patch'),
     delete: call('delete'),
-  } as EverpostClient;
+  } as RawClient;
+  return { ...client, ...resources(client) };
 }
 
 interface Attempt {

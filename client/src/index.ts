@@ -1,5 +1,5 @@
 export type * from './api-types.ts';
-export { type ClientOptions, createClient, type EverpostClient } from './client.ts';
+export { type ClientOptions, createClient, type EverpostClient, type RawClient } from './client.ts';
 export { EverpostConnectionError, EverpostError, isEverpostError } from './errors.ts';
 export { items, type ListPath, pages } from './pages.ts';
 export type {
@@ -9,6 +9,7 @@ export type {
   ErrorCode,
   OperationOf,
   PathOf,
+  QueryOf,
   WebhookEvent,
 } from './types.ts';
 export { verifyWebhook, type WebhookRequest, WebhookVerificationError } from './webhooks.ts';

@@ -45,6 +45,9 @@ export type OptionsOf<O> = CallOptions &
   Option<'query', ParameterOf<O, 'query'>> &
   Option<'body', BodyOf<O>>;
 
+/** The query of a GET. */
+export type QueryOf<P extends PathOf<'get'>> = ParameterOf<OperationOf<P, 'get'>, 'query'>;
+
 /** Makes the argument optional where no option is required. */
 export type Arguments<Options> = Partial<Record<never, never>> extends Options ? [options?: Options] : [Options];
 
