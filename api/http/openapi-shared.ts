@@ -126,10 +126,13 @@ const rateLimitHeaders = {
  * The headers of an answer. X-Request-Id comes with every answer, and those of the rate limit with every answer to a known
  * caller. The document names them where they are needed most: they would make it a fifth larger.
  */
-export const documentedHeaders = (status: number, withRateLimit = status === 429): Record<string, object> => ({
-  ...(withRateLimit && rateLimitHeaders),
+export const documentedHeaders = (
+  status: number,
+  { rateLimit = status === 429, retryAfter = status === 429 } = {},
+): Record<string, object> => ({
+  ...(rateLimit && rateLimitHeaders),
   ...(status >= 300 && status < 400 && { Location: headerReference('Location') }),
-  ...((status === 429 || status === 503) && { 'Retry-After': headerReference('RetryAfter') }),
+  ...(retryAfter && { 'Retry-After': headerReference('RetryAfter') }),
   ...(status >= 400 && { 'X-Request-Id': headerReference('RequestId') }),
 });
 
@@ -261,7 +264,8 @@ export class ErrorResponses {
   }
 
   private define(name: string, status: number, description: string, content: object): object {
-    const response = { description, headers: documentedHeaders(status), content };
+    const headers = documentedHeaders(status, { retryAfter: status === 429 || status === 503 });
+    const response = { description, headers, content };
     const known = this.components[name];
     // The same text with another code or form.
     if (known && JSON.stringify(known) !== JSON.stringify(response))

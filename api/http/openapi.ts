@@ -174,7 +174,7 @@ class DocumentBuilder {
       ...(orError && { 'application/json': { schema: referenceTo('Error') } }),
     };
     if (content && (code || plain)) return this.errors.declared(status, description, content);
-    const headers = documentedHeaders(status, isPublicApi(route.path));
+    const headers = documentedHeaders(status, { rateLimit: isPublicApi(route.path) });
     return { description, ...(Object.keys(headers).length > 0 && { headers }), ...(content && { content }) };
   }
 

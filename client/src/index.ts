@@ -1,7 +1,8 @@
 export type * from './api-types.ts';
-export { type ClientOptions, createClient, type EverpostClient, type RawClient } from './client.ts';
+export { createClient, type EverpostClient } from './client.ts';
 export { EverpostConnectionError, EverpostError, isEverpostError } from './errors.ts';
 export { items, type ListPath, pages } from './pages.ts';
+export type { ClientOptions, RawClient } from './raw-client.ts';
 export type {
   AnswerOf,
   BodyOf,

@@ -1,4 +1,4 @@
-import type { RawClient } from './client.ts';
+import type { RawClient } from './raw-client.ts';
 import type { AnswerOf, Arguments, OperationOf, OptionsOf, PathOf } from './types.ts';
 
 /** The paths whose GET answers with a list in `data`. */

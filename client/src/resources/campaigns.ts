@@ -7,8 +7,8 @@ import type {
   SendTestEmailRequest,
   SendTestEmailResponse,
 } from '../api-types.ts';
-import type { RawClient } from '../client.ts';
 import { items } from '../pages.ts';
+import type { RawClient } from '../raw-client.ts';
 import type { CallOptions, QueryOf } from '../types.ts';
 
 /** Email to an audience. */

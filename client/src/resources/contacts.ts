@@ -8,8 +8,8 @@ import type {
   SavedContact,
   UpdateContactRequest,
 } from '../api-types.ts';
-import type { RawClient } from '../client.ts';
 import { items } from '../pages.ts';
+import type { RawClient } from '../raw-client.ts';
 import type { CallOptions, QueryOf } from '../types.ts';
 
 /** People who receive email, with their custom fields. */

@@ -1,5 +1,5 @@
 import type { Domain } from '../api-types.ts';
-import type { RawClient } from '../client.ts';
+import type { RawClient } from '../raw-client.ts';
 import type { CallOptions } from '../types.ts';
 
 /** Domains that email is sent from. */

@@ -6,8 +6,8 @@ import type {
   SendResponse,
   VerifyAddressResponse,
 } from '../api-types.ts';
-import type { RawClient } from '../client.ts';
 import { items } from '../pages.ts';
+import type { RawClient } from '../raw-client.ts';
 import type { CallOptions, QueryOf } from '../types.ts';
 
 /** Transactional email, and the log of all email. */

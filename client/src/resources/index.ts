@@ -1,4 +1,4 @@
-import type { RawClient } from '../client.ts';
+import type { RawClient } from '../raw-client.ts';
 import { campaigns } from './campaigns.ts';
 import { contacts } from './contacts.ts';
 import { domains } from './domains.ts';

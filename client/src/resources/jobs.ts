@@ -1,6 +1,6 @@
 import type { Job } from '../api-types.ts';
-import type { RawClient } from '../client.ts';
 import { items } from '../pages.ts';
+import type { RawClient } from '../raw-client.ts';
 import type { CallOptions, QueryOf } from '../types.ts';
 
 /** Imports and bulk changes. */

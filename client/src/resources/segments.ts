@@ -10,8 +10,8 @@ import type {
   SegmentPreview,
   UpdateSegmentRequest,
 } from '../api-types.ts';
-import type { RawClient } from '../client.ts';
 import { items } from '../pages.ts';
+import type { RawClient } from '../raw-client.ts';
 import type { CallOptions, QueryOf } from '../types.ts';
 
 /** Groups of contacts. */

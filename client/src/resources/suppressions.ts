@@ -1,6 +1,6 @@
 import type { SuppressAddressRequest, Suppression } from '../api-types.ts';
-import type { RawClient } from '../client.ts';
 import { items } from '../pages.ts';
+import type { RawClient } from '../raw-client.ts';
 import type { CallOptions, QueryOf } from '../types.ts';
 
 /** Addresses that receive no email. */

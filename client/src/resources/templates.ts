@@ -7,8 +7,8 @@ import type {
   Template,
   UpdateTemplateRequest,
 } from '../api-types.ts';
-import type { RawClient } from '../client.ts';
 import { items } from '../pages.ts';
+import type { RawClient } from '../raw-client.ts';
 import type { CallOptions, QueryOf } from '../types.ts';
 
 /** Subjects and bodies for repeated use. */

@@ -15,8 +15,8 @@ import type {
   WorkflowDraft,
   WorkflowStats,
 } from '../api-types.ts';
-import type { RawClient } from '../client.ts';
 import { items } from '../pages.ts';
+import type { RawClient } from '../raw-client.ts';
 import type { CallOptions, QueryOf } from '../types.ts';
 
 /** Graphs of steps that run for each contact, and their executions. */
