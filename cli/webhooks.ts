@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathSegment } from '../client/src/client.ts';
+import { pathSegment } from '../client/src/raw-client.ts';
 import { readSettings } from '../platform/settings.ts';
 import { processTimings } from '../platform/timings.ts';
 import { environment } from './environment.ts';

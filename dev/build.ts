@@ -2,6 +2,7 @@
 // application and the documentation.
 import { join } from 'node:path';
 import { writeBundle } from '../worker/bundle.ts';
+import { writeApiTypes } from './api-types.ts';
 import { BUNDLE, compile } from './compile.ts';
 import { writeDocsSite } from './docs-site.ts';
 import { root } from './root.ts';
@@ -10,6 +11,7 @@ import { writeWebApp } from './web-app.ts';
 const dist = join(root, 'dist');
 
 async function build(): Promise<void> {
+  writeApiTypes();
   await compile(dist);
   await writeBundle(join(root, 'workflows', 'index.ts'), join(dist, BUNDLE));
   await writeWebApp(join(dist, 'app'), console.log);

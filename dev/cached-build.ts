@@ -18,6 +18,7 @@ import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import { lock } from './lock.ts';
 import { type ReportProgress, withProgress } from './report.ts';
 import { root } from './root.ts';
+import { API_TYPES } from './typescript-types.ts';
 
 const cacheDir = join(root, 'node_modules', '.cache', 'everpost');
 const COMPRESSIBLE = ['.html', '.js', '.css', '.svg', '.json'];
@@ -95,5 +96,6 @@ function removeOld(build: string): void {
 export const filesOf = (dir: string): string[] =>
   readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .map((name) => join(dir, name))
-    .filter((file) => statSync(file).isFile())
+    // Types are not built.
+    .filter((file) => statSync(file).isFile() && !file.endsWith(API_TYPES))
     .sort();

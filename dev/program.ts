@@ -9,6 +9,7 @@ import { BUNDLE, compile } from './compile.ts';
 import { lock } from './lock.ts';
 import { type ReportProgress, withProgress } from './report.ts';
 import { root } from './root.ts';
+import { API_TYPES } from './typescript-types.ts';
 
 // Inside node_modules, so that the compiled files resolve our packages.
 const cacheDir = join(root, 'node_modules', '.cache', 'everpost');
@@ -91,7 +92,7 @@ function fingerprint(tsconfig: string): string {
 const filesOf = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
-    // Neither is compiled.
-    .filter((file) => !file.includes('node_modules') && !file.startsWith('web/app/'))
+    // None is compiled.
+    .filter((file) => !file.includes('node_modules') && !file.startsWith('web/app/') && !file.endsWith(API_TYPES))
     .filter((file) => statSync(join(root, file)).isFile())
     .sort();

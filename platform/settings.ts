@@ -1,80 +1,20 @@
-import { Resolver } from 'node:dns';
 import joi from 'joi';
 import type { Limits } from './limits.ts';
-import { type DomainRates, parseDomainRates } from './smtp/domain-rates.ts';
-import { parseRelays, type RelaySettings } from './smtp/relay-settings.ts';
+import {
+  DEVELOPMENT_SECRET,
+  type SettingName,
+  type SettingValues,
+  settingsSchema,
+  splitList,
+} from './setting-groups.ts';
+import type { DomainRates } from './smtp/domain-rates.ts';
+import type { RelaySettings } from './smtp/relay-settings.ts';
 import { type Timings, timingsOf } from './timings.ts';
 
-// Every setting of the product, declared once. A test compares `.env.example`, the README table and the compose file with
-// this list.
-
-/** Production refuses to start with this value. */
-const DEVELOPMENT_SECRET = 'everpost-development-secret-key';
+export { type SettingName, settingsSchema } from './setting-groups.ts';
 
 /** The sender domain of `npm start`, which is never looked up in DNS. */
 export const DEMO_DOMAIN = 'demo.localhost';
-
-/** A joi schema with the type of its values, from which the types of the settings are inferred. */
-type Typed<T> = joi.Schema & { readonly value?: T };
-
-const flag = (fallback: boolean): Typed<boolean> =>
-  joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off').default(fallback);
-const optionalFlag = (): Typed<boolean | undefined> => joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off');
-const number = (fallback: number, rules = joi.number().min(0)): Typed<number> => rules.default(fallback);
-const text = (fallback: string, rules = joi.string()): Typed<string> => rules.default(fallback);
-const optionalText = (rules = joi.string()): Typed<string | undefined> => rules;
-const optionalNumber = (rules = joi.number().positive()): Typed<number | undefined> => rules;
-const list = (): Typed<string[]> => joi.string().allow('').custom(splitList).default([]);
-const url = (...scheme: string[]) => optionalText(joi.string().uri({ scheme }));
-const integer = () => joi.number().integer().min(0);
-const port = () => integer().max(65535);
-const milliseconds = () => integer().min(100).max(2_147_483_647);
-/** Compared with integer counts in Postgres. */
-const limit = () => integer().max(2_000_000_000);
-const rate = () => joi.number().min(0).max(1);
-
-function splitList(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean);
-}
-
-/** Uses a parser whose errors say which rule the text breaks, without the text: it may contain a password. */
-function parsed<T>(parse: (text: string) => T): joi.CustomValidator<string, T> {
-  return (text, helpers) => {
-    try {
-      return parse(text);
-    } catch (error) {
-      return helpers.message({ custom: `{{#label}} ${error instanceof Error ? error.message : error}` });
-    }
-  };
-}
-const relays = (): Typed<{ text: string; relays: RelaySettings[] } | undefined> =>
-  joi.string().custom(parsed((text) => ({ text, relays: parseRelays(text) })));
-const dnsServers = (): Typed<string[]> => joi.string().allow('').custom(parsed(parseDnsServers)).default([]);
-const origins = (): Typed<string[]> => joi.string().allow('').custom(parsed(parseOrigins)).default([]);
-const domainRates = (): Typed<DomainRates | undefined> => joi.string().allow('').custom(parsed(parseDomainRates));
-
-function parseDnsServers(text: string): string[] {
-  const servers = splitList(text);
-  try {
-    new Resolver().setServers(servers);
-  } catch {
-    throw new Error('must be a comma list of IP addresses, each with or without a port');
-  }
-  return servers;
-}
-
-/** As browsers send them: without a slash at the end. */
-function parseOrigins(text: string): string[] {
-  return splitList(text).map((item) => {
-    const { origin, href } = URL.canParse(item) ? new URL(item) : { origin: 'null', href: '' };
-    if (!/^https?:/.test(origin) || href !== `${origin}/`)
-      throw new Error('must be a comma list of origins such as https://app.example.com');
-    return origin;
-  });
-}
 
 /** Settings of which one is useless without the others. */
 const USED_TOGETHER: SettingName[][] = [
@@ -96,118 +36,6 @@ const NEEDS: [SettingName[], SettingName][] = [
   [['STRIPE_WEBHOOK_SECRET', 'STRIPE_API_BASE', 'STRIPE_PRICE_ID'], 'STRIPE_SECRET_KEY'],
   [['MAIL_FROM_SPF', 'MAIL_FROM_MX'], 'MAIL_FROM_SUBDOMAIN'],
 ];
-
-export const settingsSchema = {
-  NODE_ENV: text('development', joi.string().valid('development', 'test', 'production')),
-  PORT: number(3000, port()),
-  HOST: optionalText(joi.string().hostname()),
-  WORKER_PORT: number(3001, port()),
-  BASE_URL: url('http', 'https'),
-  DATABASE_URL: url('postgres', 'postgresql'),
-  DATABASE_DIRECT_URL: url('postgres', 'postgresql'),
-  DATABASE_POOL_SIZE: number(20, joi.number().integer().min(2).max(500)),
-  DATABASE_STATEMENT_TIMEOUT_MS: number(15_000, milliseconds()),
-  DATABASE_WORKER_STATEMENT_TIMEOUT_MS: number(30_000, milliseconds()),
-  DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_MS: number(60_000, milliseconds()),
-  DATABASE_CONNECT_TIMEOUT_MS: number(5_000, milliseconds()),
-  TEMPORAL_ADDRESS: optionalText(joi.string().pattern(/^[^\s/]+:\d+$/, 'host:port')),
-  TEMPORAL_NAMESPACE: text('default'),
-  TEMPORAL_API_KEY: optionalText(),
-  TEMPORAL_TLS_CA: optionalText(),
-  TEMPORAL_TLS_CERT: optionalText(),
-  TEMPORAL_TLS_KEY: optionalText(),
-  TEMPORAL_TLS_SERVER_NAME: optionalText(),
-  TEMPORAL_UI_URL: url('http', 'https'),
-  WORKER_VERSIONING: optionalFlag(),
-  WORKER_BUILD_ID: optionalText(joi.string().pattern(/^[\w.-]{1,128}$/, 'letters, digits, dots, hyphens')),
-  WORKER_AUTO_CURRENT: flag(true),
-  TEMPORAL_CLI_PATH: optionalText(),
-  TEMPORAL_TEST_SERVER_PATH: optionalText(),
-  SMTP_URL: relays(),
-  SMTP_MAX_CONNECTIONS: number(10, joi.number().integer().min(1).max(1000)),
-  SMTP_ALLOW_PLAIN_AUTH: flag(false),
-  SMTP_RELAY_PAUSE_MS: number(30_000, milliseconds()),
-  SEND_RATE_PER_SECOND: optionalNumber(),
-  DOMAIN_RATES: domainRates(),
-  DNS_SERVERS: dnsServers(),
-  SECRET_KEY: text(
-    DEVELOPMENT_SECRET,
-    // A message of our own, because joi's contains the secret.
-    joi
-      .string()
-      .pattern(/^[^,]{16,}(,[^,]{16,})*$/)
-      .messages({ 'string.pattern.base': '{{#label}} must be keys of at least 16 characters, separated by commas' }),
-  ),
-  RATE_LIMIT_PER_MINUTE: number(1000, integer()),
-  PUBLIC_RATE_LIMIT_PER_IP_PER_MINUTE: number(0, integer()),
-  IDEMPOTENCY_KEY_TTL_HOURS: number(24, joi.number().positive()),
-  ATTACHMENT_MAX_BYTES: number(10_485_760, integer()),
-  MESSAGE_MAX_BYTES: number(41_943_040, integer()),
-  BODY_MAX_BYTES: number(1_048_576, integer()),
-  CONTENT_BODY_MAX_BYTES: number(5_242_880, integer()),
-  IMPORT_MAX_BYTES: number(104_857_600, integer().max(1_073_741_824)),
-  DATA_MAX_KEYS: number(100, limit()),
-  CUSTOM_FIELDS_PER_PROJECT: number(500, limit()),
-  EVENT_NAMES_PER_PROJECT: number(2_000, limit()),
-  SEGMENTS_PER_PROJECT: number(200, limit()),
-  TEMPLATES_PER_PROJECT: number(500, limit()),
-  WORKFLOWS_PER_PROJECT: number(200, limit()),
-  WEBHOOK_ENDPOINTS_PER_PROJECT: number(20, limit()),
-  SCOPED_KEYS_PER_PROJECT: number(20, limit()),
-  OPEN_JOBS_PER_PROJECT: number(100, limit()),
-  RUNNING_JOBS_PER_PROJECT: number(5, limit().min(1)),
-  PROJECTS_PER_USER: number(1_000, limit()),
-  UPLOAD_BYTES_PER_PROJECT: number(1_073_741_824, integer()),
-  SIGNUP_ENABLED: flag(true),
-  SIGNUPS_PER_IP_PER_HOUR: number(50, integer()),
-  EMAIL_VERIFICATION_REQUIRED: flag(false),
-  AUTO_PROJECT_DISABLE: flag(true),
-  CORS_ORIGINS: origins(),
-  TRUST_PROXY: flag(false),
-  METRICS_PORT: optionalNumber(port()),
-  SHUTDOWN_GRACE_SECONDS: number(60, joi.number().integer().min(5).max(3_600)),
-  EVENT_RETENTION_DAYS: optionalNumber(joi.number().integer().min(1)),
-  EMAIL_BODY_RETENTION_DAYS: number(90, joi.number().integer().min(1)),
-  CAMPAIGN_MAX_BOUNCE_RATE: number(0.1, rate()),
-  CAMPAIGN_MAX_COMPLAINT_RATE: number(0.005, rate()),
-  DKIM_SIGNING: flag(true),
-  MAIL_FROM_SPF: optionalText(),
-  MAIL_FROM_MX: optionalText(joi.string().hostname()),
-  BOUNCE_SMTP_PORT: optionalNumber(port()),
-  MAIL_FROM_SUBDOMAIN: optionalText(joi.string().hostname()),
-  SYSTEM_FROM: optionalText(joi.string().email({ tlds: false })),
-  WEBHOOK_ALLOWED_HOSTS: list(),
-  DOMAIN_CHECK_PENDING_SECONDS: number(300, joi.number().positive()),
-  DOMAIN_CHECK_VERIFIED_SECONDS: number(3600, joi.number().positive()),
-  SNS_TOPIC_ARNS: list(),
-  SNS_CERT_HOSTS: list(),
-  STRIPE_SECRET_KEY: optionalText(),
-  STRIPE_WEBHOOK_SECRET: optionalText(),
-  STRIPE_API_BASE: url('http', 'https'),
-  STRIPE_PRICE_ID: optionalText(),
-  UPLOADS_DIR: optionalText(),
-  S3_BUCKET: optionalText(),
-  S3_REGION: optionalText(),
-  S3_ENDPOINT: url('http', 'https'),
-  S3_ACCESS_KEY_ID: optionalText(),
-  S3_SECRET_ACCESS_KEY: optionalText(),
-  OAUTH_GITHUB_ID: optionalText(),
-  OAUTH_GITHUB_SECRET: optionalText(),
-  OAUTH_GOOGLE_ID: optionalText(),
-  OAUTH_GOOGLE_SECRET: optionalText(),
-  OIDC_ISSUER: url('http', 'https'),
-  OIDC_CLIENT_ID: optionalText(),
-  OIDC_CLIENT_SECRET: optionalText(),
-  WEB_APP_DIR: optionalText(),
-  DOCS_DIR: optionalText(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https'),
-  OTEL_TRACES_SAMPLER_ARG: number(1, rate()),
-  EVERPOST_HOME: text('.everpost'),
-  LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
-} satisfies Record<string, Typed<unknown>>;
-
-export type SettingName = keyof typeof settingsSchema;
-type Values = { [Name in SettingName]: (typeof settingsSchema)[Name] extends Typed<infer T> ? T : never };
 
 export interface Settings {
   production: boolean;
@@ -349,7 +177,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env, required: Set
     Object.entries(env).filter(([name, value]) => name in settingsSchema && value !== '' && value !== undefined),
   );
   const { value, error } = joi
-    .object<Values, false, Values>(settingsSchema)
+    .object<SettingValues, false, SettingValues>(settingsSchema)
     .validate(given, { abortEarly: false, convert: true });
   const violations = error ? error.details.map((detail) => detail.message) : [];
   violations.push(...required.filter((name) => !given[name]).map((name) => `"${name}" is required here`));
@@ -369,7 +197,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env, required: Set
   return { ...toSettings(value), timings: timingsOf(env) };
 }
 
-function productionViolations(value: Values): string[] {
+function productionViolations(value: SettingValues): string[] {
   const violations: string[] = [];
   if (splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET))
     violations.push('"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`');
@@ -382,7 +210,7 @@ function productionViolations(value: Values): string[] {
   return violations;
 }
 
-function toSettings(value: Values): Omit<Settings, 'timings'> {
+function toSettings(value: SettingValues): Omit<Settings, 'timings'> {
   const production = value.NODE_ENV === 'production';
   const keys = splitList(value.SECRET_KEY);
   const baseUrl = stripSlash(value.BASE_URL ?? `http://localhost:${value.PORT}`);
@@ -472,13 +300,13 @@ function toSettings(value: Values): Omit<Settings, 'timings'> {
   };
 }
 
-const timeoutsOf = (value: Values, statementMs: number): DatabaseTimeouts => ({
+const timeoutsOf = (value: SettingValues, statementMs: number): DatabaseTimeouts => ({
   statementMs,
   idleInTransactionMs: value.DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_MS,
   connectMs: value.DATABASE_CONNECT_TIMEOUT_MS,
 });
 
-const limitsOf = (value: Values): Limits => ({
+const limitsOf = (value: SettingValues): Limits => ({
   dataKeys: value.DATA_MAX_KEYS,
   customFields: value.CUSTOM_FIELDS_PER_PROJECT,
   eventNames: value.EVENT_NAMES_PER_PROJECT,
@@ -493,7 +321,7 @@ const limitsOf = (value: Values): Limits => ({
   uploadBytes: value.UPLOAD_BYTES_PER_PROJECT,
 });
 
-function stripeOf(value: Values): StripeSettings | undefined {
+function stripeOf(value: SettingValues): StripeSettings | undefined {
   if (!value.STRIPE_SECRET_KEY) return undefined;
   return {
     secretKey: value.STRIPE_SECRET_KEY,
@@ -503,7 +331,7 @@ function stripeOf(value: Values): StripeSettings | undefined {
   };
 }
 
-function uploadsOf(value: Values): Settings['uploads'] {
+function uploadsOf(value: SettingValues): Settings['uploads'] {
   if (!value.S3_BUCKET) return { folder: value.UPLOADS_DIR ?? `${value.EVERPOST_HOME}/uploads` };
   const [accessKeyId, secretAccessKey] = [value.S3_ACCESS_KEY_ID, value.S3_SECRET_ACCESS_KEY];
   return {
@@ -519,10 +347,13 @@ function uploadsOf(value: Values): Settings['uploads'] {
 const oauthOf = (provider: 'github' | 'google', id?: string, secret?: string): Settings['oauth'] =>
   id && secret ? { [provider]: { id, secret } } : {};
 
-const oidcOf = ({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret }: Values): Settings['oauth'] =>
-  issuer && id && secret ? { oidc: { issuer, id, secret } } : {};
+const oidcOf = ({
+  OIDC_ISSUER: issuer,
+  OIDC_CLIENT_ID: id,
+  OIDC_CLIENT_SECRET: secret,
+}: SettingValues): Settings['oauth'] => (issuer && id && secret ? { oidc: { issuer, id, secret } } : {});
 
-function tlsOf(value: Values): TemporalSettings['tls'] {
+function tlsOf(value: SettingValues): TemporalSettings['tls'] {
   const tls = {
     ca: value.TEMPORAL_TLS_CA,
     cert: value.TEMPORAL_TLS_CERT,

@@ -2,7 +2,7 @@ import joi from 'joi';
 import { documented, refuse } from '../../platform/joi-violations.ts';
 import { MAX_PROJECT_NAME_LENGTH, nameViolation, normalizeName } from '../../platform/names.ts';
 import { isTimezone } from '../../platform/time-zones.ts';
-import { email, text } from './schemas.ts';
+import { email, optional, request, text } from './schemas.ts';
 import type { Typed } from './typed.ts';
 
 /** The name of a project, normalized. */
@@ -40,6 +40,12 @@ export const givenPassword = (): Typed<string> => text({ max: 1_000 });
 /** A code of the authenticator, or a recovery code. */
 export const givenCode = (): Typed<string> => text({ max: 50 });
 export const givenToken = (): Typed<string> => text({ max: 200 });
+
+export const accountRequest = request('SelectAccountRequest', 'The account that the request is about.', {
+  email: optional(email()).description(
+    'Email address of the account. If left out, that of the session, or the demo owner for sign-in links.',
+  ),
+});
 
 /** A language tag as browsers send it: `en`, `pt-BR`. */
 export const language = (): Typed<string> =>

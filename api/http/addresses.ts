@@ -1,7 +1,7 @@
 import joi from 'joi';
 import { readMailbox } from '../../platform/address.ts';
 import type { Address } from '../../services/emails/send.ts';
-import { arrayOr, email, line, list, nullable, object, objectOr, optional, textOr } from './schemas.ts';
+import { arrayOr, email, line, list, namedType, nullable, objectOr, optional, textOr } from './schemas.ts';
 import type { Typed } from './typed.ts';
 import { documented } from './violations.ts';
 
@@ -9,7 +9,11 @@ const MAX_RECIPIENTS = 1000;
 
 const displayName = () => optional(nullable(line({ min: 0, max: 255 })));
 
-const named = () => object({ email: email(), name: displayName() });
+const named = () =>
+  namedType('EmailAddress', 'An email address with a display name.', {
+    email: email().description('Email address.'),
+    name: displayName().description('Display name.'),
+  });
 
 export type GivenAddress = string | { email: string; name?: string | null | undefined };
 

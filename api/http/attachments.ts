@@ -1,7 +1,7 @@
 import joi from 'joi';
 import { UNSAFE_IN_LINE } from '../../platform/address.ts';
 import type { MailAttachment } from '../../platform/mime/compose.ts';
-import { list, nullable, object, oneOf, optional } from './schemas.ts';
+import { list, namedType, nullable, oneOf, optional } from './schemas.ts';
 import type { Typed } from './typed.ts';
 import { documented, refuse } from './violations.ts';
 
@@ -66,12 +66,18 @@ interface GivenAttachment extends Omit<MailAttachment, 'disposition'> {
 
 const attachment = (): Typed<GivenAttachment> =>
   documented(
-    object({
-      filename: filename(),
-      content: content(),
-      contentType: mimeType(),
-      contentId: optional(nullable(contentId())),
-      disposition: optional(oneOf('attachment', 'inline')),
+    namedType('Attachment', 'A file to attach to an email.', {
+      filename: filename().description('File name, without a path.').example('invoice.pdf'),
+      content: content().description('Content of the file, in base64.').example('SGVsbG8='),
+      contentType: mimeType().description('MIME type; not multipart.').example('application/pdf'),
+      contentId: optional(nullable(contentId()))
+        .description(
+          'ID by which the body refers to an inline file (`cid:logo`). Required if `disposition` is `inline`.',
+        )
+        .example('logo'),
+      disposition: optional(oneOf('attachment', 'inline')).description(
+        'Whether the file is attached or shown inside the body; `attachment` by default.',
+      ),
     }).custom((given: GivenAttachment, helpers) => {
       if (given.disposition !== 'inline' || given.contentId) return given;
       const { state } = helpers;
@@ -79,8 +85,11 @@ const attachment = (): Typed<GivenAttachment> =>
     }),
     {
       anyOf: [
-        { properties: { disposition: { const: 'attachment' } } },
-        { required: ['contentId'], properties: { contentId: { type: 'string' } } },
+        { properties: { disposition: { description: 'Attached, not inline.', const: 'attachment' } } },
+        {
+          required: ['contentId'],
+          properties: { contentId: { description: 'ID of an inline file.', type: 'string' } },
+        },
       ],
     },
   );

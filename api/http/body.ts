@@ -91,7 +91,8 @@ function takeFilesWithoutType(form: Form): Form {
   return form;
 }
 
-export function multipartReader({ files: names, maxFileBytes }: Multipart): BodyReader {
+export function multipartReader({ files, maxFileBytes }: Multipart): BodyReader {
+  const names = Object.keys(files);
   const limits = {
     maxFiles: names.length,
     maxFileSize: maxFileBytes,

@@ -12,10 +12,21 @@ const MAX_FIELD = 255;
 
 const formFlag = (): Typed<string | undefined> => optional(joi.string().valid('true', 'false', '1', '0', ''));
 
+/** The form of all imports: the fields, and the file. */
+export const importForm = {
+  name: 'ImportRequest',
+  description: 'A CSV file to import.',
+  files: { file: 'CSV file in UTF-8 with a header row and a column "email".' },
+};
+
 export const importFields = () => ({
-  mapping: optional(text({ min: 0, max: MAX_MAPPING })),
-  dryRun: formFlag(),
-  subscribed: formFlag(),
+  mapping: optional(text({ min: 0, max: MAX_MAPPING }))
+    .description('JSON object that maps column headers to field names; null skips a column. Others keep their name.')
+    .example('{"E-mail":"email","Notes":null}'),
+  dryRun: formFlag().description('With `true` or `1`, nothing is written; the result shows what would change.'),
+  subscribed: formFlag().description(
+    'Subscription state of new contacts without a value in the column `subscribed`; true by default. No effect on suppressions.',
+  ),
 });
 
 type Fields = Partial<Record<'mapping' | 'dryRun' | 'subscribed', string | undefined>>;

@@ -1,4 +1,7 @@
+// What operations of the API document share: errors, headers, ways to authenticate, and the error responses that follow
+// from a route's declaration.
 import { errorCodes, violationCodes } from '../../platform/errors.ts';
+import type { JsonSchema } from './json-schema.ts';
 import type { Route } from './route.ts';
 
 export interface OpenApiDocument {
@@ -9,38 +12,68 @@ export interface OpenApiDocument {
 
 export type Responses = Record<string, object>;
 
-const text = { type: 'string' };
+const TIME = '2026-11-15T12:00:00.000Z';
+const REQUEST_ID = '01928c7e-0000-7000-8000-000000000009';
 
-const error = {
-  type: 'object',
-  required: ['success', 'error', 'timestamp'],
-  properties: {
-    success: { const: false },
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'statusCode', 'requestId'],
-      properties: {
-        code: { type: 'string', enum: errorCodes },
-        message: text,
-        statusCode: { type: 'integer' },
-        requestId: text,
-        errors: { type: 'array', items: { $ref: '#/components/schemas/Violation' } },
-        details: { type: 'object' },
-        suggestion: text,
-      },
-    },
-    timestamp: { type: 'string', format: 'date-time' },
+const text = (description: string) => ({ type: 'string', description });
+
+const errorExample = {
+  success: false,
+  error: {
+    code: 'VALIDATION_ERROR',
+    message: 'The request breaks the rules listed in "errors".',
+    statusCode: 422,
+    requestId: REQUEST_ID,
+    errors: [{ field: 'email', message: '"email" must be an e-mail address', code: 'invalid_string' }],
   },
+  timestamp: TIME,
 };
 
-const violation = {
-  type: 'object',
-  required: ['field', 'message', 'code'],
-  properties: {
-    field: { type: 'string', description: 'A dotted path.' },
-    message: text,
-    code: { type: 'string', enum: violationCodes },
-    received: {},
+export const sharedSchemas: Record<string, JsonSchema> = {
+  Error: {
+    description: 'The body of every error, unless an operation says otherwise.',
+    type: 'object',
+    required: ['success', 'error', 'timestamp'],
+    properties: {
+      success: { const: false, description: 'Always false.' },
+      error: {
+        description: 'What went wrong.',
+        type: 'object',
+        required: ['code', 'message', 'statusCode', 'requestId'],
+        properties: {
+          code: { type: 'string', enum: errorCodes, description: 'Machine-readable reason.' },
+          message: text('Explanation for people; its wording may change.'),
+          statusCode: { type: 'integer', description: 'The HTTP status.' },
+          requestId: text('Also sent as X-Request-Id. Quote it when you ask for support.'),
+          errors: {
+            description: 'With VALIDATION_ERROR: the fields that break a rule.',
+            type: 'array',
+            items: { $ref: '#/components/schemas/Violation' },
+          },
+          details: { type: 'object', description: 'More about the error; depends on the code.' },
+          suggestion: text('What to do about it.'),
+        },
+      },
+      timestamp: { type: 'string', format: 'date-time', description: 'When the error occurred.' },
+    },
+    examples: [errorExample],
+  },
+  Violation: {
+    description: 'A field of the request that breaks a rule.',
+    type: 'object',
+    required: ['field', 'message', 'code'],
+    properties: {
+      field: text('Dotted path of the field, such as `to.0.email`.'),
+      message: text('The rule that is broken.'),
+      code: { type: 'string', enum: violationCodes, description: 'Kind of rule.' },
+      received: { description: 'The value, if it is short and not a secret.' },
+    },
+  },
+  PlainError: {
+    description: 'The body of errors of a few older operations.',
+    type: 'object',
+    required: ['error'],
+    properties: { error: text('What went wrong.') },
   },
 };
 
@@ -50,59 +83,66 @@ const constantHeader = (description: string, schema: object, example: string | n
   required: true,
 });
 
-export const sharedComponents = {
-  schemas: {
-    Error: error,
-    Violation: violation,
-    PlainError: { type: 'object', required: ['error'], properties: { error: text } },
+export const sharedHeaders = {
+  RequestId: constantHeader("The caller's X-Request-Id, or a generated one.", { type: 'string' }, REQUEST_ID),
+  RateLimitLimit: header('Requests a minute of the limit that applies to this call.', { type: 'integer' }, 1000),
+  RateLimitRemaining: header('Requests left in this window.', { type: 'integer' }, 999),
+  RateLimitReset: header('Seconds until the window ends.', { type: 'integer' }, 42),
+  Location: constantHeader('Address of the next page.', { type: 'string' }, '/app/'),
+  RetryAfter: constantHeader('Seconds to wait before retrying.', { type: 'integer', minimum: 1 }, 1),
+};
+
+export const securitySchemes = {
+  publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (`pk_...`).' },
+  secretKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A secret key of a project (`sk_...`). A key with scopes needs the one in `x-scope`, or one of them, and that in `x-also-scope`; `write` includes `read`.',
   },
-  headers: {
-    RequestId: constantHeader(
-      "The caller's X-Request-Id, or a generated one.",
-      text,
-      '01928c7e-0000-7000-8000-000000000009',
-    ),
-    RateLimitLimit: header('Requests a minute of the limit that applies to this call.', { type: 'integer' }, 1000),
-    RateLimitRemaining: header('Requests left in this window.', { type: 'integer' }, 999),
-    RateLimitReset: header('Seconds until the window ends.', { type: 'integer' }, 42),
-    Location: constantHeader('Where the browser goes on.', text, '/app/'),
-    RetryAfter: constantHeader('Seconds to wait before sending the request again.', { type: 'integer', minimum: 1 }, 1),
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'everpost_session',
+    description: 'Set by POST /auth/login. Over https its name is `__Host-everpost_session`.',
   },
-  securitySchemes: {
-    publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (`pk_...`).' },
-    secretKey: {
-      type: 'http',
-      scheme: 'bearer',
-      description:
-        'A secret key of a project (`sk_...`). A key with scopes needs the one in `x-scope`, or one of them, and that in `x-also-scope`; `write` includes `read`.',
-    },
-    session: {
-      type: 'apiKey',
-      in: 'cookie',
-      name: 'everpost_session',
-      description: 'Set by POST /auth/login. Over https its name is `__Host-everpost_session`.',
-    },
-    project: {
-      type: 'apiKey',
-      in: 'header',
-      name: 'X-Project-Id',
-      description: 'The project that a session works on.',
-    },
+  project: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Project-Id',
+    description: 'The project that the session acts on.',
   },
 };
 
-export const rateLimitHeaders = {
-  'RateLimit-Limit': { $ref: '#/components/headers/RateLimitLimit' },
-  'RateLimit-Remaining': { $ref: '#/components/headers/RateLimitRemaining' },
-  'RateLimit-Reset': { $ref: '#/components/headers/RateLimitReset' },
+const headerReference = (name: string) => ({ $ref: `#/components/headers/${name}` });
+
+const rateLimitHeaders = {
+  'RateLimit-Limit': headerReference('RateLimitLimit'),
+  'RateLimit-Remaining': headerReference('RateLimitRemaining'),
+  'RateLimit-Reset': headerReference('RateLimitReset'),
 };
+
+/**
+ * The headers of an answer. X-Request-Id comes with every answer, and those of the rate limit with every answer to a known
+ * caller. The document names them where they are needed most: they would make it a fifth larger.
+ */
+export const documentedHeaders = (
+  status: number,
+  { rateLimit = status === 429, retryAfter = status === 429 } = {},
+): Record<string, object> => ({
+  ...(rateLimit && rateLimitHeaders),
+  ...(status >= 300 && status < 400 && { Location: headerReference('Location') }),
+  ...(retryAfter && { 'Retry-After': headerReference('RetryAfter') }),
+  ...(status >= 400 && { 'X-Request-Id': headerReference('RequestId') }),
+});
 
 export const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'Unique in the project, for a day by default: a request with a used key is refused.',
+  description: 'Key that is unique in the project for a day by default. A request with a used key is refused.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+  example: 'order-4711',
 };
 
 export const takesSession = ({ access, path }: Route): boolean => access === 'secretKey' && !path.startsWith('/v1/');
@@ -117,63 +157,160 @@ export const isRateLimited = ({ access }: Route): boolean => access !== 'public'
 export const takesMembers = (route: Route): boolean =>
   takesSession(route) || route.access === 'member' || route.access === 'memberOrKey';
 
-/** The error responses that follow from a route's declaration. */
-export function errorResponses(route: Route, headers: object): Responses {
+interface SharedResponse {
+  status: number;
+  description: string;
+  /** The code of the example; `description` names all. */
+  code: string;
+}
+
+/** The error responses that routes share, by their names in the document. */
+const shared = {
+  BadRequest: {
+    status: 400,
+    code: 'BAD_REQUEST',
+    description: 'The query or the body is invalid.',
+  },
+  NoProject: {
+    status: 400,
+    code: 'BAD_REQUEST',
+    description: 'The query or the body is invalid, or a session request lacks X-Project-Id.',
+  },
+  NoSession: { status: 401, code: 'UNAUTHORIZED', description: 'There is no session, or it has ended.' },
+  NoKey: { status: 401, code: 'INVALID_API_KEY', description: 'The API key is missing, or is not valid here.' },
+  OtherOrigin: { status: 403, code: 'FORBIDDEN', description: 'A session cookie was sent from another site.' },
+  NotAllowed: {
+    status: 403,
+    code: 'FORBIDDEN',
+    description: 'The caller lacks the role or scope, or the project is disabled (`PROJECT_DISABLED`).',
+  },
+  NoScopeOrMember: {
+    status: 403,
+    code: 'FORBIDDEN',
+    description: 'The key lacks the scope, or the user is not a member of the project.',
+  },
+  NoScope: { status: 403, code: 'FORBIDDEN', description: 'The key lacks the scope.' },
+  TwoFactorRequired: {
+    status: 403,
+    code: 'FORBIDDEN',
+    description: 'The project requires two-factor authentication.',
+  },
+  NotVerified: {
+    status: 403,
+    code: 'EMAIL_VERIFICATION_REQUIRED',
+    description: 'The user has not verified their email address.',
+  },
+  NotConfirmed: {
+    status: 403,
+    code: 'FORBIDDEN',
+    description:
+      'The caller lacks the role, or with `details.confirmationRequired` has to confirm their identity first (POST /auth/confirm).',
+  },
+  NotOperator: {
+    status: 404,
+    code: 'RESOURCE_NOT_FOUND',
+    description: 'The resource does not exist, or the caller is not an operator.',
+  },
+  NotFound: { status: 404, code: 'RESOURCE_NOT_FOUND', description: 'The resource does not exist in this project.' },
+  TooLarge: { status: 413, code: 'PAYLOAD_TOO_LARGE', description: 'The body is too large.' },
+  WrongType: {
+    status: 415,
+    code: 'BAD_REQUEST',
+    description: 'The Content-Type is not supported here, or the body is compressed.',
+  },
+  Invalid: {
+    status: 422,
+    code: 'VALIDATION_ERROR',
+    description: 'The body is invalid; `errors` lists the fields.',
+  },
+  RateLimited: {
+    status: 429,
+    code: 'RATE_LIMIT_EXCEEDED',
+    description: 'The project has made too many requests.',
+  },
+  UserRateLimited: {
+    status: 429,
+    code: 'RATE_LIMIT_EXCEEDED',
+    description: 'The user has made too many requests.',
+  },
+  Unexpected: { status: 500, code: 'INTERNAL_SERVER_ERROR', description: 'Unexpected error.' },
+  Unavailable: {
+    status: 503,
+    code: 'INTERNAL_SERVER_ERROR',
+    description: 'The database is unavailable or too slow. Retry later.',
+  },
+} satisfies Record<string, SharedResponse>;
+
+const responseReference = (name: string): object => ({ $ref: `#/components/responses/${name}` });
+
+/** The error responses of a document, each under a name. */
+export class ErrorResponses {
+  readonly components: Record<string, object> = {};
+
+  /** The responses that follow from a route's declaration. */
+  of(route: Route): Responses {
+    return Object.fromEntries(
+      sharedNames(route).map((name) => {
+        const { status, code, description } = shared[name];
+        const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+        return [status, this.define(name, status, `${description} (\`${code}\`)`, content)];
+      }),
+    );
+  }
+
+  /** Names a response that a route declares after its description. */
+  declared(status: number, description: string, content: object): object {
+    return this.define(pascal(description) + status, status, description, content);
+  }
+
+  private define(name: string, status: number, description: string, content: object): object {
+    const headers = documentedHeaders(status, { retryAfter: status === 429 || status === 503 });
+    const response = { description, headers, content };
+    const known = this.components[name];
+    // The same text with another code or form.
+    if (known && JSON.stringify(known) !== JSON.stringify(response))
+      return this.define(`${name}Too`, status, description, content);
+    this.components[name] = response;
+    return responseReference(name);
+  }
+}
+
+const FILL_WORDS = /^(a|an|the|is|are|was|were|has|have|of|this|its)$/i;
+const MAX_WORDS = 5;
+
+/** Makes a name of a text: "The contact does not exist. (`CONTACT_NOT_FOUND`)" becomes `ContactDoesNotExist`. */
+export function pascal(text: string): string {
+  const words = text.replace(/\(`.*$/, '').match(/[A-Za-z0-9]+/g) ?? [];
+  const telling = words.filter((word) => !FILL_WORDS.test(word)).slice(0, MAX_WORDS);
+  return telling.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+/** Of two with the same status the later one counts. */
+function sharedNames(route: Route): (keyof typeof shared)[] {
   const { access, method, body, bodyKind, multipart, params } = route;
-  const responses: Responses = {};
-  const add = (status: number, description: string, more: object = {}) => {
-    responses[status] = {
-      description,
-      // The rate is limited for known callers.
-      headers: {
-        ...(status === 401 ? {} : headers),
-        ...more,
-        'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-      },
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-    };
-  };
+  const names: (keyof typeof shared)[] = [];
   const bySession = ['session', 'projectSession', 'member'].includes(access);
   const hasBody = Boolean(body || multipart);
-  if (takesSession(route) || access === 'projectSession')
-    add(400, 'Query or body cannot be read, or a session names no project (`BAD_REQUEST`)');
-  else if (mayRefuseQuery(route) || mayRefuseBody(route))
-    add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
-  if (bySession) add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
-  else if (isOfProject(route)) add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
+  if (takesSession(route) || access === 'projectSession') names.push('NoProject');
+  else if (mayRefuseQuery(route) || mayRefuseBody(route)) names.push('BadRequest');
+  if (bySession) names.push('NoSession');
+  else if (isOfProject(route)) names.push('NoKey');
   if (access === 'public') {
-    if (method !== 'GET' || route.changesState)
-      add(403, 'A browser with a session sends it from another site (`FORBIDDEN`)');
-  } else if (access !== 'operator' && (method !== 'GET' || route.role))
-    add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
-  else if (takesSession(route) || access === 'projectSession')
-    add(403, 'The session is of no member of the project, or the key lacks the scope (`FORBIDDEN`)');
-  else if (access === 'secretKey') add(403, 'The key lacks the scope (`FORBIDDEN`)');
-  else if (takesMembers(route)) add(403, 'The project requires two-factor authentication (`FORBIDDEN`)');
-  else if (bySession && !route.unverified)
-    add(403, 'The address of the user is not verified (`EMAIL_VERIFICATION_REQUIRED`)');
-  if (route.confirmed)
-    add(
-      403,
-      'The caller may not do this, or with `details.confirmationRequired` not before POST /auth/confirm (`FORBIDDEN`)',
-    );
-  if (access === 'operator') add(404, 'The caller is no operator, or there is no such resource (`RESOURCE_NOT_FOUND`)');
-  else if (mayRefuseParams(params)) add(404, 'No such resource in this project (`RESOURCE_NOT_FOUND`)');
-  if (hasBody) add(413, 'The body is too large (`PAYLOAD_TOO_LARGE`)');
-  if (hasBody && bodyKind !== 'raw')
-    add(415, 'The body has another Content-Type than this route takes, or is compressed (`BAD_REQUEST`)');
-  if (body && bodyKind !== 'raw' && !route.invalidBody)
-    add(422, 'The body breaks rules, which `errors` lists (`VALIDATION_ERROR`)');
-  if (isRateLimited(route))
-    add(429, `The ${isOfProject(route) ? 'project' : 'user'} made too many requests (\`RATE_LIMIT_EXCEEDED\`)`, {
-      'Retry-After': { $ref: '#/components/headers/RetryAfter' },
-    });
-  if (route.worksWithoutDatabase) return responses;
-  add(500, 'Unexpected error (`INTERNAL_SERVER_ERROR`)');
-  add(503, 'The database cannot be reached, took too long, or broke off (`INTERNAL_SERVER_ERROR`)', {
-    'Retry-After': { $ref: '#/components/headers/RetryAfter' },
-  });
-  return responses;
+    if (method !== 'GET' || route.changesState) names.push('OtherOrigin');
+  } else if (access !== 'operator' && (method !== 'GET' || route.role)) names.push('NotAllowed');
+  else if (takesSession(route) || access === 'projectSession') names.push('NoScopeOrMember');
+  else if (access === 'secretKey') names.push('NoScope');
+  else if (takesMembers(route)) names.push('TwoFactorRequired');
+  else if (bySession && !route.unverified) names.push('NotVerified');
+  if (route.confirmed) names.push('NotConfirmed');
+  if (access === 'operator') names.push('NotOperator');
+  else if (mayRefuseParams(params)) names.push('NotFound');
+  if (hasBody) names.push('TooLarge');
+  if (hasBody && bodyKind !== 'raw') names.push('WrongType');
+  if (body && bodyKind !== 'raw' && !route.invalidBody) names.push('Invalid');
+  if (isRateLimited(route)) names.push(isOfProject(route) ? 'RateLimited' : 'UserRateLimited');
+  if (!route.worksWithoutDatabase) names.push('Unexpected', 'Unavailable');
+  return names;
 }
 
 /** A part of a path without any rule takes every text: its token is looked up, and answered like a wrong one. */

@@ -5,8 +5,8 @@ import { contactSchema } from '../presenters/contact.ts';
 import { domainSchema } from '../presenters/domain.ts';
 import { executionSchema } from '../presenters/execution.ts';
 import { jobSchema } from '../presenters/job.ts';
-import { answerSchemaOf } from './openapi-schema.ts';
-import { email, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
+import { type JsonSchema, type JsonSchemas, named, referenceTo } from './json-schema.ts';
+import { email, namedType, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
 import type { Shape, Typed } from './typed.ts';
 
 // The `webhooks` of the OpenAPI document: a schema and an example for each type that an endpoint can receive.
@@ -26,7 +26,11 @@ interface Described {
   example: object;
 }
 
-const position = { position: wholeNumber({ min: 1 }) };
+const position = {
+  position: wholeNumber({ min: 1 }).description(
+    'Increases with every webhook of the project, in the order of the changes.',
+  ),
+};
 const withPosition = (schema: Typed<unknown>): Typed<unknown> => (schema as joi.ObjectSchema).append(position);
 
 /** What is left of a payload when its contact is deleted (`db/functions/erase_webhook_payloads.sql`). */
@@ -45,25 +49,35 @@ const erasable = (schema: Typed<unknown>, kept = KEPT): Typed<unknown> => {
   return (schema as joi.ObjectSchema).fork(others, (field) => field.optional());
 };
 
-const aboutContact = { eventId: uuid(), contactId: uuid(), email: nullable(email()), projectId: uuid(), ...position };
+const aboutContact = {
+  eventId: uuid().description('Event ID.'),
+  contactId: uuid().description('Contact ID.'),
+  email: nullable(email()).description('Email address of the contact; null if the contact no longer exists.'),
+  projectId: uuid().description('Project ID.'),
+  ...position,
+};
 const contactFacts = {
   ...{ eventId: ids.event, contactId: ids.contact, email: 'ann@example.com', projectId: ids.project },
   position: POSITION,
 };
 
 const mailShape: Shape = {
-  emailId: uuid(),
-  from: nullable(email()),
-  templateId: nullable(uuid()),
-  campaignId: nullable(uuid()),
-  workflowId: nullable(uuid()),
-  sourceType: text(),
-  subject: nullable(text({ min: 0 })),
-  messageId: nullable(text()),
+  emailId: uuid().description('Email ID.'),
+  from: nullable(email()).description('Sender address; null if it is no longer stored.'),
+  templateId: nullable(uuid()).description('Template ID; null if no template was used.'),
+  campaignId: nullable(uuid()).description('Campaign ID; null if the email is not part of a campaign.'),
+  workflowId: nullable(uuid()).description('Workflow ID; null if no workflow sent the email.'),
+  sourceType: text().description('What sent the email: `TRANSACTIONAL`, `WORKFLOW` or `CAMPAIGN`.'),
+  subject: nullable(text({ min: 0 })).description('Subject; null if it is no longer stored.'),
+  messageId: nullable(text()).description('Message-ID header; null if the sender is no longer stored.'),
   ...aboutContact,
 };
 const mail = (more: object = {}): Described => ({
-  schema: erasable((object(mailShape) as joi.ObjectSchema).unknown()),
+  schema: named(
+    'EmailWebhookData',
+    'An email and what happened to it.',
+    erasable((object(mailShape) as joi.ObjectSchema).unknown()),
+  ),
   example: {
     ...{ emailId: ids.mail, from: 'shop@example.com', templateId: null, campaignId: null, workflowId: null },
     ...{ sourceType: 'TRANSACTIONAL', subject: 'Hello', messageId: `<${ids.mail}@example.com>`, ...more },
@@ -75,18 +89,23 @@ const contact = { id: ids.contact, email: 'ann@example.com', subscribed: true, d
 const times = { createdAt: TIME, updatedAt: TIME };
 
 const campaign = (status: string, paused = false): Described => ({
-  schema: (erasable(withPosition(campaignSchema), OF_CAMPAIGN) as joi.ObjectSchema).fork('body', (field) =>
-    field.forbidden(),
+  schema: named(
+    'CampaignWebhookData',
+    'A campaign without its body.',
+    (erasable(withPosition(campaignSchema), OF_CAMPAIGN) as joi.ObjectSchema).fork('body', (field) =>
+      field.forbidden(),
+    ),
   ),
   example: {
     ...{ id: ids.other, name: 'Spring', subject: 'Hello', from: 'news@example.com', type: 'MARKETING', status, paused },
+    ...{ pauseReason: null, sentAt: null },
     ...{ audienceType: 'ALL', totalRecipients: 2000, sentCount: 1200, projectId: ids.project, ...times },
     position: POSITION,
   },
 });
 
 const execution = (status: string): Described => ({
-  schema: erasable(withPosition(executionSchema)),
+  schema: named('ExecutionWebhookData', 'An execution.', erasable(withPosition(executionSchema))),
   example: {
     ...{ id: ids.other, workflowId: ids.mail, version: 1, contactId: ids.contact, status, currentStepId: null },
     ...{ exitReason: null, error: null, context: {}, startedAt: TIME, completedAt: null, ...times, position: POSITION },
@@ -94,7 +113,7 @@ const execution = (status: string): Described => ({
 });
 
 const domain = (status: string): Described => ({
-  schema: erasable(withPosition(domainSchema), OF_DOMAIN),
+  schema: named('DomainWebhookData', 'A sender domain.', erasable(withPosition(domainSchema), OF_DOMAIN)),
   example: {
     ...{ id: ids.other, domain: 'example.com', status, verified: status === 'VERIFIED', conflict: false, records: [] },
     ...{ verifiedAt: TIME, lastCheckedAt: TIME, projectId: ids.project, ...times, position: POSITION },
@@ -102,7 +121,7 @@ const domain = (status: string): Described => ({
 });
 
 const job = (status: string, failedReason: string | null): Described => ({
-  schema: withPosition(jobSchema),
+  schema: named('JobWebhookData', 'A job.', withPosition(jobSchema)),
   example: {
     ...{ id: ids.other, type: 'IMPORT', status, progress: 100, total: 200, processed: 200, result: {}, failedReason },
     ...{ createdAt: TIME, startedAt: TIME, completedAt: TIME, position: POSITION },
@@ -110,21 +129,35 @@ const job = (status: string, failedReason: string | null): Described => ({
 });
 
 const project = (reason: string | null): Described => ({
-  schema: object({ projectId: uuid(), reason: nullable(text()), ...position }),
+  schema: namedType('ProjectWebhookData', 'A project that was disabled or enabled.', {
+    projectId: uuid().description('Project ID.'),
+    reason: nullable(text()).description('Why the project was disabled; null if it was enabled.'),
+    ...position,
+  }),
   example: { projectId: ids.project, reason, position: POSITION },
 });
 
 const segment: Described = {
-  schema: erasable(object({ segmentId: uuid(), segmentName: text(), ...aboutContact })),
+  schema: erasable(
+    namedType('SegmentWebhookData', 'A contact that entered or left a segment.', {
+      segmentId: uuid().description('Segment ID.'),
+      segmentName: text().description('Segment name.'),
+      ...aboutContact,
+    }),
+  ),
   example: { segmentId: ids.other, segmentName: 'VIPs', ...contactFacts },
 };
 
 const contactChange: Described = {
-  schema: erasable(withPosition(contactSchema)),
+  schema: named('ContactWebhookData', 'A contact.', erasable(withPosition(contactSchema))),
   example: { ...contact, ...times, position: POSITION },
 };
 const subscription = (subscribed: boolean): Described => ({
-  schema: erasable((contactSchema as joi.ObjectSchema).append(aboutContact).unknown()),
+  schema: named(
+    'SubscriptionWebhookData',
+    'A contact whose subscription changed.',
+    erasable((contactSchema as joi.ObjectSchema).append(aboutContact).unknown()),
+  ),
   example: { ...contact, ...times, subscribed, reason: 'link', ...contactFacts },
 });
 
@@ -143,7 +176,12 @@ export const webhookData: Record<string, Described> = {
   'email.unknown': mail({ reason: 'the connection broke' }),
   'contact.created': contactChange,
   'contact.updated': contactChange,
-  'contact.deleted': { schema: object({ id: uuid() }), example: { id: ids.contact } },
+  'contact.deleted': {
+    schema: namedType('DeletedContactWebhookData', 'A contact that was deleted.', {
+      id: uuid().description('Contact ID.'),
+    }),
+    example: { id: ids.contact },
+  },
   'contact.subscribed': subscription(true),
   'contact.unsubscribed': subscription(false),
   'campaign.started': campaign('SENDING'),
@@ -162,39 +200,68 @@ export const webhookData: Record<string, Described> = {
   'project.disabled': project('10.0 % of its mail bounced'),
   'project.enabled': project(null),
   'webhook.test': {
-    schema: object({ projectId: uuid(), endpointId: uuid(), message: text(), ...position }),
+    schema: namedType('TestWebhookData', 'A test delivery.', {
+      projectId: uuid().description('Project ID.'),
+      endpointId: uuid().description('Webhook endpoint ID.'),
+      message: text().description('Test message.'),
+      ...position,
+    }),
     example: { projectId: ids.project, endpointId: ids.other, message: 'This is a test.', position: POSITION },
   },
   'segment.<slug>.entry': segment,
   'segment.<slug>.exit': segment,
   'event.<name>': {
-    schema: erasable(object({ name: text(), data: record(), ...aboutContact })),
+    schema: erasable(
+      namedType('EventWebhookData', 'A tracked event.', {
+        name: text().description('Event name.'),
+        data: record().description('Data of the event.'),
+        ...aboutContact,
+      }),
+    ),
     example: { name: 'bought', data: { total: 3 }, ...contactFacts },
   },
 };
 
-const header = (name: string, description: string) => ({
-  ...{ name, in: 'header', required: true, description },
+const header = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
   schema: { type: 'string' },
+  example,
 });
 
-const parameters = [
-  header('webhook-id', 'The same for every attempt and replay of an event.'),
-  header('webhook-timestamp', 'Seconds since 1970, of this attempt.'),
-  header('webhook-signature', 'Standard Webhooks: `v1,<base64>`, one per secret during a rotation.'),
-];
+export const webhookResponses: Record<string, object> = {
+  WebhookReceived: {
+    description: 'Delivered, if the response arrives within 15 seconds. Anything else is retried for several days.',
+  },
+  WebhookGone: { description: 'Disables the endpoint.' },
+};
 
-function operationOf({ type, description }: WebhookType): object {
+export const webhookParameters: Record<string, object> = {
+  WebhookId: header('webhook-id', 'ID of the webhook, the same for every attempt and replay.', ids.event),
+  WebhookTimestamp: header('webhook-timestamp', 'When the attempt was made, in Unix seconds.', '1794744000'),
+  WebhookSignature: header(
+    'webhook-signature',
+    'Standard Webhooks signature: `v1,<base64>`, one per secret during a rotation.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+};
+
+/** The fields that all types share. */
+const payloadField = (name: string): JsonSchema => referenceTo(`WebhookPayload/properties/${name}`);
+
+function operationOf({ type, description }: WebhookType, schemas: JsonSchemas): object {
   const described = webhookData[type];
-  const data = described ? answerSchemaOf(described.schema) : { type: 'object' };
+  const data = described ? schemas.of(described.schema, 'answer') : { type: 'object' };
   const schema = {
     type: 'object',
     required: ['type', 'timestamp', 'data'],
     properties: {
-      type: type.includes('<') ? { type: 'string' } : { const: type },
-      timestamp: { type: 'string', format: 'date-time' },
+      type: { description: 'Webhook type.', ...(type.includes('<') ? { type: 'string' } : { const: type }) },
+      timestamp: payloadField('timestamp'),
       data,
-      truncated: { type: 'boolean', description: 'The payload was over 20 kB: its largest values are empty.' },
+      truncated: payloadField('truncated'),
     },
   };
   const example = { type: exampleOf(type), timestamp: TIME, data: described?.example };
@@ -204,11 +271,11 @@ function operationOf({ type, description }: WebhookType): object {
       summary: description,
       security: [],
       tags: ['Webhooks'],
-      parameters,
+      parameters: Object.keys(webhookParameters).map((name) => ({ $ref: `#/components/parameters/${name}` })),
       requestBody: { required: true, content: { 'application/json': { schema, example } } },
       responses: {
-        '2XX': { description: 'Within 15 seconds: delivered. Any other answer is retried for some days.' },
-        '410': { description: 'Disables the endpoint.' },
+        '2XX': { $ref: '#/components/responses/WebhookReceived' },
+        '410': { $ref: '#/components/responses/WebhookGone' },
       },
     },
   };
@@ -216,5 +283,5 @@ function operationOf({ type, description }: WebhookType): object {
 
 const exampleOf = (type: string): string => type.replace('<slug>', 'vips').replace('<name>', 'bought');
 
-export const openApiWebhooks = (): Record<string, object> =>
-  Object.fromEntries(webhookTypes.map((type) => [type.type, operationOf(type)]));
+export const openApiWebhooks = (schemas: JsonSchemas): Record<string, object> =>
+  Object.fromEntries(webhookTypes.map((type) => [type.type, operationOf(type, schemas)]));

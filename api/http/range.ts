@@ -41,5 +41,17 @@ export const rangeMoment = (): Typed<string> =>
     isWithinYears(new Date(value)) ? value : refuse(helpers, 'invalid_string', YEARS_RULE),
   );
 
+const START = 'Start of the range: a UTC date or an ISO 8601 date-time';
+const END = 'End of the range: a UTC date, which is included, or an ISO 8601 date-time, which is not';
+
 /** Query parameters of routes with a time range. */
-export const rangeQuery = () => ({ startDate: optional(rangeMoment()), endDate: optional(rangeMoment()) });
+export const rangeQuery = () => ({
+  startDate: optional(rangeMoment()).description(`${START}.`),
+  endDate: optional(rangeMoment()).description(`${END}.`),
+});
+
+/** Query parameters of statistics, which have a default range. */
+export const statsRangeQuery = () => ({
+  startDate: optional(rangeMoment()).description(`${START}. By default, the range covers 30 days, including the last.`),
+  endDate: optional(rangeMoment()).description(`${END}. Now by default.`),
+});

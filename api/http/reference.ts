@@ -1,5 +1,7 @@
 // Prepares the OpenAPI document for the pages of the API reference.
+import { pathsInFull } from '../../platform/openapi-references.ts';
 import { type CodeSample, type ExampleCall, samplesOf } from './code-samples.ts';
+import { exampleOf } from './openapi-examples.ts';
 import type { OpenApiDocument } from './openapi-shared.ts';
 import { exampleBodies } from './reference-examples.ts';
 
@@ -14,6 +16,7 @@ interface JsonSchema {
   items?: JsonSchema;
   anyOf?: JsonSchema[];
   oneOf?: JsonSchema[];
+  examples?: unknown[];
   $ref?: string;
   [rule: string]: unknown;
 }
@@ -123,9 +126,10 @@ export interface ReferenceOptions {
   from: string;
 }
 
-export function referenceOf({ paths, info, tags }: OpenApiDocument, { baseUrl, from }: ReferenceOptions): Reference {
+export function referenceOf(document: OpenApiDocument, { baseUrl, from }: ReferenceOptions): Reference {
+  const { info, tags } = document;
   const bodies = exampleBodies(from);
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  const operations = Object.entries(pathsInFull(document)).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
       const declared = operation as Operation;
       return { tag: declared.tags[0] ?? '', ...operationOf(method.toUpperCase(), path, declared, baseUrl, bodies) };
@@ -154,7 +158,8 @@ function operationOf(
   const { operationId, summary, parameters, requestBody, responses } = operation;
   const [contentType, body] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const access = callers[operation['x-access']] ?? operation['x-access'];
-  const example = bodies[`${method} ${path}`] ?? exampleOf(body?.schema, body?.example);
+  const example =
+    bodies[`${method} ${path}`] ?? neededFields(body?.schema, body && (body.example ?? exampleOf(body.schema, {})));
   const call = callOf(method, path, operation, contentType, body?.schema, example);
   return {
     id: operationId,
@@ -182,7 +187,7 @@ function operationOf(
 }
 
 /** The document's example has every field; a call to copy has only those that are needed. Files are named beside it. */
-function exampleOf(schema: JsonSchema | undefined, example: unknown): unknown {
+function neededFields(schema: JsonSchema | undefined, example: unknown): unknown {
   if (typeof example !== 'object' || example === null || Array.isArray(example)) return example;
   const isFile = (name: string) => schema?.properties?.[name]?.format === 'binary';
   const required = (schema?.required ?? []).filter((name) => !isFile(name));

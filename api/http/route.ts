@@ -37,9 +37,11 @@ export interface UploadedFile {
   size: number;
 }
 
-/** A multipart body: the file fields, and the size limit of each. */
+/** A multipart body: its name in the API document, the file fields with their descriptions, and the size limit of each. */
 export interface Multipart {
-  files: string[];
+  name: string;
+  description: string;
+  files: Record<string, string>;
   maxFileBytes: number;
   /** The process receives few such files at once; others get 429, and slow ones 408. */
   large?: true;

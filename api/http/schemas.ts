@@ -1,5 +1,6 @@
 import joi from 'joi';
 import { addressRule, SAFE_LINE_PATTERN, UNSAFE_IN_LINE } from '../../platform/address.ts';
+import { named, nameOf } from './json-schema.ts';
 import type { Shape, Typed, ValueOf } from './typed.ts';
 import { documented, refuse } from './violations.ts';
 
@@ -61,6 +62,24 @@ export const choice = <const T extends string>(fallback: T, ...others: T[]): Typ
     .failover(fallback)
     .default(fallback);
 
+/** The body of a request, which the document has under this name. */
+export const request = <S extends Shape>(name: string, description: string, shape: S): Typed<ValueOf<S>> =>
+  named(name, description, joi.object(shape));
+
+/** A type that the document has under this name. */
+export const namedType = <S extends Shape>(name: string, description: string, shape: S): Typed<ValueOf<S>> =>
+  named(name, description, object(shape));
+
+/** A page of a list, named after its items: lists with a cursor end with `List`, those with numbered pages with `Page`. */
+export const listType = <S extends Shape>(
+  item: Typed<unknown>,
+  suffix: 'List' | 'Page',
+  shape: S,
+): Typed<ValueOf<S>> => {
+  const name = nameOf(item);
+  return name ? namedType(`${name}${suffix}`, 'One page of a list.', shape) : object(shape);
+};
+
 /** Any JSON object. */
 export const record = (): Typed<Record<string, unknown>> => joi.object().unknown().required();
 
@@ -100,14 +119,16 @@ const clamped = (fallback: number, max: number): Typed<number> =>
 
 /** Query of an offset list: values below 1 or unreadable are rejected, values above the maximum clamped. */
 export const offsetPage = ({ maxPageSize = 100 } = {}) => ({
-  page: clamped(1, LAST_PAGE),
-  pageSize: clamped(20, maxPageSize),
+  page: clamped(1, LAST_PAGE).description('Number of the page, from 1.'),
+  pageSize: clamped(20, maxPageSize).description(`Most items on the page; at most ${maxPageSize}.`),
 });
 
-export const limit = ({ fallback = 20, max = 100 } = {}): Typed<number> => clamped(fallback, max);
+export const limit = ({ fallback = 20, max = 100 } = {}): Typed<number> =>
+  clamped(fallback, max).description(`Most items on the page; at most ${max}.`);
 
 /** The place where a page begins, as the page before returned it. */
-export const cursor = ({ max = 1_000 } = {}) => optional(documented(text({ max }), { pattern: '^[A-Za-z0-9_-]+$' }));
+export const cursor = ({ max = 1_000 } = {}) =>
+  optional(documented(text({ max }), { pattern: '^[A-Za-z0-9_-]+$' })).description('`cursor` of the previous page.');
 
 /** Query of a cursor list. */
 export const cursorPage = () => ({ limit: limit(), cursor: cursor() });

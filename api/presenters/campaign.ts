@@ -8,6 +8,7 @@ import {
   flag,
   fraction,
   list,
+  namedType,
   nullable,
   object,
   oneOf,
@@ -22,66 +23,84 @@ export { presentCampaign } from '../../services/campaigns/present.ts';
 
 const count = () => wholeNumber({ min: 0 });
 
-/** The first six cover all recipients; the others count results of sent mail, once per mail. */
+/** Each recipient is in one of the six counts after the total; the others count results, once per email. */
 const countShape = {
-  totalRecipients: count(),
-  pendingCount: count(),
-  sentCount: count(),
-  failedCount: count(),
-  skippedCount: count(),
-  cancelledCount: count(),
-  unknownCount: count(),
-  deliveredCount: count(),
-  openedCount: count(),
-  clickedCount: count(),
-  /** By people; the two before include machines. */
-  humanOpenedCount: count(),
-  humanClickedCount: count(),
-  bouncedCount: count(),
-  complainedCount: count(),
-  unsubscribedCount: count(),
+  totalRecipients: count().description('Number of recipients; before sending starts, the size of the audience.'),
+  pendingCount: count().description('Number of recipients whose email is still to be sent.'),
+  sentCount: count().description('Number of recipients whose email was sent.'),
+  failedCount: count().description('Number of recipients whose email could not be sent.'),
+  skippedCount: count().description(
+    'Number of recipients who were skipped: suppressed, unsubscribed or deleted since.',
+  ),
+  cancelledCount: count().description('Number of recipients who get no email because the campaign was cancelled.'),
+  unknownCount: count().description('Number of recipients for whom it is not known whether the email was sent.'),
+  deliveredCount: count().description('Number of emails that were delivered.'),
+  openedCount: count().description('Number of emails that were opened, including automated opens.'),
+  clickedCount: count().description('Number of emails with a clicked link, including automated clicks.'),
+  humanOpenedCount: count().description('Number of emails that were opened by a person.'),
+  humanClickedCount: count().description('Number of emails with a link clicked by a person.'),
+  bouncedCount: count().description('Number of emails that bounced, including those refused during sending.'),
+  complainedCount: count().description('Number of emails that were reported as spam.'),
+  unsubscribedCount: count().description('Number of emails whose recipient unsubscribed through them.'),
 };
 
-export const campaignSchema = object({
-  id: uuid(),
-  name: text(),
-  description: nullable(text({ min: 0 })),
-  subject: text(),
-  body: text(),
-  from: email(),
-  fromName: nullable(text({ min: 0 })),
-  replyTo: nullable(email()),
-  type: oneOf(...templateTypes),
-  status: oneOf(...campaignStatuses),
-  paused: flag(),
-  pauseReason: nullable(text()),
-  audienceType: oneOf(...audienceTypes),
-  segmentId: nullable(uuid()),
-  audienceCondition: conditionTree(),
-  templateId: nullable(uuid()),
-  ratePerMinute: nullable(wholeNumber({ min: 1 })),
-  scheduledFor: nullable(dateTime()),
+const slowedDomain = object({
+  domain: text().description('Recipient domain.'),
+  perSecond: rate().description('Current limit in emails per second.'),
+});
+
+export const campaignSchema = namedType('Campaign', 'An email to an audience.', {
+  id: uuid().description('Campaign ID.'),
+  name: text().description('Campaign name.'),
+  description: nullable(text({ min: 0 })).description('Internal description; null if there is none.'),
+  subject: text().description('Subject, with variables.'),
+  body: text().description('HTML body, with variables.'),
+  from: email().description('Email address of the sender.'),
+  fromName: nullable(text({ min: 0 })).description('Name of the sender; null if there is none.'),
+  replyTo: nullable(email()).description('Reply-To address; null if there is none.'),
+  type: oneOf(...templateTypes).description(
+    'TRANSACTIONAL is sent to all contacts of the audience, MARKETING and HEADLESS only to subscribed ones. ' +
+      'MARKETING adds an unsubscribe footer.',
+  ),
+  status: oneOf(...campaignStatuses).description('Campaign status.'),
+  paused: flag().description('Whether sending is paused.'),
+  pauseReason: nullable(text()).description('Why sending is paused; null unless it is.'),
+  audienceType: oneOf(...audienceTypes).description(
+    'Audience: ALL contacts, the members of a SEGMENT, or contacts FILTERED by a condition.',
+  ),
+  segmentId: nullable(uuid()).description('ID of the segment; null unless `audienceType` is SEGMENT.'),
+  audienceCondition: conditionTree().description(
+    'Condition that recipients match; null unless `audienceType` is FILTERED.',
+  ),
+  templateId: nullable(uuid()).description('ID of the template that the campaign is based on; null if there is none.'),
+  ratePerMinute: nullable(wholeNumber({ min: 1 })).description(
+    'Maximum number of emails per minute; null for no limit.',
+  ),
+  scheduledFor: nullable(dateTime()).description('When sending is scheduled to start; null if it never was.'),
   ...countShape,
-  estimatedSecondsLeft: nullable(count()),
-  slowedDomains: list(object({ domain: text(), perSecond: rate() })),
-  projectId: uuid(),
-  sentAt: nullable(dateTime()),
-  createdAt: dateTime(),
-  updatedAt: dateTime(),
+  estimatedSecondsLeft: nullable(count()).description(
+    'Estimated seconds until all emails are sent; null unless the campaign is SENDING, not paused, and its rate known.',
+  ),
+  slowedDomains: list(slowedDomain).description(
+    'Recipient domains with a reduced sending rate because they deferred emails; empty unless the campaign is SENDING.',
+  ),
+  projectId: uuid().description('Project ID.'),
+  sentAt: nullable(dateTime()).description('When sending was first completed; null until then.'),
+  createdAt: dateTime().description('When the campaign was created.'),
+  updatedAt: dateTime().description('When the campaign last changed.'),
 });
 
 export const campaignStatsShape = {
   ...countShape,
-  openRate: fraction(),
-  clickRate: fraction(),
-  humanOpenRate: fraction(),
-  humanClickRate: fraction(),
-  bounceRate: fraction(),
-  deliveryRate: fraction(),
+  openRate: fraction().description('Share of sent emails that were opened, including automated opens, 0 to 1.'),
+  clickRate: fraction().description('Share of sent emails with a clicked link, including automated clicks, 0 to 1.'),
+  humanOpenRate: fraction().description('Share of sent emails that were opened by a person, 0 to 1.'),
+  humanClickRate: fraction().description('Share of sent emails with a link clicked by a person, 0 to 1.'),
+  bounceRate: fraction().description('Share of sent and refused emails that bounced, 0 to 1.'),
+  deliveryRate: fraction().description('Share of sent emails that were delivered, 0 to 1.'),
 };
-export const campaignStatsSchema = object(campaignStatsShape);
+export const campaignStatsSchema = namedType('CampaignStats', 'Counts and rates of a campaign.', campaignStatsShape);
 
-/** Rates relative to sent mail, that of bounces to sent and refused mail. */
 export const presentCampaignStats = (view: CampaignView) => {
   const { counts } = view;
   const shareOf = (part: number, whole = counts.sent) => (whole > 0 ? Math.min(part / whole, 1) : 0);
@@ -96,14 +115,14 @@ export const presentCampaignStats = (view: CampaignView) => {
   };
 };
 
-export const recipientSchema = object({
-  contactId: uuid(),
-  email: nullable(email()),
-  status: oneOf(...recipientStates),
-  reason: nullable(text()),
-  emailId: uuid(),
-  attempts: count(),
-  sentAt: nullable(dateTime()),
+export const recipientSchema = namedType('CampaignRecipient', 'A recipient of a campaign with the result.', {
+  contactId: uuid().description('Contact ID.'),
+  email: nullable(email()).description('Email address; null once the contact is deleted.'),
+  status: oneOf(...recipientStates).description('Result for this recipient.'),
+  reason: nullable(text()).description('Why the recipient has this status; null if there is no reason.'),
+  emailId: uuid().description('Email ID.'),
+  attempts: count().description('Number of delivery attempts.'),
+  sentAt: nullable(dateTime()).description('When the email was sent; null until then.'),
 });
 
 export const presentRecipient = ({ sentAt, ...recipient }: Recipient) => ({

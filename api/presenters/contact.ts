@@ -1,17 +1,17 @@
 import type { ContactRecord } from '../../db/models/contact.ts';
 import type { SavedContact } from '../../services/contacts/save.ts';
-import { dateTime, email, flag, object, record, uuid } from '../http/schemas.ts';
+import { dateTime, email, flag, namedType, object, record, uuid } from '../http/schemas.ts';
 
 const shape = {
-  id: uuid(),
-  email: email(),
-  subscribed: flag(),
-  data: record(),
-  createdAt: dateTime(),
-  updatedAt: dateTime(),
+  id: uuid().description('Contact ID.'),
+  email: email().description('Email address, in lower case.'),
+  subscribed: flag().description('Whether the contact receives marketing email.'),
+  data: record().description('Custom fields by name.').example({ plan: 'pro' }),
+  createdAt: dateTime().description('When the contact was created.'),
+  updatedAt: dateTime().description('When the contact last changed.'),
 };
 
-export const contactSchema = object(shape);
+export const contactSchema = namedType('Contact', 'A person who receives email.', shape);
 
 export const presentContact = ({ id, email: address, subscribed, data, createdAt, updatedAt }: ContactRecord) => ({
   id,
@@ -22,7 +22,13 @@ export const presentContact = ({ id, email: address, subscribed, data, createdAt
   updatedAt: updatedAt.toISOString(),
 });
 
-export const savedContactSchema = object({ ...shape, _meta: object({ isNew: flag(), isUpdate: flag() }) });
+export const savedContactSchema = namedType('SavedContact', 'A contact that was created or updated.', {
+  ...shape,
+  _meta: object({
+    isNew: flag().description('Whether the contact was created.'),
+    isUpdate: flag().description('Whether the contact existed before.'),
+  }).description('What the request did.'),
+});
 
 export const presentSavedContact = ({ contact, isNew }: SavedContact) => ({
   ...presentContact(contact),

@@ -1,14 +1,14 @@
 import type { CursorPage } from '../../services/paging.ts';
-import { flag, list, nullable, object, optional, text, wholeNumber } from '../http/schemas.ts';
+import { flag, list, listType, nullable, optional, text, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 
 export const cursorListSchema = (item: Typed<unknown>) =>
-  object({
-    data: list(item),
-    cursor: nullable(text()),
-    hasMore: flag(),
-    total: wholeNumber({ min: 0 }),
-    totalEstimated: optional(flag()),
+  listType(item, 'List', {
+    data: list(item).description('The items of this page.'),
+    cursor: nullable(text()).description('Cursor of the next page; null on the last one.'),
+    hasMore: flag().description('Whether there is a next page.'),
+    total: wholeNumber({ min: 0 }).description('Number of items on all pages; 0 if not counted.'),
+    totalEstimated: optional(flag()).description('Set when `total` is an estimate.'),
   });
 
 export const presentCursorList = <T>(

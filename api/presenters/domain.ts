@@ -1,33 +1,43 @@
 import { recordPurposes } from '../../services/domains/records.ts';
-import { dateTime, flag, list, nullable, object, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  dateTime,
+  flag,
+  list,
+  namedType,
+  nullable,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
 
 export { presentDomain } from '../../services/domains/present.ts';
 
-const recordSchema = object({
-  purpose: oneOf(...recordPurposes),
-  type: oneOf('TXT', 'MX'),
-  name: text(),
-  value: text(),
-  priority: optional(wholeNumber({ min: 0 })),
-  required: flag(),
-  status: oneOf('MISSING', 'FOUND', 'MISMATCH'),
-  /** The published value, whether it matches or not. */
-  found: nullable(text()),
-  /** Set where the last lookup failed; the status is then the previous one. */
-  error: optional(text()),
+const recordSchema = namedType('DnsRecord', 'A DNS record to publish, with the result of the last check.', {
+  purpose: oneOf(...recordPurposes).description('What the record is for.'),
+  type: oneOf('TXT', 'MX').description('Record type.'),
+  name: text().description('Record name, including the domain.').example('_dmarc.example.com'),
+  value: text().description('Record value.').example('v=DMARC1; p=none'),
+  priority: optional(wholeNumber({ min: 0 })).description('Priority. Only for MX records.'),
+  required: flag().description('Whether the domain needs the record to be verified.'),
+  status: oneOf('MISSING', 'FOUND', 'MISMATCH').description(
+    'Result of the last successful lookup; MISSING before the first.',
+  ),
+  found: nullable(text()).description('Published value, whether it matches or not; null if there is none.'),
+  error: optional(text()).description('Why the last lookup failed; absent unless it did.'),
 });
 
-export const domainSchema = object({
-  id: uuid(),
-  domain: text(),
-  status: oneOf('PENDING', 'VERIFIED'),
-  verified: flag(),
-  /** Pending because another project has verified the name. */
-  conflict: flag(),
-  records: list(recordSchema),
-  verifiedAt: nullable(dateTime()),
-  lastCheckedAt: nullable(dateTime()),
-  projectId: uuid(),
-  createdAt: dateTime(),
-  updatedAt: dateTime(),
+export const domainSchema = namedType('Domain', 'A sender domain.', {
+  id: uuid().description('Domain ID.'),
+  domain: text().description('Domain name, in lower case and Punycode.').example('example.com'),
+  status: oneOf('PENDING', 'VERIFIED').description('Domain status.'),
+  verified: flag().description('Whether `status` is VERIFIED.'),
+  conflict: flag().description('Whether the domain stays PENDING because another project has verified it.'),
+  records: list(recordSchema).description('DNS records to publish.'),
+  verifiedAt: nullable(dateTime()).description('When the domain was verified; null while it is PENDING.'),
+  lastCheckedAt: nullable(dateTime()).description('When the DNS records were last checked; null until then.'),
+  projectId: uuid().description('Project ID.'),
+  createdAt: dateTime().description('When the domain was added.'),
+  updatedAt: dateTime().description('When the domain last changed.'),
 });

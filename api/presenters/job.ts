@@ -1,20 +1,29 @@
 import type { Job } from '../../db/models/job.ts';
 import { jobStatuses, jobTypes } from '../../services/jobs/find.ts';
-import { dateTime, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { dateTime, namedType, nullable, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 
-export const jobSchema = object({
-  id: uuid(),
-  type: oneOf(...jobTypes),
-  status: oneOf(...jobStatuses),
-  /** 0 to 100. */
-  progress: wholeNumber({ min: 0, max: 100 }),
-  total: wholeNumber({ min: 0 }),
-  processed: wholeNumber({ min: 0 }),
-  result: record(),
-  failedReason: nullable(text()),
-  createdAt: dateTime(),
-  startedAt: nullable(dateTime()),
-  completedAt: nullable(dateTime()),
+export const jobSchema = namedType('Job', 'Background work on many contacts, suppressions or executions.', {
+  id: uuid().description('Job ID.'),
+  type: oneOf(...jobTypes).description('Job type.'),
+  status: oneOf(...jobStatuses).description('Job status.'),
+  progress: wholeNumber({ min: 0, max: 100 }).description('Progress in percent, 0 to 100.'),
+  total: wholeNumber({ min: 0 }).description(
+    'Number of rows, contacts or executions to process; 0 until the rows of an import are counted.',
+  ),
+  processed: wholeNumber({ min: 0 }).description('Number of rows, contacts or executions processed so far.'),
+  result: record()
+    .description(
+      'Counts so far, and `errors`: the first 1,000, in lists the first 20. Imports have `totalRows`, `created`, `updated`, `unchanged`, `failed` and, for a dry run, `dryRun`; other jobs have `requested`, `changed`, `unchanged` and `failed`.',
+    )
+    .example({ totalRows: 200, created: 150, updated: 40, unchanged: 10, failed: 0, errors: [] }),
+  failedReason: nullable(text()).description('Why the job failed; null unless it did.'),
+  createdAt: dateTime().description('When the job was created.'),
+  startedAt: nullable(dateTime()).description('When the job started; null until then.'),
+  completedAt: nullable(dateTime()).description('When the job completed, failed or was canceled; null until then.'),
+});
+
+export const queuedJobSchema = namedType('QueuedJob', 'A job that was queued.', {
+  jobId: uuid().description('Job ID.'),
 });
 
 export const presentJob = ({ id, type, status, total, processed, result, failedReason, ...times }: Job) => ({

@@ -1,38 +1,46 @@
 import joi from 'joi';
 import type { Segment } from '../../db/models/segment.ts';
-import { dateTime, flag, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { conditionReference, nullableConditionReference } from '../http/condition-schema.ts';
+import { dateTime, flag, namedType, nullable, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented, refuse } from '../http/violations.ts';
 
 /** Fits 200 filters of the longest kind; unknown parts of a tree are stored with it. */
 const MAX_CONDITION_BYTES = 256 * 1024;
 
-/** A condition tree; services/conditions validates it and reports the path of every error. */
-export const conditionTree = (): Typed<unknown> =>
-  documented(joi.any(), { type: ['object', 'null'] })
+/** services/conditions validates the tree and reports the path of every error. */
+const anyTree = (): Typed<unknown> =>
+  joi
+    .any()
     .custom((tree: unknown, helpers) =>
       Buffer.byteLength(JSON.stringify(tree) ?? '') > MAX_CONDITION_BYTES
         ? refuse(helpers, 'too_big', `is larger than ${MAX_CONDITION_BYTES / 1024} KB`)
         : tree,
     )
-    .example({ logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] })
-    .description('{ logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }');
+    .description('Condition on contacts.');
 
-/** A condition in a request. Its own rules are checked by the service, which names the place of a fault. */
-export const givenCondition = (): Typed<unknown> => documented(conditionTree(), { type: 'object' });
+/** A condition, or null. */
+export const conditionTree = (): Typed<unknown> => documented(anyTree(), nullableConditionReference);
 
-export const segmentSchema = object({
-  id: uuid(),
-  name: text(),
-  slug: text(),
-  description: nullable(text({ min: 0 })),
-  type: oneOf('DYNAMIC', 'STATIC'),
-  condition: conditionTree(),
-  trackMembership: flag(),
-  memberCount: wholeNumber({ min: 0 }),
-  projectId: uuid(),
-  createdAt: dateTime(),
-  updatedAt: dateTime(),
+/** A condition in a request. */
+export const givenCondition = (): Typed<unknown> => documented(anyTree(), conditionReference);
+
+export const segmentSchema = namedType('Segment', 'A group of contacts.', {
+  id: uuid().description('Segment ID.'),
+  name: text().description('Segment name.'),
+  slug: text()
+    .description('Identifier in the names of its events, such as `segment.<slug>.entry`; never changes.')
+    .example('vip-customers'),
+  description: nullable(text({ min: 0 })).description('Description; null if there is none.'),
+  type: oneOf('DYNAMIC', 'STATIC').description(
+    'DYNAMIC: contacts that match the condition. STATIC: contacts that were added by address.',
+  ),
+  condition: conditionTree().description('Condition that members match; null for a static segment.'),
+  trackMembership: flag().description('Whether entries and exits are recorded as events.'),
+  memberCount: wholeNumber({ min: 0 }).description('Number of members when last counted.'),
+  projectId: uuid().description('Project ID.'),
+  createdAt: dateTime().description('When the segment was created.'),
+  updatedAt: dateTime().description('When the segment was last updated.'),
 });
 
 export const presentSegment = (segment: Segment) => ({

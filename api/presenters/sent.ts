@@ -1,12 +1,20 @@
 import type { Accepted } from '../../services/emails/send.ts';
-import { dateTime, email, flag, list, object, uuid } from '../http/schemas.ts';
+import { dateTime, email, flag, list, namedType, object, uuid } from '../http/schemas.ts';
 
-export const sentSchema = object({
-  success: flag(),
+const acceptedEmail = object({
+  contact: object({
+    id: uuid().description('Contact ID.'),
+    email: email().description('Email address of the recipient.'),
+  }).description('The recipient.'),
+  email: uuid().description('Email ID.'),
+});
+
+export const sentSchema = namedType('SendResponse', 'Emails that were accepted and will be sent.', {
+  success: flag().description('Always true.'),
   data: object({
-    emails: list(object({ contact: object({ id: uuid(), email: email() }), email: uuid() })),
-    timestamp: dateTime(),
-  }),
+    emails: list(acceptedEmail).description('One entry per recipient, in the order of `to`.'),
+    timestamp: dateTime().description('When the request was accepted.'),
+  }).description('The accepted emails.'),
 });
 
 export const presentSent = ({ emails, timestamp }: Accepted) => ({

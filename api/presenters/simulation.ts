@@ -7,6 +7,7 @@ import {
   email,
   flag,
   list,
+  namedType,
   nullable,
   object,
   oneOf,
@@ -27,59 +28,85 @@ const moment = (): Typed<string> =>
     '2026-11-15T12:00:00.000Z',
   );
 
-const visitFields = { stepId: text(), visit: wholeNumber({ min: 1 }), at: moment() };
+const visitFields = {
+  stepId: text().description('Step ID.'),
+  visit: wholeNumber({ min: 1 }).description('Position of the step in the path, from 1.'),
+};
 
-export const simulationSchema = object({
-  status: oneOf('COMPLETED', 'EXITED', 'FAILED', 'WAITING', 'STOPPED'),
-  reason: nullableText(),
-  truncated: nullable(object({ at: object({ stepId: text(), visit: wholeNumber({ min: 1 }) }), reason: text() })),
-  startedAt: moment(),
-  endedAt: moment(),
-  contact: object({ id: uuid(), email: email(), subscribed: flag(), data: record() }),
-  context: record(),
-  path: list(
-    object({
-      visit: wholeNumber({ min: 1 }),
-      stepId: text(),
-      type: oneOf(...stepTypeNames),
-      name: text(),
-      status: oneOf('COMPLETED', 'SKIPPED', 'FAILED', 'WAITING'),
-      branch: nullableText(),
-      reason: nullableText(),
-      filters: nullable(
-        list(
-          object({
-            path: text(),
-            field: nullableText(),
-            operator: nullableText(),
-            value: joi.any(),
-            unit: optional(text()),
-            count: optional(wholeNumber({ min: 1 })),
-            matched: flag(),
-            decisive: flag(),
-          }),
-        ),
-      ),
-      output: nullable(record()),
-      scheduledFor: nullable(moment()),
-      enteredAt: moment(),
-      leftAt: nullable(moment()),
-    }),
+const filterResult = namedType('FilterResult', 'A filter of a condition, and whether it matched.', {
+  path: text().description('Path of the filter in the condition.').example('groups.0.filters.0'),
+  field: nullableText().description('Field of the filter; null if it has none.'),
+  operator: nullableText().description('Operator of the filter; null if it has none.'),
+  value: joi.any().description('Value of the filter; null if it has none.').example('pro'),
+  unit: optional(text()).description('Unit of time of the filter.').example('days'),
+  count: optional(wholeNumber({ min: 1 })).description('Minimum number of events of the filter.'),
+  matched: flag().description('Whether the filter matched.'),
+  decisive: flag().description('Whether the filter decided the result of the condition.'),
+});
+
+const simulatedStep = namedType('SimulatedStep', 'A step that was taken in a simulation.', {
+  ...visitFields,
+  type: oneOf(...stepTypeNames).description('Step type.'),
+  name: text().description('Step name.'),
+  status: oneOf('COMPLETED', 'SKIPPED', 'FAILED', 'WAITING').description('Result of the step.'),
+  branch: nullableText().description('Branch that was taken; null if there is none.').example('yes'),
+  reason: nullableText().description('Why the step had this result; null if there is nothing to explain.'),
+  filters: nullable(list(filterResult)).description('Result of each filter of a condition; null for other steps.'),
+  output: nullable(record()).description('Output of the step; null if there is none.').example({ total: 12 }),
+  scheduledFor: nullable(moment()).description('When a wait ends or was due to end; null if nothing is scheduled.'),
+  enteredAt: moment().description('Simulated time when the step was entered.'),
+  leftAt: nullable(moment()).description('Simulated time when the step was left; null if it was not.'),
+});
+
+const simulatedEmail = namedType('SimulatedEmail', 'An email that a step would send.', {
+  ...visitFields,
+  at: moment().description('Simulated time of the email.'),
+  templateId: uuid().description('Template ID.'),
+  to: text().description('Email address of the recipient.'),
+  from: text().description('Email address of the sender.'),
+  fromName: nullableText().description('Name of the sender; null if there is none.').example('Shop'),
+  replyTo: nullableText().description('Reply-To address; null if there is none.').example('help@example.com'),
+  subject: text({ min: 0 }).description('Rendered subject.'),
+  html: nullableText().description('Rendered HTML body; null if it would exceed the size limit.'),
+  text: nullableText().description('Rendered text body; null if it would exceed the size limit.'),
+});
+
+const simulatedWebhook = namedType('SimulatedWebhook', 'A request that a step would make.', {
+  ...visitFields,
+  at: moment().description('Simulated time of the request.'),
+  method: text().description('HTTP method.'),
+  url: text().description('URL.'),
+  headers: record()
+    .description('Header fields. Values are masked for callers who cannot edit workflows.')
+    .example({ 'X-Source': 'everpost' }),
+  body: nullableText().description('Body; null if it would exceed the size limit.').example('{"plan":"pro"}'),
+});
+
+export const simulationSchema = namedType('Simulation', 'What a workflow would do for a contact.', {
+  status: oneOf('COMPLETED', 'EXITED', 'FAILED', 'WAITING', 'STOPPED').description(
+    'How the simulation ended. WAITING: for an event that is not in `events`. STOPPED: at a limit of simulations.',
   ),
-  emails: list(
+  reason: nullableText().description('Why it ended like this; null if it completed.'),
+  truncated: nullable(
     object({
-      ...visitFields,
-      templateId: uuid(),
-      to: text(),
-      from: text(),
-      fromName: nullableText(),
-      replyTo: nullableText(),
-      subject: text({ min: 0 }),
-      html: nullableText(),
-      text: nullableText(),
+      at: object(visitFields).description('The first step that is incomplete or missing.'),
+      reason: text().description('Why the result is incomplete.'),
     }),
-  ),
-  webhooks: list(object({ ...visitFields, method: text(), url: text(), headers: record(), body: nullableText() })),
+  ).description('Where the result stops being complete; null if it is complete.'),
+  startedAt: moment().description('Simulated time of the start.'),
+  endedAt: moment().description('Simulated time of the end.'),
+  contact: namedType('SimulatedContact', 'The contact of a simulation.', {
+    id: uuid().description('Contact ID; made up if the contact is.'),
+    email: email().description('Email address.'),
+    subscribed: flag().description('Whether the contact is subscribed.'),
+    data: record().description('Custom fields by name.').example({ plan: 'pro' }),
+  }).description('The contact at the end of the simulation.'),
+  context: record()
+    .description('Variables of the execution at the end of the simulation.')
+    .example({ orderId: '4711' }),
+  path: list(simulatedStep).description('The steps that were taken, in order.'),
+  emails: list(simulatedEmail).description('Emails that would be sent.'),
+  webhooks: list(simulatedWebhook).description('Requests that would be made.'),
 });
 
 /** Without `showsHeaders` the values of the headers of webhooks are hidden. */

@@ -1,17 +1,14 @@
 import type { Suppression } from '../../db/models/suppression.ts';
 import { suppressionReasons } from '../../services/suppressions/suppress.ts';
-import { dateTime, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
+import { dateTime, namedType, nullable, oneOf, text, uuid } from '../http/schemas.ts';
 
-export const suppressionSchema = object({
-  id: uuid(),
-  /** Null once the contact is deleted: then only a hash is stored. */
-  email: nullable(text()),
-  reason: oneOf(...suppressionReasons),
-  /** Why it was added by hand. */
-  note: nullable(text()),
-  /** The mail that caused it. */
-  emailId: nullable(uuid()),
-  createdAt: dateTime(),
+export const suppressionSchema = namedType('Suppression', 'An address that no email is sent to.', {
+  id: uuid().description('Suppression ID.'),
+  email: nullable(text()).description('Email address; null once the contact is deleted, when only a hash is stored.'),
+  reason: oneOf(...suppressionReasons).description('Why the address is suppressed.'),
+  note: nullable(text()).description('Note that was given with the suppression; null if there is none.'),
+  emailId: nullable(uuid()).description('ID of the email that bounced or was reported as spam; null if there is none.'),
+  createdAt: dateTime().description('When the address was suppressed.'),
 });
 
 export const presentSuppression = ({ id, email, reason, note, emailId, createdAt }: Suppression) => ({

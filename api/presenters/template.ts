@@ -1,21 +1,42 @@
 import type { Template } from '../../db/models/template.ts';
 import { templateTypes } from '../../services/templates/save.ts';
 import type { TemplateVersion } from '../../services/templates/versions.ts';
-import { dateTime, email, flag, list, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  dateTime,
+  email,
+  flag,
+  list,
+  namedType,
+  nullable,
+  object,
+  oneOf,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
 
-export const templateSchema = object({
-  id: uuid(),
-  name: text(),
-  description: nullable(text({ min: 0 })),
-  subject: text(),
-  body: text(),
-  from: nullable(email()),
-  fromName: nullable(text({ min: 0 })),
-  replyTo: nullable(email()),
-  type: oneOf(...templateTypes),
-  projectId: uuid(),
-  createdAt: dateTime(),
-  updatedAt: dateTime(),
+const subject = text().description('Subject, with variables.');
+
+const contentShape = {
+  name: text().description('Template name.'),
+  description: nullable(text({ min: 0 })).description('Internal description; null if there is none.'),
+  subject,
+  body: text().description('HTML body, with variables.'),
+  from: nullable(email()).description('Email address of the sender; null if there is none.'),
+  fromName: nullable(text({ min: 0 })).description('Name of the sender; null if there is none.'),
+  replyTo: nullable(email()).description('Reply-To address; null if there is none.'),
+  type: oneOf(...templateTypes).description(
+    'TRANSACTIONAL is sent to all contacts, MARKETING and HEADLESS only to subscribed ones. ' +
+      'MARKETING adds an unsubscribe footer.',
+  ),
+};
+
+export const templateSchema = namedType('Template', 'Reusable content of emails.', {
+  id: uuid().description('Template ID.'),
+  ...contentShape,
+  projectId: uuid().description('Project ID.'),
+  createdAt: dateTime().description('When the template was created.'),
+  updatedAt: dateTime().description('When the template last changed.'),
 });
 
 export const presentTemplate = (template: Template) => ({
@@ -33,35 +54,47 @@ export const presentTemplate = (template: Template) => ({
   updatedAt: template.updatedAt.toISOString(),
 });
 
-export const templateUsageSchema = object({
-  campaigns: list(object({ id: uuid(), name: text(), status: text() })),
-  workflowSteps: list(object({ workflowId: uuid(), workflowName: text(), stepId: uuid(), stepName: text() })),
-  canDelete: flag(),
+const usingCampaign = object({
+  id: uuid().description('Campaign ID.'),
+  name: text().description('Campaign name.'),
+  status: text().description('Campaign status.').example('DRAFT'),
+});
+
+const usingStep = object({
+  workflowId: uuid().description('Workflow ID.'),
+  workflowName: text().description('Workflow name.'),
+  stepId: uuid().description('Step ID.'),
+  stepName: text().description('Step name.'),
+});
+
+export const templateUsageSchema = namedType('TemplateUsage', 'Where a template is used.', {
+  campaigns: list(usingCampaign).description('Campaigns that are based on the template.'),
+  workflowSteps: list(usingStep).description('Workflow steps that send the template.'),
+  canDelete: flag().description('Whether the template can be deleted: no workflow step uses it.'),
 });
 
 const versionShape = {
-  version: wholeNumber({ min: 1 }),
-  savedAt: dateTime(),
-  /** The address of the user; null when it was saved with a key, or the user is gone. */
-  savedBy: nullable(text()),
-  subject: text(),
+  version: wholeNumber({ min: 1 }).description('Version number, from 1.'),
+  savedAt: dateTime().description('When the version was saved.'),
+  savedBy: nullable(text()).description(
+    'Email address of the user who saved it; null if it was saved with a key or the user no longer exists.',
+  ),
+  subject,
 };
 
-export const versionSchema = object(versionShape);
+export const versionSchema = namedType(
+  'TemplateVersionSummary',
+  'A saved version of a template, without its body.',
+  versionShape,
+);
 
 export const presentVersion = ({ version, savedAt, savedBy, subject }: TemplateVersion) => ({
   ...{ version, savedAt: savedAt.toISOString(), savedBy, subject },
 });
 
-export const wholeVersionSchema = object({
+export const wholeVersionSchema = namedType('TemplateVersion', 'A saved version of a template.', {
   ...versionShape,
-  name: text(),
-  description: nullable(text({ min: 0 })),
-  body: text(),
-  from: nullable(email()),
-  fromName: nullable(text({ min: 0 })),
-  replyTo: nullable(email()),
-  type: oneOf(...templateTypes),
+  ...contentShape,
 });
 
 export const presentWholeVersion = (version: TemplateVersion) => ({

@@ -7,8 +7,8 @@ import {
   dateTime,
   flag,
   list,
+  namedType,
   nullable,
-  object,
   oneOf,
   optional,
   record,
@@ -22,28 +22,39 @@ const secret = (): Typed<string> =>
   joi
     .string()
     .pattern(/^whsec_/)
-    .required();
+    .required()
+    .description('Signing secret, for verifying `webhook-signature` (Standard Webhooks).');
 
 const endpointShape = {
-  id: uuid(),
-  projectId: uuid(),
-  url: text(),
-  description: nullable(text({ min: 0 })),
-  types: list(text(), { min: 1 }),
-  /** The values are hidden. */
-  headers: record(),
-  ratePerSecond: nullable(wholeNumber({ min: 1 })),
-  enabled: flag(),
-  /** Null where a person disabled it. */
-  disabledReason: nullable(oneOf('gone', 'failing')),
-  failingSince: nullable(dateTime()),
-  createdAt: dateTime(),
-  updatedAt: dateTime(),
+  id: uuid().description('Webhook endpoint ID.'),
+  projectId: uuid().description('Project ID.'),
+  url: text().description('URL that receives the webhooks.').example('https://app.example/hook'),
+  description: nullable(text({ min: 0 })).description('Description; null if there is none.'),
+  types: list(text(), { min: 1 })
+    .description('Webhook types it receives: names, prefixes such as `email.*`, or `*`.')
+    .example(['email.*']),
+  headers: record()
+    .description(`Custom request headers by name. Values are hidden: each is \`${HIDDEN_VALUE}\`.`)
+    .example({ Authorization: HIDDEN_VALUE }),
+  ratePerSecond: nullable(wholeNumber({ min: 1 })).description('Maximum deliveries per second; null for no limit.'),
+  enabled: flag().description('Whether webhooks are delivered.'),
+  disabledReason: nullable(oneOf('gone', 'failing')).description(
+    'Why the endpoint was disabled automatically. `gone`: it answered 410. `failing`: all attempts failed for five days. null if it is enabled, or was disabled by a member or key.',
+  ),
+  failingSince: nullable(dateTime()).description(
+    'When the current run of failed attempts began; null if the endpoint is not failing.',
+  ),
+  createdAt: dateTime().description('When the endpoint was created.'),
+  updatedAt: dateTime().description('When the endpoint was last updated.'),
 };
 
-export const endpointSchema = object(endpointShape);
-export const endpointWithSecretSchema = object({ ...endpointShape, secret: secret() });
-export const endpointSecretSchema = object({ secret: secret() });
+export const endpointSchema = namedType('WebhookEndpoint', 'A URL that receives webhooks.', endpointShape);
+export const endpointWithSecretSchema = namedType(
+  'WebhookEndpointWithSecret',
+  'A webhook endpoint with its signing secret.',
+  { ...endpointShape, secret: secret() },
+);
+export const webhookSecretSchema = namedType('WebhookSecret', 'A secret that signs webhooks.', { secret: secret() });
 
 export const presentEndpoint = (endpoint: WebhookEndpoint) => ({
   id: endpoint.id,
@@ -65,25 +76,40 @@ export const presentEndpointWithSecret = ({ endpoint, secret }: EndpointWithSecr
   secret,
 });
 
-export const typesSchema = object({ types: list(object({ type: text(), description: text() })) });
+const webhookTypeSchema = namedType('WebhookType', 'A type of webhook.', {
+  type: text()
+    .description('Type name; `<slug>` and `<name>` stand for the slug of a segment and the name of an event.')
+    .example('email.sent'),
+  description: text().description('When webhooks of the type are sent.'),
+});
+
+export const typesSchema = namedType('WebhookTypeCatalog', 'The types of webhooks.', {
+  types: list(webhookTypeSchema).description('All types.'),
+});
 
 const count = () => wholeNumber({ min: 0 });
 
+const webhookType = () => text().description('Webhook type.').example('email.sent');
+
 const deliveryShape = {
-  id: uuid(),
-  endpointId: uuid(),
-  eventId: uuid(),
-  type: text(),
-  status: oneOf(...deliveryStatuses),
-  attempts: count(),
-  nextAttemptAt: nullable(dateTime()),
-  lastStatusCode: nullable(wholeNumber()),
-  lastError: nullable(text()),
-  createdAt: dateTime(),
-  deliveredAt: nullable(dateTime()),
+  id: uuid().description('Delivery ID.'),
+  endpointId: uuid().description('Webhook endpoint ID.'),
+  eventId: uuid().description('ID of the webhook event, sent as `webhook-id`; the same for every attempt and replay.'),
+  type: webhookType(),
+  status: oneOf(...deliveryStatuses).description(
+    'Delivery status. DISCARDED: not delivered before the endpoint was deleted or 30 days had passed.',
+  ),
+  attempts: count().description('Number of attempts made.'),
+  nextAttemptAt: nullable(dateTime()).description('When the next attempt is due; null if none is scheduled.'),
+  lastStatusCode: nullable(wholeNumber()).description(
+    'HTTP status of the last attempt; null if there was no response or no attempt yet.',
+  ),
+  lastError: nullable(text()).description('Error of the last attempt; null if it succeeded or there was none yet.'),
+  createdAt: dateTime().description('When the delivery was created.'),
+  deliveredAt: nullable(dateTime()).description('When the webhook was delivered; null until then.'),
 };
 
-export const deliverySchema = object(deliveryShape);
+export const deliverySchema = namedType('WebhookDelivery', 'A webhook for one endpoint.', deliveryShape);
 
 export const presentDelivery = (delivery: Delivery) => ({
   id: delivery.id,
@@ -99,19 +125,28 @@ export const presentDelivery = (delivery: Delivery) => ({
   deliveredAt: delivery.deliveredAt?.toISOString() ?? null,
 });
 
-export const wholeDeliverySchema = object({
-  ...deliveryShape,
-  payload: object({ type: text(), timestamp: dateTime(), data: record(), truncated: optional(flag()) }),
-  attemptLog: list(
-    object({
-      number: wholeNumber({ min: 1 }),
-      startedAt: dateTime(),
-      durationMs: count(),
-      statusCode: nullable(wholeNumber()),
-      error: nullable(text()),
-      answer: nullable(text()),
-    }),
+const payloadSchema = namedType('WebhookPayload', 'The body of a webhook request.', {
+  type: webhookType(),
+  timestamp: dateTime().description('When it happened.'),
+  data: record().description('Data, depending on the type.'),
+  truncated: optional(flag()).description('Set if the payload was over 20 kB and its largest values were emptied.'),
+});
+
+const attemptSchema = namedType('WebhookAttempt', 'One attempt to deliver a webhook.', {
+  number: wholeNumber({ min: 1 }).description('Number of the attempt, from 1.'),
+  startedAt: dateTime().description('When the attempt started.'),
+  durationMs: count().description('Duration in milliseconds.'),
+  statusCode: nullable(wholeNumber()).description('HTTP status; null if there was no response.'),
+  error: nullable(text()).description('What went wrong; null if the attempt succeeded.'),
+  answer: nullable(text()).description(
+    'First 1,000 characters of the response body; null if it was empty, there was no response, or the contact was deleted.',
   ),
+});
+
+export const wholeDeliverySchema = namedType('WebhookDeliveryDetails', 'A delivery with its payload and attempts.', {
+  ...deliveryShape,
+  payload: payloadSchema.description('The payload.'),
+  attemptLog: list(attemptSchema).description('The last 50 attempts, oldest first.'),
 });
 
 export const presentWholeDelivery = (delivery: DeliveryWithPayload) => ({
@@ -120,5 +155,9 @@ export const presentWholeDelivery = (delivery: DeliveryWithPayload) => ({
   attemptLog: delivery.attemptLog,
 });
 
-export const deliveryIdSchema = object({ deliveryId: uuid() });
-export const recoveredSchema = object({ count: count() });
+export const deliveryIdSchema = namedType('QueuedDelivery', 'A webhook delivery that was queued.', {
+  deliveryId: uuid().description('Delivery ID.'),
+});
+export const recoveredSchema = namedType('DeliveryRecovery', 'The result of recovering deliveries.', {
+  count: count().description('Number of deliveries queued again.'),
+});

@@ -2,44 +2,40 @@ import { presentedDraft, type WorkflowDraft } from '../../services/workflows/dra
 import type { DraftGraph } from '../../services/workflows/drafts/graph.ts';
 import type { Published, PublishPreview } from '../../services/workflows/drafts/publish.ts';
 import type { ListedVersion, VersionDetails } from '../../services/workflows/drafts/versions.ts';
-import { MAX_BRANCH_LENGTH, stepTypeNames } from '../../services/workflows/graph.ts';
 import { hideStep } from '../../services/workflows/sealed-headers.ts';
-import { triggerTypes } from '../../services/workflows/trigger.ts';
-import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
-import { position, presentWorkflow, workflowSchema } from './workflow.ts';
+import { dateTime, flag, list, namedType, nullable, object, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { faultsShape, presentWorkflow, stepShape, transitionShape, triggerShape, workflowSchema } from './workflow.ts';
 
-const graphSchema = object({
+const graphSchema = namedType('WorkflowGraph', 'Steps and transitions of a draft or a version.', {
   steps: list(
-    object({
-      id: uuid(),
-      type: oneOf(...stepTypeNames),
-      name: text(),
-      position: position(),
-      config: record(),
-      templateId: nullable(uuid()),
+    namedType('WorkflowGraphStep', 'A step of a graph.', {
+      ...stepShape,
+      templateId: nullable(uuid()).description(
+        'ID of the template that a SEND_EMAIL step sends if its config names none; null if not set.',
+      ),
     }),
-  ),
+  ).description('Steps.'),
   transitions: list(
-    object({ fromStepId: uuid(), toStepId: uuid(), branch: nullable(text({ max: MAX_BRANCH_LENGTH })) }),
-  ),
+    namedType('WorkflowGraphTransition', 'A connection of two steps of a graph.', transitionShape),
+  ).description('Transitions between the steps.'),
 });
 
-const faults = () => list(object({ stepId: nullable(uuid()), message: text() }));
 const count = () => wholeNumber({ min: 0 });
 
-export const draftSchema = object({
-  workflowId: uuid(),
-  baseVersion: wholeNumber({ min: 1 }),
-  revision: count(),
-  triggerType: oneOf(...triggerTypes),
-  triggerConfig: record(),
-  allowReentry: flag(),
-  graph: graphSchema,
-  valid: flag(),
-  faults: faults(),
-  changed: flag(),
-  updatedAt: dateTime(),
-  updatedBy: nullable(text()),
+export const draftSchema = namedType('WorkflowDraft', 'Changes to a workflow that are not published yet.', {
+  workflowId: uuid().description('Workflow ID.'),
+  baseVersion: wholeNumber({ min: 1 }).description('Version that the draft is based on.'),
+  revision: count().description(
+    'Rises with every change to the draft, the live graph or the trigger. Send it as `expectedRevision`.',
+  ),
+  ...triggerShape,
+  graph: graphSchema.description('Steps and transitions; may be incomplete.'),
+  ...faultsShape,
+  changed: flag().description('Whether the draft differs from the newest version.'),
+  updatedAt: dateTime().description('When the draft was last saved; without a draft, when the workflow last changed.'),
+  updatedBy: nullable(text()).description(
+    'Email address of the user who last saved the draft; null if an API key did, the user was deleted, or there is no draft.',
+  ),
 });
 
 /** Without `showsHeaders` the values of the headers of webhooks are hidden. */
@@ -48,11 +44,11 @@ export const presentDraft = (draft: WorkflowDraft, showsHeaders = true) =>
 
 const hidden = ({ steps, transitions }: DraftGraph): DraftGraph => ({ steps: steps.map(hideStep), transitions });
 
-export const publishedSchema = object({
-  workflow: workflowSchema,
-  version: wholeNumber({ min: 1 }),
-  movedCount: count(),
-  stayedCount: count(),
+export const publishedSchema = namedType('PublishedWorkflow', 'The result of publishing a draft.', {
+  workflow: workflowSchema.description('The workflow with its new version.'),
+  version: wholeNumber({ min: 1 }).description('Number of the new version.'),
+  movedCount: count().description('Number of active executions that moved to the new version.'),
+  stayedCount: count().description('Number of active executions that remain on older versions.'),
 });
 
 export const presentPublished = ({ workflow, ...counts }: Published) => ({
@@ -60,15 +56,27 @@ export const presentPublished = ({ workflow, ...counts }: Published) => ({
   ...counts,
 });
 
-export const publishPreviewSchema = object({
-  valid: flag(),
-  faults: faults(),
+export const publishPreviewSchema = namedType('PublishPreview', 'What publishing the draft would do.', {
+  ...faultsShape,
   affected: object({
-    active: count(),
-    canMove: count(),
-    cannotMove: list(object({ stepId: uuid(), count: count(), reason: text() })),
-    changes: list(object({ stepId: uuid(), count: count(), keys: list(text()), effect: text() })),
-  }),
+    active: count().description('Number of active executions.'),
+    canMove: count().description('Number of active executions that can move to the new version.'),
+    cannotMove: list(
+      object({
+        stepId: uuid().description('ID of the step that the executions are at.'),
+        count: count().description('Number of executions.'),
+        reason: text().description('Why they cannot move.'),
+      }),
+    ).description('Active executions that would remain on their version, by step and reason.'),
+    changes: list(
+      object({
+        stepId: uuid().description('ID of the step.'),
+        count: count().description('Number of executions that are at the step and can move.'),
+        keys: list(text()).description('Fields of the config that change.').example(['amount']),
+        effect: text().description('What the change means for these executions.'),
+      }),
+    ).description('Steps whose config changes for executions that are at them.'),
+  }).description('Effect on active executions.'),
 });
 
 export const presentPublishPreview = ({ faults: found, ...affected }: PublishPreview) => ({
@@ -78,14 +86,18 @@ export const presentPublishPreview = ({ faults: found, ...affected }: PublishPre
 });
 
 const versionShape = {
-  version: wholeNumber({ min: 1 }),
-  note: nullable(text({ min: 0 })),
-  publishedAt: dateTime(),
-  publishedBy: nullable(text()),
-  activeExecutions: count(),
+  version: wholeNumber({ min: 1 }).description('Version number.'),
+  note: nullable(text({ min: 0 })).description('Note given when the version was published; null if there is none.'),
+  publishedAt: dateTime().description(
+    'When the version was published; when it was created, if single-step edits created it.',
+  ),
+  publishedBy: nullable(text()).description(
+    'Email address of the user who published the version; null if an API key did, the user was deleted, or single-step edits created it.',
+  ),
+  activeExecutions: count().description('Number of active executions on this version.'),
 };
 
-export const workflowVersionSchema = object(versionShape);
+export const workflowVersionSchema = namedType('WorkflowVersion', 'A version of a workflow.', versionShape);
 
 export const presentWorkflowVersion = ({
   version,
@@ -97,7 +109,11 @@ export const presentWorkflowVersion = ({
   ...{ version, note, publishedAt: publishedAt.toISOString(), publishedBy, activeExecutions },
 });
 
-export const wholeWorkflowVersionSchema = object({ ...versionShape, graph: graphSchema });
+export const wholeWorkflowVersionSchema = namedType(
+  'WorkflowVersionDetails',
+  'A version of a workflow with its graph.',
+  { ...versionShape, graph: graphSchema.description('Steps and transitions.') },
+);
 
 export const presentWholeWorkflowVersion = (
   { graph, ...version }: VersionDetails,

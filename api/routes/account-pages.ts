@@ -10,7 +10,7 @@ import type { AccountForm } from '../../web/pages.ts';
 import { newPassword } from '../http/account-schemas.ts';
 import { type Answer, failure, page } from '../http/answers.ts';
 import { type HandlerContext, route, routes } from '../http/route.ts';
-import { optional, text } from '../http/schemas.ts';
+import { optional, request, text } from '../http/schemas.ts';
 import { sessionCookie, sessionToken, signInClient, startedSession } from '../http/session-cookie.ts';
 import { presentForm, presentNotice, presentUselessLink } from '../presenters/account-page.ts';
 
@@ -196,17 +196,17 @@ const withErrorPage =
 
 const answers = {
   200: page('The page.'),
-  400: page('The token is used, expired or invalid.'),
+  400: page('The token was used before, has expired or is invalid.'),
 };
 
 const formAnswers = {
   ...answers,
   403: failure('The form was sent from another site.', 'FORBIDDEN'),
-  422: page('The password is too short; the page says so.'),
+  422: page('The password is too short. The page says so.'),
 };
 
 const loginAnswers = {
-  401: page('The password is wrong, or there is no session of the account; the page says so.'),
+  401: page('The password is wrong, or there is no session of the account. The page says so.'),
   429: page('Too many failed attempts.'),
 };
 
@@ -221,13 +221,25 @@ function refuseForeignForm({ settings, request: { headers } }: PageCall): void {
 /** The field as typed, possibly empty. */
 const typed = () => text({ min: 0, max: 1_000 });
 
+const params = { token: text().description('Token from the email.') };
+
+const submittedForm = request('SubmitAccountFormRequest', 'The form of a page behind a link in an account email.', {
+  password: optional(typed()).description(
+    'Password of the account. On the reset page, and for invited users without an account, the password to set.',
+  ),
+  newPassword: optional(typed()).description('New password, at least 8 characters. Verification page only.'),
+  code: optional(text({ min: 0, max: 50 })).description(
+    'Code of the authenticator app, or a recovery code. Invitation page only.',
+  ),
+});
+
 const linkRoutes = ({ path, logsIn, show, act }: LinkPage, [showSummary, actSummary]: [string, string]) => [
   route({
     method: 'GET',
     path,
     summary: showSummary,
     access: 'public',
-    params: { token: text() },
+    params,
     answers,
     handle: withErrorPage((call) => show(call)),
   }),
@@ -236,9 +248,9 @@ const linkRoutes = ({ path, logsIn, show, act }: LinkPage, [showSummary, actSumm
     path,
     summary: actSummary,
     access: 'public',
-    params: { token: text() },
+    params,
     bodyKind: 'form',
-    body: { password: optional(typed()), newPassword: optional(typed()), code: optional(text({ min: 0, max: 50 })) },
+    body: submittedForm,
     answers: logsIn ? { ...formAnswers, ...loginAnswers } : formAnswers,
     handle: (call) => {
       refuseForeignForm(call);
@@ -248,7 +260,7 @@ const linkRoutes = ({ path, logsIn, show, act }: LinkPage, [showSummary, actSumm
 ];
 
 export const accountPages = routes('Pages', [
-  ...linkRoutes(verification, ['Show the page of a verification link', 'Verify the address']),
-  ...linkRoutes(reset, ['Show the page of a password reset link', 'Set the new password']),
+  ...linkRoutes(verification, ['Show the page of a verification link', 'Verify the email address']),
+  ...linkRoutes(reset, ['Show the page of a password reset link', 'Set a new password']),
   ...linkRoutes(invitation, ['Show the page of an invitation link', 'Accept the invitation']),
 ]);

@@ -4,9 +4,9 @@ import { activityStats, countRecentActivity } from '../../services/activity/stat
 import { type ActivityType, activityTypes } from '../../services/activity/types.ts';
 import { listUpcoming } from '../../services/activity/upcoming.ts';
 import { answer, ok } from '../http/answers.ts';
-import { rangeQuery } from '../http/range.ts';
+import { rangeQuery, statsRangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, limit, list, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
+import { cursorPage, limit, list, namedType, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented, refuse } from '../http/violations.ts';
 import {
@@ -44,11 +44,16 @@ export const activity = routes('Activity', [
     method: 'GET',
     path: '/activity',
     heavy: 'read',
-    summary: 'List activity, newest first',
+    summary: 'List the activity of a project, newest first',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...cursorPage(), ...rangeQuery(), types: optional(types()), contactId: optional(uuid()) },
-    answers: { 200: answer('A page of the feed.', cursorListSchema(activityItemSchema)) },
+    query: {
+      ...cursorPage(),
+      ...rangeQuery(),
+      types: optional(types()).description('Only these activity types, separated by commas.'),
+      contactId: optional(uuid()).description('Only activity of this contact.'),
+    },
+    answers: { 200: answer('A page of the activity feed.', cursorListSchema(activityItemSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(presentCursorList(await listActivity(db, project.projectId, settings.secretKeys, query), presentActivityItem)),
   }),
@@ -56,11 +61,11 @@ export const activity = routes('Activity', [
     method: 'GET',
     path: '/activity/stats',
     heavy: 'read',
-    summary: 'Get activity totals over whole hours; the last 30 days by default',
+    summary: 'Get activity totals, over whole hours',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: rangeQuery(),
-    answers: { 200: answer('The totals.', activityStatsSchema) },
+    query: statsRangeQuery(),
+    answers: { 200: answer('The totals. An email counts once per result.', activityStatsSchema) },
     handle: async ({ db, project, query }) => ok(await activityStats(db, project.projectId, query)),
   }),
   route({
@@ -69,9 +74,19 @@ export const activity = routes('Activity', [
     summary: 'Count the activity of the last minutes',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { minutes: limit({ fallback: 5, max: MAX_MINUTES }) },
+    query: {
+      minutes: limit({ fallback: 5, max: MAX_MINUTES }).description(
+        'Length of the range in minutes; 43,200 (30 days) at most.',
+      ),
+    },
     answers: {
-      200: answer('The count.', object({ count: wholeNumber({ min: 0 }), minutes: wholeNumber({ min: 1 }) })),
+      200: answer(
+        'The count.',
+        namedType('RecentActivityCount', 'Number of recent items of the activity feed.', {
+          count: wholeNumber({ min: 0 }).description('Number of items.'),
+          minutes: wholeNumber({ min: 1 }).description('Length of the range in minutes.'),
+        }),
+      ),
     },
     handle: async ({ db, project, query: { minutes } }) =>
       ok({ count: await countRecentActivity(db, project.projectId, minutes), minutes }),
@@ -82,13 +97,20 @@ export const activity = routes('Activity', [
     summary: 'List the activity types',
     access: 'secretKey',
     scope: 'analytics:read',
-    answers: { 200: answer('The types.', object({ types: list(oneOf(...activityTypes)) })) },
+    answers: {
+      200: answer(
+        'The types.',
+        namedType('ActivityTypeCatalog', 'The types of items in the activity feed.', {
+          types: list(oneOf(...activityTypes)).description('Activity types.'),
+        }),
+      ),
+    },
     handle: () => ok({ types: activityTypes }),
   }),
   route({
     method: 'GET',
     path: '/activity/upcoming',
-    summary: 'List scheduled campaigns and waits that end at a time, the next first',
+    summary: 'List scheduled campaigns and waiting workflow steps, earliest first',
     access: 'secretKey',
     scope: 'analytics:read',
     query: { limit: limit() },

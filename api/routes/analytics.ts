@@ -4,9 +4,9 @@ import { byDomain, byTemplate, topLinks } from '../../services/analytics/mails.t
 import { timeseries } from '../../services/analytics/timeseries.ts';
 import { topEvents } from '../../services/analytics/top-events.ts';
 import { answer, ok } from '../http/answers.ts';
-import { rangeQuery } from '../http/range.ts';
+import { statsRangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
-import { limit, list, nullable, object, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { limit, list, namedType, oneOf, optional, text, wholeNumber } from '../http/schemas.ts';
 import { presentTimeseries, timeseriesSchema } from '../presenters/activity.ts';
 import {
   campaignTotalsSchema,
@@ -14,20 +14,43 @@ import {
   presentRatedCampaign,
   ratedCampaignSchema,
 } from '../presenters/campaign-analytics.ts';
-import { mailCounts } from '../presenters/mail-counts.ts';
+import { domainStatsSchema, templateStatsSchema } from '../presenters/mail-counts.ts';
 
-// All figures cover whole hours, by default of the last 30 days.
+// All figures cover whole hours or days, by default of the last 30 days.
+
+const topEventSchema = namedType('TopEvent', 'A tracked event with its frequency.', {
+  name: text().description('Event name.').example('signed_up'),
+  count: wholeNumber({ min: 1 }).description('Number of times the event was tracked in the range.'),
+  trend: joi
+    .number()
+    .required()
+    .description('Growth over the preceding range of the same length: 0.5 is 50% more. 1 if the event is new.')
+    .example(0.5),
+});
+
+const topLinkSchema = namedType('TopLink', 'A link with its clicks.', {
+  link: text()
+    .description(
+      'URL of the link. A URL that was generated for one recipient has no query; `other` stands for all beyond 400 a day.',
+    )
+    .example('https://example.com/offer'),
+  clicks: wholeNumber({ min: 0 }).description('Number of clicks, including automated clicks.'),
+  humanClicks: wholeNumber({ min: 0 }).description('Number of clicks by people.'),
+});
 
 export const analytics = routes('Analytics', [
   route({
     method: 'GET',
     path: '/analytics/timeseries',
     heavy: 'read',
-    summary: 'Get mail results per UTC day or hour, counted once per mail',
+    summary: 'Get email results by UTC day or hour',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...rangeQuery(), granularity: optional(oneOf('hour', 'day')) },
-    answers: { 200: answer('A point for every day or hour.', timeseriesSchema) },
+    query: {
+      ...statsRangeQuery(),
+      granularity: optional(oneOf('hour', 'day')).description('Length of a point; `day` by default.'),
+    },
+    answers: { 200: answer('A point for every day or hour. An email counts once per result.', timeseriesSchema) },
     handle: async ({ db, project, query: { granularity = 'day', ...query } }) =>
       ok(presentTimeseries(await timeseries(db, project.projectId, { ...query, granularity }), granularity)),
   }),
@@ -35,11 +58,15 @@ export const analytics = routes('Analytics', [
     method: 'GET',
     path: '/analytics/top-campaigns',
     heavy: 'read',
-    summary: 'List campaigns that started in the range, the best first',
+    summary: 'List the best campaigns that started in a range',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...rangeQuery(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
-    answers: { 200: answer('The campaigns.', list(ratedCampaignSchema)) },
+    query: {
+      ...statsRangeQuery(),
+      metric: optional(oneOf(...metrics)).description('Count to rank by; `opens` by default.'),
+      limit: limit({ fallback: 10 }),
+    },
+    answers: { 200: answer('The campaigns, best first.', list(ratedCampaignSchema)) },
     handle: async ({ db, project, query: { metric = 'opens', ...query } }) =>
       ok((await topCampaigns(db, project.projectId, { ...query, metric })).map(presentRatedCampaign)),
   }),
@@ -47,10 +74,10 @@ export const analytics = routes('Analytics', [
     method: 'GET',
     path: '/analytics/campaign-stats',
     heavy: 'read',
-    summary: 'Get totals and figures of the campaigns that started in the range',
+    summary: 'Get the totals of the campaigns that started in a range',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: rangeQuery(),
+    query: statsRangeQuery(),
     answers: { 200: answer('The totals and the campaigns.', campaignTotalsSchema) },
     handle: async ({ db, project, query }) =>
       ok(presentCampaignTotals(await campaignTotals(db, project.projectId, query))),
@@ -59,15 +86,12 @@ export const analytics = routes('Analytics', [
     method: 'GET',
     path: '/analytics/top-events',
     heavy: 'read',
-    summary: 'List the most frequent tracked events with their growth',
+    summary: 'List the most frequent tracked events',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...rangeQuery(), limit: limit({ fallback: 10 }) },
+    query: { ...statsRangeQuery(), limit: limit({ fallback: 10 }) },
     answers: {
-      200: answer(
-        'The events.',
-        list(object({ name: text(), count: wholeNumber({ min: 1 }), trend: joi.number().required() })),
-      ),
+      200: answer('The events, most frequent first.', list(topEventSchema)),
     },
     handle: async ({ db, project, query }) => ok(await topEvents(db, project.projectId, query)),
   }),
@@ -75,15 +99,12 @@ export const analytics = routes('Analytics', [
     method: 'GET',
     path: '/analytics/by-template',
     heavy: 'read',
-    summary: 'List mail results by template, in whole days of UTC, counted once per mail',
+    summary: 'List email results by template, over whole UTC days',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...rangeQuery(), limit: limit() },
+    query: { ...statsRangeQuery(), limit: limit() },
     answers: {
-      200: answer(
-        'The templates with most mail first. `name` is null once the template is deleted.',
-        list(object({ templateId: uuid(), name: nullable(text()), ...mailCounts() })),
-      ),
+      200: answer('The templates, most sent emails first. An email counts once per result.', list(templateStatsSchema)),
     },
     handle: async ({ db, project, query }) => ok(await byTemplate(db, project.projectId, query)),
   }),
@@ -91,12 +112,12 @@ export const analytics = routes('Analytics', [
     method: 'GET',
     path: '/analytics/by-domain',
     heavy: 'read',
-    summary: 'List mail results by the domain of the recipient, in whole days of UTC, counted once per mail',
+    summary: 'List email results by recipient domain, over whole UTC days',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...rangeQuery(), limit: limit() },
+    query: { ...statsRangeQuery(), limit: limit() },
     answers: {
-      200: answer('The domains with most mail first.', list(object({ domain: text(), ...mailCounts() }))),
+      200: answer('The domains, most sent emails first. An email counts once per result.', list(domainStatsSchema)),
     },
     handle: async ({ db, project, query }) => ok(await byDomain(db, project.projectId, query)),
   }),
@@ -104,15 +125,12 @@ export const analytics = routes('Analytics', [
     method: 'GET',
     path: '/analytics/top-links',
     heavy: 'read',
-    summary: 'List the links that people clicked most, in whole days of UTC',
+    summary: 'List the links that people clicked most, over whole UTC days',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...rangeQuery(), limit: limit({ fallback: 10 }) },
+    query: { ...statsRangeQuery(), limit: limit({ fallback: 10 }) },
     answers: {
-      200: answer(
-        'The links, by the clicks of people. A link that was made for one recipient is counted without its query.',
-        list(object({ link: text(), clicks: wholeNumber({ min: 0 }), humanClicks: wholeNumber({ min: 0 }) })),
-      ),
+      200: answer('The links, most clicks by people first.', list(topLinkSchema)),
     },
     handle: async ({ db, project, query }) => ok(await topLinks(db, project.projectId, query)),
   }),

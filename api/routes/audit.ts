@@ -30,22 +30,28 @@ const actor = (): Typed<string> =>
 
 const query = {
   ...cursorPage(),
-  actor: optional(actor()),
-  action: optional(text({ max: 100 })),
-  target: optional(text({ max: 255 })),
-  since: optional(rangeMoment()),
-  until: optional(rangeMoment()),
+  actor: optional(actor()).description('Kind of actor, user ID or key ID.'),
+  action: optional(text({ max: 100 }))
+    .description('Only this action.')
+    .example('campaign.updated'),
+  target: optional(text({ max: 255 }))
+    .description('Kind of target, such as `campaign`, or target ID.')
+    .example('campaign'),
+  since: optional(rangeMoment()).description('Start of the range, inclusive: a UTC day or an ISO 8601 time.'),
+  until: optional(rangeMoment()).description(
+    'End of the range: a UTC day, which is included, or an ISO 8601 time, which is not.',
+  ),
 };
-const entries = answer('A page of the log.', cursorListSchema(auditEntrySchema));
+const entries = answer('A page of audit entries.', cursorListSchema(auditEntrySchema));
 
 export const audit = routes('Audit', [
   route({
     method: 'GET',
     path: '/projects/:id/audit',
-    summary: 'List who did what in a project during the last 400 days, newest first',
+    summary: 'List the audit log of a project for the last 400 days, newest first',
     access: 'member',
     role: 'ADMIN',
-    params: { id: uuid() },
+    params: { id: uuid().description('Project ID.') },
     query,
     answers: { 200: entries, 404: missing('project') },
     handle: async ({ db, settings, project, query }) =>
@@ -54,7 +60,7 @@ export const audit = routes('Audit', [
   route({
     method: 'GET',
     path: '/users/@me/audit',
-    summary: 'List your log-ins, failed ones, and changes of your security during the last 400 days, newest first',
+    summary: 'List your logins, failed logins and security changes of the last 400 days, newest first',
     access: 'session',
     unverified: true,
     query: cursorPage(),

@@ -9,10 +9,29 @@ import { type RequestPurpose, requestMail } from '../../services/users/requests.
 import { confirmSession, logIn } from '../../services/users/sign-in.ts';
 import { signUp } from '../../services/users/sign-up.ts';
 import { verifyEmail } from '../../services/users/verification.ts';
-import { givenCode, givenPassword, givenToken, newPassword, userEmail } from '../http/account-schemas.ts';
+import {
+  accountRequest,
+  givenCode,
+  givenPassword,
+  givenToken,
+  newPassword,
+  userEmail,
+} from '../http/account-schemas.ts';
 import { type Answer, answer, failure, success } from '../http/answers.ts';
 import { type HandlerContext, route, routes } from '../http/route.ts';
-import { dateTime, email, flag, list, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
+import {
+  dateTime,
+  email,
+  flag,
+  list,
+  namedType,
+  object,
+  oneOf,
+  optional,
+  request,
+  text,
+  uuid,
+} from '../http/schemas.ts';
 import {
   sessionCookie,
   sessionToken,
@@ -21,16 +40,31 @@ import {
   startedSession,
   withoutSession,
 } from '../http/session-cookie.ts';
-import type { Typed } from '../http/typed.ts';
+import type { Shape, Typed } from '../http/typed.ts';
 import { CONFIRMED_MS } from '../middleware/access.ts';
 
-const wrapped = (schema: Parameters<typeof object>[0]) => object({ success: flag(), data: object(schema) });
-const userAnswer = (description: string) => answer(description, wrapped({ id: uuid(), email: email() }));
-const messageAnswer = answer('The request is done or queued.', wrapped({ message: text() }));
-const invalidToken = failure('The token is used, expired or invalid.', 'BAD_REQUEST');
+/** A response in the envelope. */
+const response = (name: string, description: string, data: Shape, dataDescription = description) =>
+  namedType(name, description, {
+    success: flag().description('Always true.'),
+    data: object(data).description(dataDescription),
+  });
+
+const userFields = {
+  id: uuid().description('User ID.'),
+  email: email().description('Email address of the user.'),
+};
+const userResponse = response('UserResponse', 'The user.', userFields);
+const messageAnswer = answer(
+  'The request was accepted.',
+  response('MessageResponse', 'What the request did.', {
+    message: text().description('Text to show to the user.').example('You are logged out.'),
+  }),
+);
+const invalidToken = failure('The token was used before, has expired or is invalid.', 'BAD_REQUEST');
 
 const throttled = (what: string) =>
-  failure(`Too many ${what} for this address, or from this IP.`, 'RATE_LIMIT_EXCEEDED');
+  failure(`Too many ${what} for this address or from this IP address.`, 'RATE_LIMIT_EXCEEDED');
 
 const messageOf = (message: string, headers?: Answer['headers']): Answer => ({
   status: 200,
@@ -50,19 +84,22 @@ async function logOut({ db, settings, request }: HandlerContext): Promise<Answer
   return withoutSession(settings);
 }
 
-/** `password` is an alias of `newPassword`. */
 const eitherPassword = () => ({
-  newPassword: optional(newPassword()).when('password', { is: joi.exist(), otherwise: joi.required() }) as Typed<
-    string | undefined
-  >,
-  password: optional(newPassword()),
+  newPassword: (
+    optional(newPassword()).when('password', { is: joi.exist(), otherwise: joi.required() }) as Typed<
+      string | undefined
+    >
+  ).description('New password, at least 8 characters.'),
+  password: optional(newPassword()).description('Alias of `newPassword`.'),
 });
 
 const passwordOrCode = () => ({
-  password: optional(givenPassword()).when('code', { is: joi.exist(), otherwise: joi.required() }) as Typed<
-    string | undefined
-  >,
-  code: optional(givenCode()),
+  password: (
+    optional(givenPassword()).when('code', { is: joi.exist(), otherwise: joi.required() }) as Typed<string | undefined>
+  ).description('Password of the account. Required without `code`, and takes precedence over it.'),
+  code: optional(givenCode()).description(
+    'Code of the authenticator app, or a recovery code. Accounts with two-factor authentication only.',
+  ),
 });
 
 const requestMailRoute = (path: string, purpose: RequestPurpose, summary: string) =>
@@ -71,7 +108,7 @@ const requestMailRoute = (path: string, purpose: RequestPurpose, summary: string
     path,
     summary,
     access: 'public',
-    body: { email: optional(email()) },
+    body: accountRequest,
     answers: { 200: messageAnswer, 429: throttled('requests') },
     handle: async ({ db, body, request }) => {
       const token = body.email === undefined ? sessionToken(request.headers) : undefined;
@@ -87,16 +124,19 @@ export const auth = routes('Authentication', [
   route({
     method: 'POST',
     path: '/auth/signup',
-    summary: 'Open an account and start a session',
+    summary: 'Create an account and start a session',
     access: 'public',
-    body: { email: userEmail(), password: newPassword() },
+    body: request('SignUpRequest', 'The account to create.', {
+      email: userEmail().description('Email address.'),
+      password: newPassword().description('Password, at least 8 characters.'),
+    }),
     answers: {
-      201: userAnswer('The new user.'),
-      401: failure('The owner of the address has secured the account meanwhile.', 'INVALID_CREDENTIALS'),
-      403: failure('Signing up is turned off here.', 'FORBIDDEN'),
-      409: failure('There is an account with this address.', 'CONFLICT'),
+      201: answer('The new user.', userResponse),
+      401: failure('The owner of the address has since secured the account.', 'INVALID_CREDENTIALS'),
+      403: failure('Sign-up is turned off.', 'FORBIDDEN'),
+      409: failure('An account with this address exists.', 'CONFLICT'),
       429: failure(
-        'Too many failed attempts for this address, or too many accounts opened from this IP.',
+        'Too many failed attempts for this address, or too many accounts created from this IP address.',
         'RATE_LIMIT_EXCEEDED',
       ),
     },
@@ -111,11 +151,17 @@ export const auth = routes('Authentication', [
     path: '/auth/login',
     summary: 'Log in',
     access: 'public',
-    body: { email: email(), password: givenPassword(), code: optional(givenCode()) },
+    body: request('LogInRequest', 'Credentials of the user.', {
+      email: email().description('Email address.'),
+      password: givenPassword().description('Password.'),
+      code: optional(givenCode()).description(
+        'Code of the authenticator app, or a recovery code. Required if two-factor authentication is on.',
+      ),
+    }),
     answers: {
-      200: userAnswer('The user.'),
+      200: answer('The user.', userResponse),
       401: failure(
-        'The address, the password or the code is wrong; with `details.totpRequired`, a code is needed.',
+        'The address, password or code is wrong. If `details.totpRequired` is set, a code is required.',
         'INVALID_CREDENTIALS',
       ),
       429: throttled('failed attempts'),
@@ -129,14 +175,19 @@ export const auth = routes('Authentication', [
   route({
     method: 'POST',
     path: '/auth/confirm',
-    summary: 'Prove again who you are, for acts that need a proof of the last 15 minutes',
+    summary: 'Confirm your identity for 15 minutes, as sensitive actions require',
     access: 'session',
     unverified: true,
-    body: passwordOrCode(),
+    body: request('ConfirmSessionRequest', 'A password or a code.', passwordOrCode()),
     answers: {
-      200: answer('The session is confirmed.', wrapped({ confirmedUntil: dateTime() })),
-      400: failure('The account has no two-factor authentication.', 'BAD_REQUEST'),
-      401: failure('There is no session, or the password or the code is wrong.', 'INVALID_CREDENTIALS'),
+      200: answer(
+        'The session is confirmed.',
+        response('ConfirmSessionResponse', 'The confirmation.', {
+          confirmedUntil: dateTime().description('When the confirmation expires, 15 minutes from now.'),
+        }),
+      ),
+      400: failure('The account does not have two-factor authentication.', 'BAD_REQUEST'),
+      401: failure('There is no session, or the password or code is wrong.', 'INVALID_CREDENTIALS'),
       429: throttled('failed attempts'),
     },
     handle: async ({ db, settings, user, session, body, actor }) => {
@@ -147,7 +198,7 @@ export const auth = routes('Authentication', [
   route({
     method: 'GET',
     path: '/auth/logout',
-    summary: 'End the session',
+    summary: 'Log out',
     access: 'public',
     changesState: true,
     answers: { 200: messageAnswer },
@@ -156,9 +207,14 @@ export const auth = routes('Authentication', [
   route({
     method: 'POST',
     path: '/auth/logout',
-    summary: 'End the session, as GET does',
+    summary: 'Log out, as GET does',
     access: 'public',
-    answers: { 200: answer('The session has ended.', wrapped({})) },
+    answers: {
+      200: answer(
+        'The session has ended.',
+        response('LogOutResponse', 'Confirms that the session has ended.', {}, 'Always empty.'),
+      ),
+    },
     handle: async (call): Promise<Answer> => ({
       status: 200,
       headers: await logOut(call),
@@ -168,13 +224,18 @@ export const auth = routes('Authentication', [
   route({
     method: 'GET',
     path: '/auth/oauth-config',
-    summary: 'List the OAuth providers that are set up',
+    summary: 'List the configured OAuth providers',
     access: 'public',
     worksWithoutDatabase: true,
     answers: {
       200: answer(
         'The providers.',
-        wrapped({ providers: list(oneOf(...oauthProviders)), github: flag(), google: flag(), oidc: flag() }),
+        response('OAuthConfigResponse', 'OAuth providers that users can sign in with.', {
+          providers: list(oneOf(...oauthProviders)).description('Configured providers.'),
+          github: flag().description('Whether users can sign in with GitHub.'),
+          google: flag().description('Whether users can sign in with Google.'),
+          oidc: flag().description('Whether users can sign in with an OpenID Connect provider.'),
+        }),
       ),
     },
     handle: ({ settings: { oauth } }): Answer => {
@@ -186,17 +247,25 @@ export const auth = routes('Authentication', [
   route({
     method: 'POST',
     path: '/auth/verify-email',
-    summary:
-      'Verify an address with the token from the mail; without a session or the password of the account, its password is replaced or cleared and all sessions end',
+    summary: 'Verify an email address with an emailed token',
     access: 'public',
-    body: { token: givenToken(), password: optional(givenPassword()), newPassword: optional(newPassword()) },
+    body: request('VerifyAccountEmailRequest', 'A verification token, and proof that the account is yours.', {
+      token: givenToken().description('Token from the verification email, valid for 72 hours.'),
+      password: optional(givenPassword()).description('Current password; not needed with a session of the account.'),
+      newPassword: optional(newPassword()).description(
+        'New password, at least 8 characters; ends all sessions. Without a session of the account, `password` or `newPassword`, the current password is cleared and all sessions end.',
+      ),
+    }),
     answers: {
       200: answer(
-        'The user; `passwordCleared` when the account has no password any more.',
-        wrapped({ id: uuid(), email: email(), passwordCleared: optional(flag()) }),
+        'The verified user.',
+        response('VerifyAccountEmailResponse', 'The verified user.', {
+          ...userFields,
+          passwordCleared: optional(flag()).description('Set if the account no longer has a password.'),
+        }),
       ),
       400: invalidToken,
-      401: failure('The password is wrong; the token stays valid.', 'INVALID_CREDENTIALS'),
+      401: failure('The password is wrong. The token stays valid.', 'INVALID_CREDENTIALS'),
       429: throttled('failed attempts'),
     },
     handle: async ({ db, settings, body, request, actor }): Promise<Answer> => {
@@ -205,15 +274,18 @@ export const auth = routes('Authentication', [
       return success({ id: user.id, email: user.email, ...(passwordCleared && { passwordCleared }) });
     },
   }),
-  requestMailRoute('/auth/request-verification', 'VERIFY_EMAIL', 'Request another verification mail'),
-  requestMailRoute('/auth/request-password-reset', 'RESET_PASSWORD', 'Request a password reset mail'),
+  requestMailRoute('/auth/request-verification', 'VERIFY_EMAIL', 'Request another verification email'),
+  requestMailRoute('/auth/request-password-reset', 'RESET_PASSWORD', 'Request a password reset email'),
   route({
     method: 'POST',
     path: '/auth/reset-password',
-    summary: 'Set a new password with the token from the mail; all sessions end',
+    summary: 'Set a new password with an emailed token, and end all sessions',
     access: 'public',
-    body: { token: givenToken(), ...eitherPassword() },
-    answers: { 200: userAnswer('The user.'), 400: invalidToken },
+    body: request('ResetPasswordRequest', 'A reset token and the new password.', {
+      token: givenToken().description('Token from the password reset email, valid for 1 hour.'),
+      ...eitherPassword(),
+    }),
+    answers: { 200: answer('The user.', userResponse), 400: invalidToken },
     handle: async ({ db, settings, body, actor }): Promise<Answer> => {
       const user = await resetPassword(db, settings, body.token, body.newPassword ?? body.password ?? '', actor);
       return { status: 200, body: { success: true, data: { id: user.id, email: user.email } } };
@@ -222,14 +294,24 @@ export const auth = routes('Authentication', [
   route({
     method: 'POST',
     path: '/auth/accept-invitation',
-    summary:
-      'Join a project with the token from the mail; an existing account needs a session, a new one a first password',
+    summary: 'Accept an invitation to a project',
     access: 'public',
-    body: { token: givenToken(), password: optional(newPassword()) },
+    body: request('AcceptInvitationRequest', 'An invitation token, and a password for a new account.', {
+      token: givenToken().description('Token from the invitation email, valid for 7 days.'),
+      password: optional(newPassword()).description(
+        'Password of the new account, at least 8 characters. Required if the user cannot sign in yet, ignored otherwise.',
+      ),
+    }),
     answers: {
-      200: answer('The user, and the project.', wrapped({ id: uuid(), email: email(), projectId: uuid() })),
+      200: answer(
+        'The user and the project.',
+        response('AcceptInvitationResponse', 'The user and the project.', {
+          ...userFields,
+          projectId: uuid().description('ID of the project that the user joined.'),
+        }),
+      ),
       400: invalidToken,
-      401: failure('The invited address has an account, and the request no session of it.', 'UNAUTHORIZED'),
+      401: failure('The invited address has an account, but the request has no session of it.', 'UNAUTHORIZED'),
     },
     handle: async (call) => {
       const { db, body, request, actor } = call;

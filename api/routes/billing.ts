@@ -8,7 +8,7 @@ import { applyStripeEvent } from '../../services/billing/events.ts';
 import { answer, failure, missing, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { list, nullable, object, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { list, namedType, nullable, optional, request, text, uuid, wholeNumber } from '../http/schemas.ts';
 import {
   capsSchema,
   consumptionSchema,
@@ -17,14 +17,21 @@ import {
   presentInvoice,
 } from '../presenters/billing.ts';
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Project ID.') };
 const MAX_CAP = 2_000_000_000;
 const cap = () => optional(nullable(wholeNumber({ min: 0, max: MAX_CAP })));
 
 const off = missing('project');
-const page = answer("The URL of the billing provider's page.", object({ url: text() }));
-const conflict = failure('The project has a subscription already, or no account yet.', 'CONFLICT');
-const providerDown = failure('The billing provider cannot be reached, or refused.', 'EXTERNAL_SERVICE_ERROR');
+const page = answer(
+  'The URL of the page.',
+  namedType('BillingLink', 'A page of the billing provider.', {
+    url: text().description('URL to open in a browser.').example('https://billing.stripe.com/p/session/...'),
+  }),
+);
+const providerDown = failure(
+  'The billing provider cannot be reached or refused the request.',
+  'EXTERNAL_SERVICE_ERROR',
+);
 
 const base = '/users/@me/projects/:id';
 const shared = { access: 'member', role: 'ADMIN', whileDisabled: true, params } as const;
@@ -44,33 +51,47 @@ export function billing({ settings }: AppParts): RouteGroup {
       ...shared,
       method: 'POST',
       path: `${base}/checkout`,
-      summary: "Get the URL of the billing provider's checkout page",
-      answers: { 200: page, 404: off, 409: conflict, 502: providerDown },
+      summary: 'Start a checkout',
+      answers: {
+        200: page,
+        404: off,
+        409: failure('The project already has a subscription.', 'CONFLICT'),
+        502: providerDown,
+      },
       handle: async ({ db, user, params }) => ok({ url: await startCheckout(db, await on(), params.id, user) }),
     }),
     route({
       ...shared,
       method: 'POST',
       path: `${base}/billing-portal`,
-      summary: "Get the URL of the billing provider's portal, to change subscription or payment",
-      answers: { 200: page, 404: off, 409: conflict, 502: providerDown },
+      summary: 'Open the billing portal, to change the subscription or payment method',
+      answers: {
+        200: page,
+        404: off,
+        409: failure('The project does not have a billing account yet.', 'CONFLICT'),
+        502: providerDown,
+      },
       handle: async ({ db, params }) => ok({ url: await openPortal(db, await on(), params.id) }),
     }),
     route({
       ...shared,
       method: 'GET',
       path: `${base}/billing-limits`,
-      summary: 'Get the caps of mails per category and period; null is unlimited',
-      answers: { 200: answer('The caps.', capsSchema), 404: off },
+      summary: 'Get the billing limits of a project',
+      answers: { 200: answer('The limits.', capsSchema), 404: off },
       handle: async ({ db, params }) => (await on()) && ok(await readCaps(db, params.id)),
     }),
     route({
       ...shared,
       method: 'PUT',
       path: `${base}/billing-limits`,
-      summary: 'Set the caps; omitted categories have none',
-      body: { transactional: cap(), campaigns: cap(), workflows: cap() },
-      answers: { 200: answer('The caps.', capsSchema), 404: off },
+      summary: 'Replace the billing limits of a project',
+      body: request('SetBillingLimitsRequest', 'The new limits. Categories that are left out become unlimited.', {
+        transactional: cap().description('Most transactional emails per period; null for unlimited.').example(10_000),
+        campaigns: cap().description('Most campaign emails per period; null for unlimited.').example(50_000),
+        workflows: cap().description('Most workflow emails per period; null for unlimited.').example(10_000),
+      }),
+      answers: { 200: answer('The limits.', capsSchema), 404: off },
       handle: async ({ db, params, actor, body }) => {
         await on();
         const { transactional = null, campaigns = null, workflows = null } = body;
@@ -81,29 +102,34 @@ export function billing({ settings }: AppParts): RouteGroup {
       ...shared,
       method: 'GET',
       path: `${base}/billing-consumption`,
-      summary: 'Get the usage of the current period',
-      answers: { 200: answer('The usage per category.', consumptionSchema), 404: off },
+      summary: 'Get the usage of the current billing period',
+      answers: { 200: answer('The usage by category.', consumptionSchema), 404: off },
       handle: async ({ db, params }) => (await on()) && ok(presentConsumption(await readConsumption(db, params.id))),
     }),
     route({
       ...shared,
       method: 'GET',
       path: `${base}/billing-invoices`,
-      summary: 'List invoices, newest first',
+      summary: 'List the last 100 invoices, newest first',
       answers: { 200: answer('The invoices.', list(invoiceSchema)), 404: off, 502: providerDown },
       handle: async ({ db, params }) => ok((await listInvoices(db, await on(), params.id)).map(presentInvoice)),
     }),
     route({
       method: 'POST',
       path: '/webhooks/incoming/stripe',
-      summary: 'Receive signed subscription events of Stripe',
+      summary: 'Receive events from Stripe',
       access: 'public',
       bodyKind: 'raw',
-      body: text({ min: 0 }),
+      body: text({ min: 0 }).description('Event, as Stripe signed and sent it.'),
       answers: {
-        200: answer('The event was received.', object({ received: optional(text()) })),
+        200: answer(
+          'The event was received.',
+          namedType('StripeReceipt', 'Confirms an event from Stripe.', {
+            received: optional(text()).description('Always `yes`.').example('yes'),
+          }),
+        ),
         400: failure('The signature is invalid.', 'BAD_REQUEST'),
-        404: failure('Billing is off.', 'RESOURCE_NOT_FOUND'),
+        404: failure('Billing is turned off.', 'RESOURCE_NOT_FOUND'),
       },
       handle: async ({ db, body, request }) => {
         const { stripe } = await on();

@@ -10,19 +10,8 @@ import { showCampaign } from '../../services/campaigns/view.ts';
 import { parseMoment } from '../../services/conditions/instants.ts';
 import { answer, failure, ok, overCap } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import {
-  cursorPage,
-  email,
-  flag,
-  limit,
-  list,
-  object,
-  oneOf,
-  optional,
-  text,
-  uuid,
-  wholeNumber,
-} from '../http/schemas.ts';
+import { cursorPage, limit, list, namedType, oneOf, optional, request, text, wholeNumber } from '../http/schemas.ts';
+import { testEmailRequest, testEmailResponse } from '../http/test-email.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
 import {
@@ -33,14 +22,12 @@ import {
   recipientSchema,
 } from '../presenters/campaign.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
-import { mailCounts } from '../presenters/mail-counts.ts';
+import { domainStatsSchema } from '../presenters/mail-counts.ts';
 import { noCampaign, oneCampaign, params, unverified, wrongState } from './campaigns.ts';
 
 /** An unreadable time is a 400 here, like one in the past. */
 const time = (): Typed<unknown> =>
-  documented(joi.any(), { type: ['string', 'null'], format: 'date-time' })
-    .description('A time to come, in ISO 8601.')
-    .example('2099-01-31T09:00:00Z');
+  documented(joi.any(), { type: ['string', 'null'], format: 'date-time' }).example('2099-01-31T09:00:00Z');
 
 function futureTime(given: unknown): Date | undefined {
   if (given === undefined || given === null) return undefined;
@@ -59,21 +46,36 @@ function timeOf(text: string): number | undefined {
   return parseMoment(day ? `${day}T${minute}${second}${hours ? `${hours}:${minutes}` : 'Z'}` : text);
 }
 
+const campaignLinkSchema = namedType('CampaignLink', 'A link of a campaign with its clicks.', {
+  link: text()
+    .description(
+      'URL of the link. A URL that was generated for one recipient has no query; `other` stands for all beyond 1,000.',
+    )
+    .example('https://example.com/offer'),
+  clicks: wholeNumber().description('Number of clicks, including automated clicks.'),
+  uniqueClicks: wholeNumber().description('Number of recipients who clicked, including automated clicks.'),
+  humanClicks: wholeNumber().description('Number of clicks by people.'),
+});
+
 const changed = { 200: oneCampaign, 404: noCampaign, 409: wrongState };
 
 export const campaignSending = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/send',
-    summary: 'Send a campaign now, schedule it, or reschedule it',
+    summary: 'Send, schedule or reschedule a campaign',
     access: 'secretKey',
     scope: 'campaigns:write',
     params,
-    body: { scheduledFor: time() },
+    body: request('SendCampaignRequest', 'When to send the campaign.', {
+      scheduledFor: time().description(
+        'When to start sending, in ISO 8601, UTC unless it has an offset; now by default.',
+      ),
+    }),
     answers: {
       ...changed,
       400: failure(
-        'There are no recipients or no such segment, or `scheduledFor` is not in the future.',
+        'There are no recipients, a segment no longer exists, or `scheduledFor` is not in the future.',
         'BAD_REQUEST',
       ),
       402: overCap,
@@ -85,7 +87,7 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/cancel',
-    summary: 'Cancel a campaign that is SCHEDULED or SENDING; remaining recipients get no mail',
+    summary: 'Cancel a campaign that is SCHEDULED or SENDING',
     access: 'secretKey',
     scope: 'campaigns:write',
     params,
@@ -115,14 +117,14 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/test',
-    summary: 'Send a campaign to one address, marked as a test and not tracked',
+    summary: 'Send a test email of a campaign, without tracking',
     access: 'secretKey',
     scope: 'campaigns:write',
     alsoScope: { scope: 'send:write' },
     params,
-    body: { email: email() },
+    body: testEmailRequest,
     answers: {
-      200: answer('It will be sent.', object({ success: flag() })),
+      200: answer('The test email was accepted and will be sent. Its subject starts with [TEST].', testEmailResponse),
       402: overCap,
       403: unverified,
       404: noCampaign,
@@ -135,50 +137,50 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/resolve',
-    summary: 'Resolve recipients with an unknown outcome: send again, or close',
+    summary: 'Resolve the recipients of a campaign whose status is UNKNOWN',
     access: 'secretKey',
     scope: 'campaigns:write',
     params,
-    body: { action: oneOf(...resolutions) },
+    body: request('ResolveCampaignRequest', 'What to do with recipients whose status is UNKNOWN.', {
+      action: oneOf(...resolutions).description('`resend` sends the emails again, `close` marks them as FAILED.'),
+    }),
     answers: {
-      200: answer('The number of resolved recipients.', object({ resolved: wholeNumber({ min: 0 }) })),
+      200: answer(
+        'The recipients are resolved.',
+        namedType('CampaignResolution', 'Result of resolving recipients.', {
+          resolved: wholeNumber({ min: 0 }).description('Number of recipients that were resolved.'),
+        }),
+      ),
       402: overCap,
       404: noCampaign,
-      409: failure('The campaign is CANCELLED.', 'CONFLICT'),
+      409: failure('The campaign is CANCELLED, so its emails cannot be sent again.', 'CONFLICT'),
     },
     handle: async ({ db, project, params, body }) => ok(await resolveUnknown(db, project, params.id, body.action)),
   }),
   route({
     method: 'GET',
     path: '/campaigns/:id/stats',
-    summary: 'Get counts and rates of a campaign',
+    summary: 'Get the counts and rates of a campaign',
     access: 'secretKey',
     scope: 'campaigns:read',
     params,
-    answers: { 200: answer('Counts and rates.', campaignStatsSchema), 404: noCampaign },
+    answers: { 200: answer('The counts and rates.', campaignStatsSchema), 404: noCampaign },
     handle: async ({ db, project, params }) =>
       ok(presentCampaignStats(await showCampaign(db, project.projectId, params.id))),
   }),
   route({
     method: 'GET',
     path: '/campaigns/:id/links',
-    summary: 'List the links of a campaign that were clicked, the most clicked first; a few seconds behind',
+    summary: 'List the clicked links of a campaign, most clicked first',
     access: 'secretKey',
     scope: 'campaigns:read',
     params,
     query: { limit: limit({ fallback: 100, max: 1_000 }) },
     answers: {
       200: answer(
-        'The links. `uniqueClicks` counts a recipient once, `humanClicks` leaves out machines.',
-        object({
-          data: list(
-            object({
-              link: text(),
-              clicks: wholeNumber(),
-              uniqueClicks: wholeNumber(),
-              humanClicks: wholeNumber(),
-            }),
-          ),
+        'The links. Counts are a few seconds behind.',
+        namedType('CampaignLinkReport', 'The clicked links of a campaign.', {
+          data: list(campaignLinkSchema).description('The links, most clicked first.'),
         }),
       ),
       404: noCampaign,
@@ -189,13 +191,18 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'GET',
     path: '/campaigns/:id/domains',
-    summary: 'List results by the domain of the recipient, the largest first; a few seconds behind',
+    summary: 'List the results of a campaign by recipient domain, largest first',
     access: 'secretKey',
     scope: 'campaigns:read',
     params,
     query: { limit: limit({ fallback: 100, max: 1_000 }) },
     answers: {
-      200: answer('The domains.', object({ data: list(object({ domain: text(), ...mailCounts() })) })),
+      200: answer(
+        'The domains. Counts are a few seconds behind.',
+        namedType('CampaignDomainReport', 'The results of a campaign by recipient domain.', {
+          data: list(domainStatsSchema).description('The domains, most sent emails first.'),
+        }),
+      ),
       404: noCampaign,
     },
     handle: async ({ db, project, params, query }) =>
@@ -207,8 +214,11 @@ export const campaignSending = routes('Campaigns', [
     summary: 'List the recipients of a campaign with their results',
     access: 'secretKey',
     scope: 'campaigns:read',
-    params: { id: uuid() },
-    query: { ...cursorPage(), status: optional(oneOf(...recipientStates)) },
+    params,
+    query: {
+      ...cursorPage(),
+      status: optional(oneOf(...recipientStates)).description('Only recipients with this status.'),
+    },
     answers: { 200: answer('A page of recipients.', cursorListSchema(recipientSchema)), 404: noCampaign },
     handle: async ({ db, project, settings, params, query }) =>
       ok(

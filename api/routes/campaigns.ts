@@ -20,17 +20,18 @@ import {
   email,
   flag,
   line,
+  namedType,
   nullable,
-  object,
   offsetPage,
   oneOf,
   optional,
+  request,
   text,
   uuid,
   wholeNumber,
 } from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
-import type { Typed, ValueOf } from '../http/typed.ts';
+import type { Typed, TypeOf } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
 import { campaignSchema, presentCampaign } from '../presenters/campaign.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
@@ -41,10 +42,10 @@ const MAX_DESCRIPTION = 2_000;
 const MAX_SEARCH = 1_000;
 const MAX_RATE = 10_000_000;
 
-export const params = { id: uuid() };
+export const params = { id: uuid().description('Campaign ID.') };
 export const oneCampaign = answer('The campaign.', campaignSchema);
 export const noCampaign = missing('campaign', 'CAMPAIGN_NOT_FOUND');
-export const wrongState = failure("The campaign's status does not allow it.", 'CONFLICT');
+export const wrongState = failure('The status of the campaign does not allow it.', 'CONFLICT');
 export const unverified = failure(
   'The domain of `from` is not verified, or the project is disabled.',
   'INTERNAL_SERVER_ERROR',
@@ -53,27 +54,36 @@ export const unverified = failure(
 const rate = (): Typed<number | null> => nullable(wholeNumber({ min: 1, max: MAX_RATE }));
 
 /** Fields of one audience type; validated with that type. */
-const segmentId = (): Typed<unknown> =>
-  documented(joi.any(), { type: ['string', 'null'], format: 'uuid' }).description('The id of a segment.');
+const segmentId = (): Typed<unknown> => documented(joi.any(), { type: ['string', 'null'], format: 'uuid' });
 
-/** All fields of a campaign. `from` is an address or `Name <address>`. */
-const whole = {
-  name: text({ max: MAX_NAME }),
-  subject: subject(),
-  body: text(),
-  from: senderAddress(),
-  audienceType: oneOf(...audienceTypes),
-  description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))),
-  fromName: optional(nullable(line({ min: 0, max: 255 }))),
-  replyTo: optional(nullable(email())),
-  type: optional(oneOf(...templateTypes)),
-  segmentId: segmentId(),
-  audienceCondition: conditionTree(),
-  templateId: optional(nullable(uuid())),
-  ratePerMinute: optional(rate()),
-};
+const saveCampaignRequest = request('SaveCampaignRequest', 'All fields of a campaign.', {
+  name: text({ max: MAX_NAME }).description('Campaign name.'),
+  subject: subject().description('Subject, with variables.'),
+  body: text().description('HTML body, with variables.').example('<p>Hello {{name ?? "there"}}</p>'),
+  from: senderAddress().description('Sender, on a verified domain: an address, with or without a name.'),
+  audienceType: oneOf(...audienceTypes).description(
+    'Audience: ALL contacts, the members of a SEGMENT, or contacts FILTERED by a condition.',
+  ),
+  description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))).description('Internal description.'),
+  fromName: optional(nullable(line({ min: 0, max: 255 }))).description(
+    'Name of the sender; takes precedence over the name in `from`.',
+  ),
+  replyTo: optional(nullable(email())).description('Reply-To address.'),
+  type: optional(oneOf(...templateTypes)).description(
+    'TRANSACTIONAL is sent to all contacts of the audience, MARKETING and HEADLESS only to subscribed ones. ' +
+      'MARKETING, the default, adds an unsubscribe footer.',
+  ),
+  segmentId: segmentId().description('ID of the segment. Required if `audienceType` is SEGMENT.'),
+  audienceCondition: conditionTree().description(
+    'Condition that recipients must match. Required if `audienceType` is FILTERED.',
+  ),
+  templateId: optional(nullable(uuid())).description(
+    'ID of the template that the campaign is based on. Its content is not copied.',
+  ),
+  ratePerMinute: optional(rate()).description('Maximum number of emails per minute; no limit by default.'),
+});
 
-const withSender = ({ from, ...rest }: ValueOf<typeof whole>) => ({ ...rest, from: asAddress(from) });
+const withSender = ({ from, ...rest }: TypeOf<typeof saveCampaignRequest>) => ({ ...rest, from: asAddress(from) });
 
 const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
@@ -83,19 +93,21 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'GET',
     path: '/campaigns',
-    summary: 'List campaigns, filtered by status and by part of name, subject or sender',
+    summary: 'List campaigns',
     access: 'secretKey',
     scope: 'campaigns:read',
     query: {
       ...offsetPage(),
-      status: optional(oneOf(...campaignStatuses)),
-      search: optional(text({ min: 0, max: MAX_SEARCH })),
-      sort: choice('createdAt', 'updatedAt', 'name'),
-      dir: choice('desc', 'asc'),
+      status: optional(oneOf(...campaignStatuses)).description('Only campaigns with this status.'),
+      search: optional(text({ min: 0, max: MAX_SEARCH })).description(
+        'Part of the name, the subject or the email address of the sender; case-insensitive.',
+      ),
+      sort: choice('createdAt', 'updatedAt', 'name').description('Sort field.'),
+      dir: choice('desc', 'asc').description('Sort direction.'),
     },
     answers: {
       200: answer('A page of campaigns.', offsetListSchema(campaignSchema)),
-      413: failure('The bodies on the page are too large together.', 'PAYLOAD_TOO_LARGE'),
+      413: failure('The campaigns on the page are too large together; request fewer.', 'PAYLOAD_TOO_LARGE'),
     },
     handle: async ({ db, project, query }) =>
       ok(presentOffsetList(await listCampaigns(db, project.projectId, query), presentCampaign)),
@@ -103,13 +115,19 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns',
-    summary: 'Create a campaign, as a draft',
+    summary: 'Create a campaign as a draft',
     access: 'secretKey',
     scope: 'campaigns:write',
-    body: whole,
+    body: saveCampaignRequest,
     bodyLimit,
     answers: {
-      200: answer('The draft.', object({ success: flag(), data: campaignSchema })),
+      200: answer(
+        'The new campaign.',
+        namedType('CampaignResponse', 'A campaign that was created.', {
+          success: flag().description('Always true.'),
+          data: campaignSchema.description('The campaign.'),
+        }),
+      ),
       403: unverified,
       404: wrongParts,
     },
@@ -119,7 +137,7 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'GET',
     path: '/campaigns/:id',
-    summary: 'Get a campaign with its recipient counts and, while SENDING, the estimated duration',
+    summary: 'Get a campaign',
     access: 'secretKey',
     scope: 'campaigns:read',
     params,
@@ -130,11 +148,11 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'PUT',
     path: '/campaigns/:id',
-    summary: 'Replace a campaign that is DRAFT or SCHEDULED; the scheduled time stays',
+    summary: 'Replace a campaign that is DRAFT or SCHEDULED, keeping its scheduled time',
     access: 'secretKey',
     scope: 'campaigns:write',
     params,
-    body: whole,
+    body: saveCampaignRequest,
     bodyLimit,
     answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: wrongState },
     handle: async ({ db, project, params, body }) =>
@@ -143,11 +161,13 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'PATCH',
     path: '/campaigns/:id',
-    summary: "Set a campaign's throttle in mails per minute, also while SENDING; null removes it",
+    summary: 'Set or remove the sending limit of a campaign, even while SENDING',
     access: 'secretKey',
     scope: 'campaigns:write',
     params,
-    body: { ratePerMinute: rate() },
+    body: request('SetCampaignRateRequest', 'The new sending limit.', {
+      ratePerMinute: rate().description('Maximum number of emails per minute; null removes the limit.'),
+    }),
     answers: { 200: oneCampaign, 404: noCampaign },
     handle: async ({ db, project, params, body }) =>
       ok(presentCampaign(await throttleCampaign(db, project, params.id, body.ratePerMinute))),
@@ -155,14 +175,14 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'DELETE',
     path: '/campaigns/:id',
-    summary: 'Delete a campaign; the records of its mail stay',
+    summary: 'Delete a campaign, keeping the records of its emails',
     access: 'secretKey',
     scope: 'campaigns:write',
     params,
     answers: {
       204: answer('Deleted.'),
       404: noCampaign,
-      409: failure('It is SCHEDULED or SENDING.', 'CONFLICT'),
+      409: failure('The campaign is SCHEDULED or SENDING.', 'CONFLICT'),
     },
     handle: async ({ db, project, params }) => {
       await deleteCampaign(db, project, params.id);
@@ -172,11 +192,11 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/duplicate',
-    summary: 'Copy a campaign to a new draft',
+    summary: 'Duplicate a campaign as a draft',
     access: 'secretKey',
     scope: 'campaigns:write',
     params,
-    answers: { 201: answer('The draft.', campaignSchema), 404: noCampaign },
+    answers: { 201: answer('The copy.', campaignSchema), 404: noCampaign },
     handle: async ({ db, project, params }) =>
       created(presentCampaign(await duplicateCampaign(db, project, params.id))),
   }),

@@ -15,15 +15,18 @@ import {
   presentFieldValues,
 } from '../presenters/contact-field.ts';
 
-/** `data.<key>`, the key alone, or the name of a standard field. */
-const params = { field: text({ max: 'data.'.length + MAX_KEY_LENGTH }) };
+const params = {
+  field: text({ max: 'data.'.length + MAX_KEY_LENGTH })
+    .description('Standard field, or custom field with or without `data.`.')
+    .example('data.plan'),
+};
 const noField = missing('field');
 
 export const contactFields = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/fields',
-    summary: 'List the fields of contacts: standard ones, and custom ones with type and coverage',
+    summary: 'List contact fields with their types and coverage',
     access: 'secretKey',
     scope: 'contacts:read',
     answers: { 200: answer('The fields.', fieldsSchema) },
@@ -33,7 +36,7 @@ export const contactFields = routes('Contacts', [
     method: 'GET',
     path: '/contacts/fields/:field/values',
     heavy: 'read',
-    summary: 'List distinct values of a field, from up to 50,000 contacts that have it',
+    summary: 'List distinct values of a field, from a sample of up to 50,000 contacts',
     access: 'secretKey',
     scope: 'contacts:read',
     params,
@@ -46,7 +49,7 @@ export const contactFields = routes('Contacts', [
     method: 'GET',
     path: '/contacts/fields/:field/usage',
     heavy: 'read',
-    summary: 'List what uses a field, and how many contacts have it',
+    summary: 'Get the segments, campaigns and workflows that use a field',
     access: 'secretKey',
     scope: 'contacts:read',
     params,
@@ -62,7 +65,7 @@ export const contactFields = routes('Contacts', [
     params,
     statementTimeoutMs: 60_000,
     answers: {
-      200: answer('The number of changed contacts.', fieldDeletedSchema),
+      200: answer('The custom field was deleted.', fieldDeletedSchema),
       400: failure('It is a standard field.', 'BAD_REQUEST'),
       404: noField,
     },

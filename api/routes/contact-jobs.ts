@@ -9,12 +9,13 @@ import { bulkTypes, findJob, importTypes } from '../../services/jobs/find.ts';
 import { jobScopes } from '../../services/jobs/scopes.ts';
 import { accepted, answer, csvFile, failure, missing, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
-import { fileOf, importFields, importOptions } from '../http/import-form.ts';
+import { fileOf, importFields, importForm, importOptions } from '../http/import-form.ts';
+import { named } from '../http/json-schema.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { list, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
+import { list, object, oneOf, optional, request, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
-import { jobSchema, presentJob } from '../presenters/job.ts';
+import { jobSchema, presentJob, queuedJobSchema } from '../presenters/job.ts';
 import { givenCondition } from '../presenters/segment.ts';
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
@@ -22,16 +23,18 @@ const MAX_IDS = 1_000;
 /** A million contacts are selected in one statement. */
 const BY_CONDITION_MS = 30_000;
 
-const queued = answer('The job is queued.', object({ jobId: uuid() }));
+const queued = answer('The job was queued.', queuedJobSchema);
+const params = { jobId: uuid().description('Job ID.') };
 const tooMany = failure('The project has the maximum number of open jobs.', 'CONFLICT');
 const jobAnswers = { 200: answer('The job.', jobSchema), 404: missing('job') };
 
 const ids = (): Typed<string[] | undefined> => optional(list(uuid(), { min: 1, max: MAX_IDS }));
 
-/** `ids` is an alias of `contactIds`. */
-const contactIds = () => ({
-  contactIds: ids().when('ids', { is: joi.exist(), otherwise: joi.required() }) as ReturnType<typeof ids>,
-  ids: ids(),
+const selection = request('SelectContactsRequest', 'Contacts to change or delete.', {
+  contactIds: (ids().when('ids', { is: joi.exist(), otherwise: joi.required() }) as ReturnType<typeof ids>).description(
+    'Contact IDs, at most 1,000.',
+  ),
+  ids: ids().description('Alias of `contactIds`, used if that is left out.'),
 });
 
 const bulkRoute = (path: string, type: BulkType, summary: string) =>
@@ -41,7 +44,7 @@ const bulkRoute = (path: string, type: BulkType, summary: string) =>
     summary,
     access: 'secretKey',
     scope: 'contacts:write',
-    body: contactIds(),
+    body: selection,
     answers: { 202: queued, 409: tooMany },
     handle: async ({ db, project, settings, body }) => {
       const contactIds = body.contactIds ?? body.ids ?? [];
@@ -69,10 +72,10 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
     route({
       method: 'POST',
       path: '/contacts/import',
-      summary: 'Import contacts from a CSV file of up to 5 MB with a column "email"',
+      summary: 'Import contacts from a CSV file of up to 5 MB with an "email" column',
       access: 'secretKey',
       scope: 'contacts:write',
-      multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
+      multipart: { ...importForm, maxFileBytes: MAX_FILE_BYTES },
       body: importFields(),
       answers: {
         202: queued,
@@ -87,10 +90,10 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       method: 'POST',
       path: '/imports',
       heavy: 'upload',
-      summary: 'Import contacts from a large CSV file; the job is the same as that of /contacts/import',
+      summary: 'Import contacts from a large CSV file',
       access: 'secretKey',
       scope: 'contacts:write',
-      multipart: { files: ['file'], maxFileBytes: importMaxBytes, large: true },
+      multipart: { ...importForm, maxFileBytes: importMaxBytes, large: true },
       body: importFields(),
       answers: {
         202: queued,
@@ -109,23 +112,26 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
     route({
       method: 'GET',
       path: '/contacts/import/:jobId',
-      summary: 'Get the progress of an import',
+      summary: 'Get an import job',
       access: 'secretKey',
       scope: jobScopes('read', importTypes),
-      params: { jobId: uuid() },
+      params,
       answers: jobAnswers,
       handle: async ({ db, project, params }) => ok(presentJob(await findJob(db, project, params.jobId, importTypes))),
     }),
     route({
       method: 'GET',
       path: '/contacts/import/:jobId/errors',
-      summary: 'Get all bad rows of an import as CSV, with row number and reason, for 30 days',
+      summary: 'Download the rejected rows of an import as CSV, for 30 days',
       access: 'secretKey',
       scope: jobScopes('read', importTypes),
       role: 'MEMBER',
       projectInQuery: true,
-      params: { jobId: uuid() },
-      answers: { 200: { description: 'The file.', contentType: 'text/csv' }, 404: missing('job') },
+      params,
+      answers: {
+        200: { description: 'Row number, address and error of each row.', contentType: 'text/csv' },
+        404: missing('job'),
+      },
       handle: async ({ db, project, params }) => {
         const { id, projectId } = await findJob(db, project, params.jobId, importTypes);
         return csvFile('errors.csv', exportErrors(db, projectId, id));
@@ -134,17 +140,23 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
     route({
       method: 'POST',
       path: '/contacts/bulk',
-      summary: 'Subscribe, unsubscribe or delete all contacts that match a condition or are in a segment',
+      summary: 'Subscribe, unsubscribe or delete all contacts of a condition or segment',
       access: 'secretKey',
       scope: 'contacts:write',
-      body: documented(
-        object({
-          action: oneOf('SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE'),
-          condition: givenCondition(),
-          segmentId: optional(uuid()),
-          expectedCount: wholeNumber({ min: 0 }),
-        }),
-        { oneOf: [{ required: ['condition'] }, { required: ['segmentId'] }] },
+      body: named(
+        'RunBulkActionRequest',
+        'An action on all contacts that match a condition or are in a segment. Pass either `condition` or `segmentId`.',
+        documented(
+          object({
+            action: oneOf('SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE').description('What to do with the contacts.'),
+            condition: givenCondition().description('Condition that the contacts match.'),
+            segmentId: optional(uuid()).description('ID of the segment that the contacts are in.'),
+            expectedCount: wholeNumber({ min: 0 }).description(
+              'Number of contacts you expect. If the actual number differs by more than 1%, nothing is changed.',
+            ),
+          }),
+          { oneOf: [{ required: ['condition'] }, { required: ['segmentId'] }] },
+        ),
       ),
       statementTimeoutMs: BY_CONDITION_MS,
       answers: {
@@ -166,20 +178,20 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
     route({
       method: 'GET',
       path: '/contacts/bulk/:jobId',
-      summary: 'Get the progress of a bulk job',
+      summary: 'Get a bulk job',
       access: 'secretKey',
       scope: 'contacts:read',
-      params: { jobId: uuid() },
+      params,
       answers: jobAnswers,
       handle: async ({ db, project, params }) => ok(presentJob(await findJob(db, project, params.jobId, bulkTypes))),
     }),
     route({
       method: 'POST',
       path: '/contacts/jobs/:jobId/cancel',
-      summary: 'Cancel a job of any type; finished rows stay changed',
+      summary: 'Cancel a job, keeping the changes made so far',
       access: 'secretKey',
       scope: jobScopes('write'),
-      params: { jobId: uuid() },
+      params,
       answers: { ...jobAnswers, 409: failure('The job has ended.', 'CONFLICT') },
       handle: async ({ db, project, settings, params }) =>
         ok(presentJob(await cancelJob(db, project, params.jobId, settings.limits))),

@@ -4,13 +4,14 @@ import { listSegmentsOfContact } from '../../services/segments/of-contact.ts';
 import { executionStatuses } from '../../services/workflows/executions/find.ts';
 import { listProjectExecutions } from '../../services/workflows/executions/list.ts';
 import { type Answer, answer, missing, ok } from '../http/answers.ts';
+import { named } from '../http/json-schema.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, oneOf, optional, record, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import { listedExecutionSchema, presentListedExecution } from '../presenters/execution.ts';
 import { presentSegment, segmentSchema } from '../presenters/segment.ts';
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Contact ID.') };
 const noContact = missing('contact', 'CONTACT_NOT_FOUND');
 
 /** What belongs to one contact. Its events and mails are lists of their own. */
@@ -22,7 +23,10 @@ export const contactReading = routes('Contacts', [
     access: 'secretKey',
     scope: 'contacts:read',
     params,
-    query: { ...cursorPage(), status: optional(oneOf(...executionStatuses)) },
+    query: {
+      ...cursorPage(),
+      status: optional(oneOf(...executionStatuses)).description('Only executions with this status.'),
+    },
     answers: { 200: answer('A page of executions.', cursorListSchema(listedExecutionSchema)), 404: noContact },
     handle: async ({ db, project: { projectId }, settings, params, query }) => {
       const { id: contactId } = await findContact(db, projectId, params.id);
@@ -33,7 +37,7 @@ export const contactReading = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/:id/segments',
-    summary: 'List the segments that a contact is in now, newest first',
+    summary: 'List the segments a contact is in, newest first',
     access: 'secretKey',
     scope: 'contacts:read',
     params,
@@ -48,14 +52,17 @@ export const contactReading = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/:id/export',
-    summary: 'Export everything that is stored about a contact as JSON',
+    summary: 'Export all data of a contact as JSON',
     access: 'secretKey',
     scope: 'contacts:read',
     role: 'MEMBER',
     projectInQuery: true,
     params,
     answers: {
-      200: answer('`contact`, `suppression`, `segments`, `events`, `emails` and `executions`.', record()),
+      200: answer(
+        '`contact`, `suppression`, `segments`, `events`, `emails` and `executions`.',
+        named('ContactExport', 'All data of a contact.', record()),
+      ),
       404: noContact,
     },
     handle: async ({ db, project, settings, params }): Promise<Answer> => ({

@@ -9,7 +9,20 @@ import { deleteContact } from '../../services/removal/contact.ts';
 import { answer, created, csvFile, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
-import { cursor, email, flag, limit, list, nullable, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
+import {
+  cursor,
+  email,
+  flag,
+  limit,
+  list,
+  namedType,
+  nullable,
+  objectOr,
+  optional,
+  request,
+  text,
+  uuid,
+} from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { contactSchema, presentContact, presentSavedContact, savedContactSchema } from '../presenters/contact.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
@@ -48,11 +61,11 @@ export const contacts = routes('Contacts', [
       limit: limit(),
       // A cursor by address contains the address.
       cursor: cursor({ max: 2_000 }),
-      search: optional(text({ min: 0, max: MAX_FILTER })),
-      subscribed: optional(flag()),
-      sort: choice('createdAt', 'email'),
-      dir: choice('desc', 'asc'),
-      'data.*': byData(),
+      search: optional(text({ min: 0, max: MAX_FILTER })).description('Part of the email address.'),
+      subscribed: optional(flag()).description('Only subscribed, or only unsubscribed contacts.'),
+      sort: choice('createdAt', 'email').description('Sort field.'),
+      dir: choice('desc', 'asc').description('Sort direction.'),
+      'data.*': byData().description('Only contacts whose custom field has this value: `data.plan=pro`.'),
     },
     answers: { 200: answer('A page of contacts.', cursorListSchema(contactSchema)) },
     handle: async ({ db, project, settings, query: { 'data.*': data, ...query } }) => {
@@ -66,7 +79,11 @@ export const contacts = routes('Contacts', [
     summary: 'Create a contact, or update the one with this address',
     access: 'secretKey',
     scope: 'contacts:write',
-    body: { email: email(), subscribed: optional(flag()), data: optional(nullable(contactData())) },
+    body: request('CreateContactRequest', 'A contact to create, or to update if the address exists.', {
+      email: email().description('Email address.'),
+      subscribed: optional(flag()).description('Whether the contact receives marketing email; true by default.'),
+      data: optional(nullable(contactData())).description('Custom fields to set.').example({ plan: 'pro' }),
+    }),
     invalidBody: 400,
     answers: {
       200: answer('The existing contact was updated.', savedContactSchema),
@@ -98,11 +115,16 @@ export const contacts = routes('Contacts', [
     access: 'secretKey',
     scope: 'contacts:read',
     whileDisabled: true,
-    body: { emails: list(text({ min: 0, max: MAX_FILTER }), { min: 1, max: MAX_LOOKUP }) },
+    body: request('LookUpContactsRequest', 'Addresses to look up.', {
+      emails: list(text({ min: 0, max: MAX_FILTER }), { min: 1, max: MAX_LOOKUP }).description('Email addresses.'),
+    }),
     answers: {
       200: answer(
         'Each address as it was written, on one side or the other.',
-        object({ found: list(text()), notFound: list(text({ min: 0 })) }),
+        namedType('ContactLookup', 'Which addresses are contacts.', {
+          found: list(text()).description('Addresses that are contacts.'),
+          notFound: list(text({ min: 0 })).description('Addresses that are not.'),
+        }),
       ),
     },
     handle: async ({ db, project, body }) => ok(await lookUpContacts(db, project.projectId, body.emails)),
@@ -113,7 +135,7 @@ export const contacts = routes('Contacts', [
     summary: 'Get a contact',
     access: 'secretKey',
     scope: 'contacts:read',
-    params: { id: uuid() },
+    params: { id: uuid().description('Contact ID.') },
     answers: { 200: answer('The contact.', contactSchema), 404: noContact },
     handle: async ({ db, project, params }) => ok(presentContact(await findContact(db, project.projectId, params.id))),
   }),
@@ -123,12 +145,14 @@ export const contacts = routes('Contacts', [
     summary: 'Update the address, subscription or single custom fields of a contact',
     access: 'secretKey',
     scope: 'contacts:write',
-    params: { id: uuid() },
-    body: {
-      email: optional(email()),
-      subscribed: optional(flag()),
-      data: optional(objectOr(contactData(), joi.any())),
-    },
+    params: { id: uuid().description('Contact ID.') },
+    body: request('UpdateContactRequest', 'The changes; fields that are left out stay as they are.', {
+      email: optional(email()).description('New email address.'),
+      subscribed: optional(flag()).description('New subscription state.'),
+      data: optional(objectOr(contactData(), joi.any()))
+        .description('Custom fields to set; null removes a field, others stay.')
+        .example({ plan: 'pro' }),
+    }),
     answers: {
       200: answer('The updated contact.', contactSchema),
       400: { description: '`data` is not an object.', code: 'BAD_REQUEST' },
@@ -146,7 +170,7 @@ export const contacts = routes('Contacts', [
     summary: 'Delete a contact and erase its data',
     access: 'secretKey',
     scope: 'contacts:write',
-    params: { id: uuid() },
+    params: { id: uuid().description('Contact ID.') },
     answers: { 204: answer('Deleted.'), 404: noContact },
     handle: async ({ db, project, params }) => {
       await deleteContact(db, project, params.id);

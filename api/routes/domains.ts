@@ -5,13 +5,13 @@ import { findUncontested, listDomains } from '../../services/domains/find.ts';
 import { answer, created, failure, missing, noContent, notFoundOf, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { list, text, uuid } from '../http/schemas.ts';
+import { list, request, text, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { domainSchema, presentDomain } from '../presenters/domain.ts';
 
 const MAX_INPUT_LENGTH = 1_000;
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Domain ID.') };
 const noDomain = missing('domain');
 const noProject = missing('project');
 /** Stands for the caller's project in the path. */
@@ -23,11 +23,11 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
     route({
       method: 'GET',
       path: '/domains/project/:projectId',
-      summary: 'List the domains of a project with their DNS records; `current` is the project of the key',
+      summary: 'List the sender domains of a project',
       access: 'secretKey',
       scope: 'domains:read',
-      params: { projectId: projectIdOrCurrent() },
-      answers: { 200: answer('Verified and pending domains.', list(domainSchema)), 404: noProject },
+      params: { projectId: projectIdOrCurrent().description('ID of the project of the key or session, or `current`.') },
+      answers: { 200: answer('The domains, oldest first.', list(domainSchema)), 404: noProject },
       handle: async ({ db, project, settings, params: { projectId } }) => {
         if (projectId !== CURRENT && projectId.toLowerCase() !== project.projectId) throw notFoundOf(noProject);
         return ok((await listDomains(db, project.projectId, settings)).map(presentDomain));
@@ -36,14 +36,16 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
     route({
       method: 'POST',
       path: '/domains',
-      summary: 'Add a sender domain; the response has the DNS records to publish',
+      summary: 'Add a sender domain',
       access: 'secretKey',
       scope: 'domains:write',
-      body: { domain: text({ max: MAX_INPUT_LENGTH }) },
+      body: request('CreateDomainRequest', 'A sender domain to add.', {
+        domain: text({ max: MAX_INPUT_LENGTH }).description('Domain name.').example('example.com'),
+      }),
       answers: {
-        201: answer('The domain, pending until its records are found.', domainSchema),
-        400: failure('The project has 100 pending domains.', 'BAD_REQUEST'),
-        409: failure('The project has this domain, or another project has verified it.', 'CONFLICT'),
+        201: answer('The domain with the DNS records to publish; PENDING until they are found.', domainSchema),
+        400: failure('The project has the maximum of 100 pending domains.', 'BAD_REQUEST'),
+        409: failure('The project already has this domain, or another project has verified it.', 'CONFLICT'),
       },
       handle: async ({ db, project, settings, body }) =>
         created(presentDomain(await createDomain(db, project, body.domain, settings))),
@@ -51,14 +53,14 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
     route({
       method: 'GET',
       path: '/domains/:id/verify',
-      summary: 'Check the DNS records of a domain now',
+      summary: 'Check the DNS records of a sender domain now',
       access: 'secretKey',
       scope: 'domains:read',
       params,
       answers: {
         200: answer('The domain after the check.', domainSchema),
         404: noDomain,
-        409: failure('Another project has verified the name; the domain stays pending.', 'CONFLICT'),
+        409: failure('Another project has verified the domain.', 'CONFLICT'),
       },
       handle: async ({ db, project, settings, params: { id } }) => {
         const { domain } = await findUncontested(db, project.projectId, id, settings);
@@ -69,14 +71,14 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
     route({
       method: 'DELETE',
       path: '/domains/:id',
-      summary: 'Delete a domain; mail can no longer be sent from it',
+      summary: 'Delete a sender domain',
       access: 'secretKey',
       scope: 'domains:write',
       params,
       answers: {
         204: answer('Deleted.'),
         404: noDomain,
-        409: failure('A template or an unfinished campaign sends from it.', 'CONFLICT'),
+        409: failure('A template or an unfinished campaign sends from the domain.', 'CONFLICT'),
       },
       handle: async ({ db, project, params }) => {
         await deleteDomain(db, project, params.id);

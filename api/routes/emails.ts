@@ -18,6 +18,7 @@ import {
   presentEmailStory,
 } from '../presenters/email.ts';
 
+const params = { id: uuid().description('Email ID.') };
 const noEmail = missing('e-mail');
 
 export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
@@ -25,32 +26,34 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
     route({
       method: 'GET',
       path: '/emails',
-      summary: 'List e-mails, newest first',
+      summary: 'List emails, newest first',
       access: 'secretKey',
       scope: 'send:read',
       query: {
         ...cursorPage(),
         ...rangeQuery(),
-        status: optional(oneOf(...emailStatuses)),
-        blocked: optional(flag()),
-        email: optional(email()),
-        contactId: optional(uuid()),
-        campaignId: optional(uuid()),
-        templateId: optional(uuid()),
-        workflowId: optional(uuid()),
+        status: optional(oneOf(...emailStatuses)).description('Only emails with this status.'),
+        blocked: optional(flag()).description(
+          'Only emails that a policy currently keeps from being sent, or only other emails.',
+        ),
+        email: optional(email()).description('Only emails to the contact with this email address.'),
+        contactId: optional(uuid()).description('Only emails to this contact.'),
+        campaignId: optional(uuid()).description('Only emails of this campaign.'),
+        templateId: optional(uuid()).description('Only emails with this template.'),
+        workflowId: optional(uuid()).description('Only emails of this workflow.'),
       },
-      answers: { 200: answer('A page of e-mails.', cursorListSchema(emailSchema)) },
+      answers: { 200: answer('A page of emails.', cursorListSchema(emailSchema)) },
       handle: async ({ db, project, settings, query }) =>
         ok(presentCursorList(await listEmails(db, project.projectId, settings.secretKeys, query), presentEmail)),
     }),
     route({
       method: 'GET',
       path: '/emails/:id',
-      summary: 'Get an e-mail with its attempts',
+      summary: 'Get an email with its delivery attempts',
       access: 'secretKey',
       scope: 'send:read',
-      params: { id: uuid() },
-      answers: { 200: answer('The e-mail.', emailStorySchema), 404: noEmail },
+      params,
+      answers: { 200: answer('The email.', emailStorySchema), 404: noEmail },
       handle: async ({ db, project, params }) =>
         ok(presentEmailStory(await findEmailWithAttempts(db, project.projectId, params.id))),
     }),
@@ -58,10 +61,10 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
       method: 'GET',
       path: '/emails/:id/content',
       heavy: 'render',
-      summary: 'Get subject, bodies and headers of an e-mail, without tracking',
+      summary: 'Get the subject, bodies and headers of an email',
       access: 'secretKey',
       scope: 'send:read',
-      params: { id: uuid() },
+      params,
       answers: {
         200: answer('The content.', emailContentSchema),
         404: noEmail,
@@ -75,15 +78,15 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
     route({
       method: 'POST',
       path: '/emails/:id/resend',
-      summary: 'Send an e-mail again that is FAILED or UNKNOWN',
+      summary: 'Resend an email that is FAILED or UNKNOWN',
       access: 'secretKey',
       scope: 'send:write',
-      params: { id: uuid() },
+      params,
       answers: {
-        200: answer('It will be sent again.', emailSchema),
+        200: answer('The email, which will be sent again.', emailSchema),
         402: overCap,
         404: noEmail,
-        409: failure('It has neither failed nor an unknown outcome, or its content is gone.', 'CONFLICT'),
+        409: failure('The email is neither FAILED nor UNKNOWN, or its content is no longer stored.', 'CONFLICT'),
       },
       handle: async ({ db, project, params }) => ok(presentEmail(await resendEmail(db, project, params.id))),
     }),

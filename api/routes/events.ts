@@ -9,15 +9,17 @@ import { findEventUsage } from '../../services/usage/event.ts';
 import { answer, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
+import { named } from '../http/json-schema.ts';
 import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, flag, nullable, object, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { cursorPage, flag, namedType, nullable, optional, text, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import {
   eventNamesSchema,
   eventSchema,
   eventStatsSchema,
+  eventsDeletedSchema,
   eventUsageSchema,
   presentEvent,
   presentEventStats,
@@ -28,39 +30,64 @@ import { eventName, MAX_EVENT_NAME, trackBody } from './track.ts';
 const contactNotFound = missing('contact', 'CONTACT_NOT_FOUND');
 const refused = {
   ...keyReused,
-  description: `${keyReused.description} Or the project has as many event names or custom fields as it may.`,
+  description: `${keyReused.description} Or the project has the maximum number of event names or custom fields.`,
 };
-const params = { eventName: text({ max: MAX_EVENT_NAME }) };
+const params = { eventName: text({ max: MAX_EVENT_NAME }).description('Event name.').example('signed_up') };
 
-const byContact = object({
-  name: eventName(),
-  contactId: uuid(),
-  subscribed: optional(flag()),
-  data: optional(nullable(contactData())),
+/** Without a default: all events are listed. */
+const range = () => {
+  const { startDate, endDate } = rangeQuery();
+  return {
+    startDate: startDate.description('Start of the range: a day or a time, in UTC unless it has an offset.'),
+    endDate: endDate.description('End of the range: a day, which is included, or a time, which is not.'),
+  };
+};
+
+/** Widened to whole hours. */
+const statsRange = () => {
+  const { startDate, endDate } = rangeQuery();
+  return {
+    startDate: startDate.description(
+      'Start of the range, rounded down to the hour. By default, the range covers 30 days, including its last day.',
+    ),
+    endDate: endDate.description('End of the range, rounded up to the hour; now by default. A day is included.'),
+  };
+};
+
+const byContact = namedType('TrackContactEventRequest', 'An event of an existing contact, given by ID.', {
+  name: eventName().description('Event name.').example('signed_up'),
+  contactId: uuid().description('Contact ID.'),
+  subscribed: optional(flag()).description('New subscription state; unchanged if left out.'),
+  data: optional(nullable(contactData()))
+    .description('Custom fields to store with the contact, and the data of the event.')
+    .example({ plan: 'pro' }),
 });
-const byAddress = object(trackBody());
+const byAddress = namedType('TrackRequest', 'An event of a contact.', trackBody());
 
 type Body = typeof byContact | typeof byAddress extends Typed<infer T> ? T : never;
 
-/** A contact by id, or by address as on /v1/track. */
-const tracking: Typed<Body> = joi
-  .alternatives()
-  .conditional(joi.object({ contactId: joi.exist() }).unknown(), {
-    // biome-ignore lint/suspicious/noThenProperty: joi calls it so
-    then: byContact,
-    otherwise: byAddress,
-  })
-  .required();
+const tracking: Typed<Body> = named(
+  'TrackEventRequest',
+  'An event of a contact, given by ID or, as on /v1/track, by address.',
+  joi
+    .alternatives()
+    .conditional(joi.object({ contactId: joi.exist() }).unknown(), {
+      // biome-ignore lint/suspicious/noThenProperty: joi calls it so
+      then: byContact,
+      otherwise: byAddress,
+    })
+    .required(),
+);
 
 export const events = routes('Events', [
   route({
     method: 'POST',
     path: '/events/track',
-    summary: 'Record an event as /v1/track does, or for an existing contact by id',
+    summary: 'Record an event of a contact, by ID or address',
     access: 'secretKey',
     scope: 'events:write',
     body: tracking,
-    answers: { 200: answer('The event is recorded.', trackedContentSchema), 404: contactNotFound, 409: refused },
+    answers: { 200: answer('The event was recorded.', trackedContentSchema), 404: contactNotFound, 409: refused },
     handle: async (call) => {
       const { body, project, settings } = call;
       const tracked = await onceByKey(call, async (db) => {
@@ -79,7 +106,11 @@ export const events = routes('Events', [
     summary: 'List events, newest first',
     access: 'secretKey',
     scope: 'events:read',
-    query: { ...cursorPage(), ...rangeQuery(), eventName: optional(text({ max: MAX_EVENT_NAME })) },
+    query: {
+      ...cursorPage(),
+      ...range(),
+      eventName: optional(text({ max: MAX_EVENT_NAME })).description('Only events with this name.'),
+    },
     answers: { 200: answer('A page of events.', cursorListSchema(eventSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(presentCursorList(await listEvents(db, project.projectId, settings.secretKeys, query), presentEvent)),
@@ -88,20 +119,20 @@ export const events = routes('Events', [
     method: 'GET',
     path: '/events/stats',
     heavy: 'read',
-    summary: 'Count events and contacts per event name; the last 30 days by default',
+    summary: 'Count events and contacts per event name',
     access: 'secretKey',
     scope: 'events:read',
-    query: rangeQuery(),
-    answers: { 200: answer('The most frequent first.', eventStatsSchema) },
+    query: statsRange(),
+    answers: { 200: answer('Counts per event name, most frequent first.', eventStatsSchema) },
     handle: async ({ db, project, query }) => ok(presentEventStats(await eventStats(db, project.projectId, query))),
   }),
   route({
     method: 'GET',
     path: '/events/names',
-    summary: 'List event names: those in use, and those that the service records',
+    summary: 'List event names',
     access: 'secretKey',
     scope: 'events:read',
-    answers: { 200: answer('The most frequent first.', eventNamesSchema) },
+    answers: { 200: answer('The event names, most frequent first.', eventNamesSchema) },
     handle: async ({ db, project }) => ok({ names: await listEventNames(db, project.projectId) }),
   }),
   route({
@@ -110,8 +141,8 @@ export const events = routes('Events', [
     summary: 'List the events of a contact, newest first',
     access: 'secretKey',
     scope: 'events:read',
-    params: { contactId: uuid() },
-    query: { ...cursorPage(), ...rangeQuery() },
+    params: { contactId: uuid().description('Contact ID.') },
+    query: { ...cursorPage(), ...range() },
     answers: { 200: answer('A page of events.', cursorListSchema(eventSchema)), 404: contactNotFound },
     handle: async ({ db, project, settings, params, query }) =>
       ok(
@@ -125,7 +156,7 @@ export const events = routes('Events', [
     method: 'GET',
     path: '/events/:eventName/usage',
     heavy: 'read',
-    summary: 'List what uses an event, and how often it was recorded',
+    summary: 'Get the segments, workflows and campaigns that use an event',
     access: 'secretKey',
     scope: 'events:read',
     params,
@@ -135,12 +166,12 @@ export const events = routes('Events', [
   route({
     method: 'DELETE',
     path: '/events/:eventName',
-    summary: 'Delete all events of a name with their counts',
+    summary: 'Delete all events with a name, and their counts',
     access: 'secretKey',
     scope: 'events:write',
     params,
     answers: {
-      200: answer('The number of deleted events.', object({ deleted: wholeNumber({ min: 0 }) })),
+      200: answer('The events were deleted.', eventsDeletedSchema),
       404: missing('event'),
     },
     handle: async ({ db, project, params }) => ok({ deleted: await deleteEvents(db, project, params.eventName) }),

@@ -17,10 +17,12 @@ import {
   email,
   flag,
   list,
+  namedType,
   object,
   offsetPage,
   oneOf,
   optional,
+  request,
   text,
   uuid,
   wholeNumber,
@@ -34,10 +36,13 @@ import {
   presentWholeExecution,
   wholeExecutionSchema,
 } from '../presenters/execution.ts';
+import { queuedJobSchema } from '../presenters/job.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 
-const ofWorkflow = { id: uuid() };
-const ofExecution = { id: uuid(), executionId: uuid() };
+const ofWorkflow = { id: uuid().description('Workflow ID.') };
+const ofExecution = { ...ofWorkflow, executionId: uuid().description('Execution ID.') };
+const status = () => optional(oneOf(...executionStatuses)).description('Only executions with this status.');
+const contactId = () => optional(uuid()).description('Only executions of this contact.');
 const one = answer('The execution.', executionSchema);
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
 const noExecution = missing('execution');
@@ -66,11 +71,11 @@ export const executions = routes('Executions', [
     scope: 'workflows:read',
     query: {
       ...cursorPage(),
-      workflowId: optional(uuid()),
-      stepId: optional(uuid()),
-      enteredStepId: optional(uuid()),
-      contactId: optional(uuid()),
-      status: optional(oneOf(...executionStatuses)),
+      workflowId: optional(uuid()).description('Only executions of this workflow.'),
+      stepId: optional(uuid()).description('Only executions whose current or last step is this one.'),
+      enteredStepId: optional(uuid()).description('Only executions that have entered this step. Needs `workflowId`.'),
+      contactId: contactId(),
+      status: status(),
     },
     answers: { 200: answer('A page of executions.', cursorListSchema(listedExecutionSchema)) },
     handle: async ({ db, project, settings, query }) => {
@@ -85,25 +90,24 @@ export const executions = routes('Executions', [
     method: 'GET',
     path: '/executions/failures',
     heavy: 'read',
-    summary: 'List why executions have failed: FAILED executions by workflow and error, the most frequent first',
+    summary: 'List why executions failed, by workflow and error, most frequent first',
     access: 'secretKey',
     scope: 'workflows:read',
-    query: { workflowId: optional(uuid()) },
+    query: { workflowId: optional(uuid()).description('Only executions of this workflow.') },
     answers: {
       200: answer(
-        'The causes, at most a hundred, of the newest two thousand FAILED executions.',
-        object({
+        'Up to 100 causes of the newest 2,000 FAILED executions.',
+        namedType('FailureReport', 'Why executions failed.', {
           data: list(
-            object({
-              workflowId: uuid(),
-              workflowName: text({ min: 0 }),
-              error: text({ min: 0 }),
-              count: wholeNumber({ min: 1 }),
-              lastFailedAt: dateTime(),
+            namedType('FailureCause', 'FAILED executions of one workflow with the same error.', {
+              workflowId: uuid().description('Workflow ID.'),
+              workflowName: text({ min: 0 }).description('Name of the workflow.'),
+              error: text({ min: 0 }).description('Error; empty if it is not known.'),
+              count: wholeNumber({ min: 1 }).description('Number of executions.'),
+              lastFailedAt: dateTime().description('When the last one failed.'),
             }),
-          ),
-          /** There is more than was read. */
-          truncated: flag(),
+          ).description('Causes, most frequent first.'),
+          truncated: flag().description('Whether there may be more FAILED executions or causes than are reported.'),
         }),
       ),
     },
@@ -120,12 +124,18 @@ export const executions = routes('Executions', [
     access: 'secretKey',
     scope: 'workflows:write',
     params: ofWorkflow,
-    body: { contactId: optional(uuid()), email: optional(email()), context: optional(contactData()) },
+    body: request('StartExecutionRequest', 'The contact to start the workflow for.', {
+      contactId: optional(uuid()).description('Contact ID. Required unless `email` is set.'),
+      email: optional(email()).description('Email address of the contact; ignored if `contactId` is set.'),
+      context: optional(contactData())
+        .description('Variables of this execution; empty by default.')
+        .example({ orderId: '4711' }),
+    }),
     answers: {
       201: one,
       400: failure('The workflow is disabled.', 'BAD_REQUEST'),
       404: noWorkflow,
-      409: failure('The contact may not enter, or not re-enter yet.', 'CONFLICT'),
+      409: failure('The contact is in the workflow already, or cannot enter it again.', 'CONFLICT'),
     },
     handle: async ({ db, project, params, body }) =>
       created(presentExecution(await startExecution(db, project, params.id, named(body)))),
@@ -133,11 +143,11 @@ export const executions = routes('Executions', [
   route({
     method: 'GET',
     path: '/workflows/:id/executions',
-    summary: 'List executions, newest first, filtered by status and contact',
+    summary: 'List executions of a workflow, newest first',
     access: 'secretKey',
     scope: 'workflows:read',
     params: ofWorkflow,
-    query: { ...offsetPage(), status: optional(oneOf(...executionStatuses)), contactId: optional(uuid()) },
+    query: { ...offsetPage(), status: status(), contactId: contactId() },
     answers: { 200: answer('A page of executions.', offsetListSchema(executionSchema)), 404: noWorkflow },
     handle: async ({ db, project, params, query }) =>
       ok(presentOffsetList(await listExecutions(db, project.projectId, params.id, query), presentExecution)),
@@ -145,7 +155,7 @@ export const executions = routes('Executions', [
   route({
     method: 'GET',
     path: '/workflows/:id/executions/:executionId',
-    summary: 'Get an execution with its contact, its workflow and the steps taken',
+    summary: 'Get an execution with its contact, workflow and steps',
     access: 'secretKey',
     scope: 'workflows:read',
     params: ofExecution,
@@ -156,34 +166,44 @@ export const executions = routes('Executions', [
   route({
     method: 'DELETE',
     path: '/workflows/:id/executions/:executionId',
-    summary: 'Cancel an execution; it takes no further step',
+    summary: 'Cancel an execution',
     access: 'secretKey',
     scope: 'workflows:write',
     params: ofExecution,
-    answers: { 200: one, 404: noExecution, 409: failure('It has ended.', 'CONFLICT') },
+    answers: { 200: one, 404: noExecution, 409: failure('The execution has ended.', 'CONFLICT') },
     handle: async ({ db, project, params }) =>
       ok(presentExecution(await cancelExecution(db, project, params.id, params.executionId))),
   }),
   route({
     method: 'POST',
     path: '/workflows/:id/executions/cancel-all',
-    summary: 'Cancel every active execution of a workflow',
+    summary: 'Cancel all active executions of a workflow',
     access: 'secretKey',
     scope: 'workflows:write',
     params: ofWorkflow,
-    answers: { 200: answer('The number of cancelled executions.', object({ cancelled: count() })), 404: noWorkflow },
+    answers: {
+      200: answer(
+        'The number of cancelled executions.',
+        namedType('CancelledExecutions', 'The result of cancelling executions.', {
+          cancelled: count().description('Number of executions that were cancelled.'),
+        }),
+      ),
+      404: noWorkflow,
+    },
     handle: async ({ db, project, params }) => ok({ cancelled: await cancelAllExecutions(db, project, params.id) }),
   }),
   route({
     method: 'POST',
     path: '/workflows/:id/executions/retry-failed',
-    summary: 'Retry the FAILED executions of a workflow from their failed step: all, or those with this error',
+    summary: 'Retry the FAILED executions of a workflow from their failed step',
     access: 'secretKey',
     scope: 'workflows:write',
     params: ofWorkflow,
-    body: { error: optional(text({ max: MAX_ERROR })) },
+    body: request('RetryExecutionsRequest', 'Which FAILED executions to retry.', {
+      error: optional(text({ max: MAX_ERROR })).description('Only executions with exactly this error; all by default.'),
+    }),
     answers: {
-      202: answer('The job is queued.', object({ jobId: uuid() })),
+      202: answer('The job is queued.', queuedJobSchema),
       404: noWorkflow,
       409: failure('The project has the maximum number of open jobs.', 'CONFLICT'),
     },
@@ -193,18 +213,23 @@ export const executions = routes('Executions', [
   route({
     method: 'POST',
     path: '/workflows/:id/executions/migrate',
-    summary: 'Move active executions to the newest valid version, where it has their step with the same type',
+    summary: 'Move active executions to the newest valid version',
     access: 'secretKey',
     scope: 'workflows:write',
     params: ofWorkflow,
     answers: {
       200: answer(
-        'Which were moved and which stayed; the first thousand of each.',
-        object({
-          moved: list(uuid()),
-          stayed: list(object({ id: uuid(), reason: text() })),
-          movedCount: count(),
-          stayedCount: count(),
+        'The executions that moved and those that did not.',
+        namedType('ExecutionMigration', 'The result of moving executions to another version.', {
+          moved: list(uuid()).description('IDs of executions that moved, at most 1,000.'),
+          stayed: list(
+            object({
+              id: uuid().description('Execution ID.'),
+              reason: text().description('Why the execution did not move.'),
+            }),
+          ).description('Executions that remain on their version, at most 1,000.'),
+          movedCount: count().description('Number of executions that moved.'),
+          stayedCount: count().description('Number of executions that remain on their version.'),
         }),
       ),
       404: noWorkflow,
@@ -219,18 +244,18 @@ export const executions = routes('Executions', [
     access: 'secretKey',
     scope: 'workflows:write',
     params: ofExecution,
-    answers: { 200: one, 404: noExecution, 409: failure('It has not failed.', 'CONFLICT') },
+    answers: { 200: one, 404: noExecution, 409: failure('The execution has not failed.', 'CONFLICT') },
     handle: async ({ db, project, params }) =>
       ok(presentExecution(await retryExecution(db, project, params.id, params.executionId))),
   }),
   route({
     method: 'POST',
     path: '/workflows/:id/executions/:executionId/skip',
-    summary: 'End a DELAY now, or a wait as if it had timed out',
+    summary: 'Skip the current wait of an execution, as if its time were over',
     access: 'secretKey',
     scope: 'workflows:write',
     params: ofExecution,
-    answers: { 200: one, 404: noExecution, 409: failure('It is not waiting.', 'CONFLICT') },
+    answers: { 200: one, 404: noExecution, 409: failure('The execution is not waiting.', 'CONFLICT') },
     handle: async ({ db, project, params }) =>
       ok(presentExecution(await skipExecution(db, project, params.id, params.executionId))),
   }),

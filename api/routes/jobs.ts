@@ -11,10 +11,14 @@ export const jobs = routes('Jobs', [
   route({
     method: 'GET',
     path: '/jobs',
-    summary: 'List imports, bulk jobs and retries of executions, newest first, each with its first errors',
+    summary: 'List jobs, newest first, each with its first 20 errors',
     access: 'secretKey',
     scope: jobScopes('read'),
-    query: { ...cursorPage(), type: optional(oneOf(...jobTypes)), status: optional(oneOf(...jobStatuses)) },
+    query: {
+      ...cursorPage(),
+      type: optional(oneOf(...jobTypes)).description('Only jobs of this type.'),
+      status: optional(oneOf(...jobStatuses)).description('Only jobs with this status.'),
+    },
     answers: { 200: answer('A page of jobs.', cursorListSchema(jobSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(presentCursorList(await listJobs(db, project, settings.secretKeys, query), presentListedJob)),
@@ -22,10 +26,10 @@ export const jobs = routes('Jobs', [
   route({
     method: 'GET',
     path: '/jobs/:jobId',
-    summary: 'Get the progress of a job of any type',
+    summary: 'Get a job of any type',
     access: 'secretKey',
     scope: jobScopes('read'),
-    params: { jobId: uuid() },
+    params: { jobId: uuid().description('Job ID.') },
     answers: { 200: answer('The job.', jobSchema), 404: missing('job') },
     handle: async ({ db, project, params }) => ok(presentJob(await findJob(db, project, params.jobId))),
   }),

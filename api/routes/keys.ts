@@ -4,12 +4,12 @@ import { grantedScopes } from '../../services/access/scopes.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { moment } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
-import { line, list, nullable, oneOf, optional, uuid } from '../http/schemas.ts';
+import { line, list, nullable, oneOf, optional, request, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented, refuse } from '../http/violations.ts';
 import { presentScopedKey, scopedKeySchema } from '../presenters/scoped-key.ts';
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Project ID.') };
 const MAX_ALLOWED_IPS = 100;
 
 const network = (): Typed<string> =>
@@ -40,7 +40,7 @@ export const keys = routes('Keys', [
   route({
     method: 'GET',
     path: '/projects/:id/keys',
-    summary: 'List the keys with scopes of a project; revoked ones are left out',
+    summary: 'List the scoped keys of a project, except revoked ones',
     access: 'member',
     role: 'ADMIN',
     params,
@@ -50,21 +50,27 @@ export const keys = routes('Keys', [
   route({
     method: 'POST',
     path: '/projects/:id/keys',
-    summary: 'Create a key with scopes; `write` includes `read`, and `all` is everything that the secret key may do',
+    summary: 'Create a scoped key',
     access: 'member',
     role: 'ADMIN',
     confirmed: ({ scopes }) => scopes.includes('all'),
     params,
-    body: {
-      name: line({ max: 255 }),
-      scopes: list(oneOf(...grantedScopes), { min: 1, max: grantedScopes.length }),
-      expiresAt: optional(nullable(futureMoment())),
-      allowedIps: optional(nullable(list(network(), { max: MAX_ALLOWED_IPS }))),
-    },
+    body: request('CreateScopedKeyRequest', 'The key to create.', {
+      name: line({ max: 255 }).description('Key name.').example('Web shop'),
+      scopes: list(oneOf(...grantedScopes), { min: 1, max: grantedScopes.length }).description(
+        'Scopes to grant. `write` includes `read`; `all` grants everything that the secret key may do.',
+      ),
+      expiresAt: optional(nullable(futureMoment())).description(
+        'When the key expires, in the future. If null or left out, it does not.',
+      ),
+      allowedIps: optional(nullable(list(network(), { max: MAX_ALLOWED_IPS }))).description(
+        `IP addresses and networks that may use the key, at most ${MAX_ALLOWED_IPS}. If empty, null or left out, all may.`,
+      ),
+    }),
     answers: {
-      201: answer('The key; `key` is shown only here.', scopedKeySchema),
+      201: answer('The new key. `key` cannot be retrieved again.', scopedKeySchema),
       404: missing('project'),
-      409: failure('The project has the maximum number of keys.', 'CONFLICT'),
+      409: failure('The project has the maximum number of scoped keys.', 'CONFLICT'),
     },
     handle: async ({ db, settings, project, actor, body: { name, scopes, expiresAt, allowedIps } }) => {
       const given = { name, scopes, expiresAt: expiresAt ? new Date(expiresAt) : null, allowedIps: allowedIps ?? [] };
@@ -75,12 +81,12 @@ export const keys = routes('Keys', [
   route({
     method: 'DELETE',
     path: '/projects/:id/keys/:keyId',
-    summary: 'Revoke a key; it stops working at once',
+    summary: 'Revoke a scoped key',
     access: 'member',
     role: 'ADMIN',
     whileDisabled: true,
-    params: { id: uuid(), keyId: uuid() },
-    answers: { 204: answer('Revoked.'), 404: missing('key') },
+    params: { ...params, keyId: uuid().description('Key ID.') },
+    answers: { 204: answer('Revoked. The key no longer works.'), 404: missing('key') },
     handle: async ({ db, project, params }) => {
       await revokeScopedKey(db, project, params.keyId);
       return noContent();

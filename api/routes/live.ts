@@ -10,7 +10,6 @@ const MAX_TOPICS = 20;
 
 const ONE_TOPIC = '(activity|(campaign|job|domain|workflow):[0-9A-Fa-f-]{36})';
 
-/** A comma-separated list. */
 const topics = (): Typed<string[]> =>
   documented(
     joi
@@ -44,13 +43,20 @@ export const live = ({ liveHub }: Pick<AppParts, 'liveHub'>): RouteGroup =>
     route({
       method: 'GET',
       path: '/live',
-      summary: 'Follow resources by server-sent events: { topic, data } whenever one changes, at most once a second',
+      summary: 'Stream changes of resources as server-sent events',
       access: 'secretKey',
       scope: topicScopes,
       projectInQuery: true,
-      query: { topics: topics() },
+      query: {
+        topics: topics().description(
+          'What to follow, at most 20 topics separated by commas: `activity`, `campaign:<id>`, `job:<id>`, `domain:<id>`, `workflow:<id>`.',
+        ),
+      },
       answers: {
-        200: { description: 'The stream.', contentType: 'text/event-stream' },
+        200: {
+          description: '`{ topic, data }` whenever a resource changes, at most once per second.',
+          contentType: 'text/event-stream',
+        },
         404: missing('resource'),
         429: failure('The project has 20 streams open, or made too many requests.', 'RATE_LIMIT_EXCEEDED'),
       },

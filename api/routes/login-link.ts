@@ -1,14 +1,14 @@
 import { ApiError } from '../../platform/errors.ts';
 import { issueLoginLink, useLoginLink } from '../../services/users/login-link.ts';
-import { givenToken } from '../http/account-schemas.ts';
+import { accountRequest, givenToken } from '../http/account-schemas.ts';
 import { type Answer, answer, failure, missing, page, success } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type HandlerContext, type RouteGroup, route, routes } from '../http/route.ts';
-import { email, flag, object, optional, text } from '../http/schemas.ts';
+import { flag, namedType, object, text } from '../http/schemas.ts';
 import { startedSession } from '../http/session-cookie.ts';
 import { presentNotice } from '../presenters/account-page.ts';
 
-const elsewhere = failure('The request is not sent to the host of BASE_URL.', 'FORBIDDEN');
+const elsewhere = failure('The request was not sent to the host of BASE_URL.', 'FORBIDDEN');
 
 /** Refuses other names of this machine: a web page may have its own name lead here (DNS rebinding). */
 function requireOwnHost({ settings: { baseUrl }, request }: HandlerContext): void {
@@ -26,11 +26,21 @@ export const loginLink = ({ settings: { production } }: Pick<AppParts, 'settings
           route({
             method: 'POST',
             path: '/auth/login-link',
-            summary: 'Get a link that signs the demo user in once, within 10 minutes; in development only',
+            summary: 'Create a sign-in link for a demo user, in development only',
             access: 'public',
-            body: { email: optional(email()) },
+            body: accountRequest,
             answers: {
-              200: answer('The link.', object({ success: flag(), data: object({ url: text() }) })),
+              200: answer(
+                'The link.',
+                namedType('LoginLinkResponse', 'A sign-in link.', {
+                  success: flag().description('Always true.'),
+                  data: object({
+                    url: text()
+                      .description('URL that signs in the user. It works once, for 10 minutes.')
+                      .example('http://localhost:3000/auth/login-link/...'),
+                  }).description('The link.'),
+                }),
+              ),
               403: elsewhere,
               404: missing('demo user'),
             },
@@ -43,12 +53,12 @@ export const loginLink = ({ settings: { production } }: Pick<AppParts, 'settings
           route({
             method: 'GET',
             path: '/auth/login-link/:token',
-            summary: 'Sign the demo user in and show the dashboard',
+            summary: 'Sign in a demo user and redirect to the dashboard',
             access: 'public',
-            params: { token: givenToken() },
+            params: { token: givenToken().description('Token of the link.') },
             answers: {
-              302: answer('Signed in.'),
-              400: { ...page('The link is used, expired or invalid.'), orError: 'BAD_REQUEST' },
+              302: answer('Signed in; redirects to the dashboard.'),
+              400: { ...page('The link was used before, has expired or is invalid.'), orError: 'BAD_REQUEST' },
               403: elsewhere,
               404: missing('link'),
             },

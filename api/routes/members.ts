@@ -6,10 +6,11 @@ import type { ActingMember } from '../../services/members/rules.ts';
 import { userEmail } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { type CallerOf, type HandlerContext, route, routes } from '../http/route.ts';
-import { list, oneOf, uuid } from '../http/schemas.ts';
+import { list, oneOf, request, uuid } from '../http/schemas.ts';
 import { memberSchema, presentMember } from '../presenters/member.ts';
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Project ID.') };
+const ofMember = { ...params, userId: uuid().description('User ID of the member.') };
 const one = answer('The member.', memberSchema);
 const lastOwner = failure('The member is the last OWNER.', 'CONFLICT');
 
@@ -33,17 +34,20 @@ export const members = routes('Members', [
   route({
     method: 'POST',
     path: '/projects/:id/members',
-    summary: 'Invite a member by mail; only an OWNER can invite an OWNER',
+    summary: 'Invite a member by email',
     access: 'member',
     role: 'ADMIN',
     confirmed: ({ role }) => hasRole(role, 'ADMIN'),
     params,
-    body: { email: userEmail(), role: oneOf(...roles) },
+    body: request('InviteMemberRequest', 'The user to invite.', {
+      email: userEmail().description('Email address.'),
+      role: oneOf(...roles).description('Role in the project. Only an OWNER can invite an OWNER.'),
+    }),
     answers: {
       201: answer('The pending member.', memberSchema),
       404: missing('project'),
-      409: failure('The user is a member already.', 'CONFLICT'),
-      429: failure('Too many invitations in a day by this user, project or IP.', 'RATE_LIMIT_EXCEEDED'),
+      409: failure('The user is already a member.', 'CONFLICT'),
+      429: failure('Too many invitations within a day by this user, project or IP address.', 'RATE_LIMIT_EXCEEDED'),
     },
     handle: async (call) => {
       const { email, emailVerified } = call.user;
@@ -54,12 +58,14 @@ export const members = routes('Members', [
   route({
     method: 'PATCH',
     path: '/projects/:id/members/:userId',
-    summary: "Change a member's role; only an OWNER can make or change an OWNER",
+    summary: "Change a member's role",
     access: 'member',
     role: 'ADMIN',
     confirmed: true,
-    params: { id: uuid(), userId: uuid() },
-    body: { role: oneOf(...roles) },
+    params: ofMember,
+    body: request('ChangeMemberRoleRequest', 'The new role.', {
+      role: oneOf(...roles).description('New role. Only an OWNER can change the role of an OWNER or make one.'),
+    }),
     answers: { 200: one, 404: missing('member'), 409: lastOwner },
     handle: async (call) =>
       ok(presentMember(await changeRole(call.db, actingMember(call), call.params.userId, call.body.role))),
@@ -67,12 +73,12 @@ export const members = routes('Members', [
   route({
     method: 'DELETE',
     path: '/projects/:id/members/:userId',
-    summary: 'Remove a member, withdraw an invitation, or leave',
+    summary: 'Remove a member, withdraw an invitation or leave the project',
     access: 'member',
     role: 'ADMIN',
     orSelf: 'userId',
     whileDisabled: true,
-    params: { id: uuid(), userId: uuid() },
+    params: ofMember,
     answers: { 204: answer('The membership has ended.'), 404: missing('member'), 409: lastOwner },
     handle: async (call) => {
       await removeMember(call.db, actingMember(call), call.params.userId);

@@ -16,7 +16,7 @@ import { CodeRequired } from '../../services/users/two-factor.ts';
 import { type Answer, answer, failure, missing, page } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type HandlerContext, type RouteGroup, route, routes } from '../http/route.ts';
-import { oneOf, optional, text } from '../http/schemas.ts';
+import { oneOf, optional, request, text } from '../http/schemas.ts';
 import { cookieHeader, cookieValue, sessionCookie, signInClient, startedSession } from '../http/session-cookie.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
@@ -26,7 +26,7 @@ const STATE_COOKIE = 'everpost_oauth';
 const STATE_SECONDS = 600;
 const PATH = '/auth/oauth';
 
-const params = { provider: oneOf(...oauthProviders) };
+const params = { provider: oneOf(...oauthProviders).description('OAuth provider.') };
 const noProvider = missing('provider');
 const unavailable = failure('The provider cannot be reached.', 'EXTERNAL_SERVICE_ERROR');
 
@@ -38,11 +38,15 @@ const fromProvider = (maxLength: number, max: number): Typed<string | undefined>
   optional(documented(text({ max }), { maxLength, pattern: '^[ -~]+$' }));
 
 const query = {
-  code: fromProvider(2_000, 4_000),
-  state: fromProvider(500, 1_000),
-  iss: fromProvider(500, 1_000),
-  error: fromProvider(200, 1_000),
-  error_description: fromProvider(1_000, 4_000),
+  code: fromProvider(2_000, 4_000).description('Authorization code.').example('SplxlOBeZQQYbYS6WxSbIA'),
+  state: fromProvider(500, 1_000).description('State of the authorization request.').example('af0ifjsldkj'),
+  iss: fromProvider(500, 1_000)
+    .description('Issuer of the response (RFC 9207).')
+    .example('https://accounts.google.com'),
+  error: fromProvider(200, 1_000).description('Error code, if the sign-in failed.').example('access_denied'),
+  error_description: fromProvider(1_000, 4_000)
+    .description('Error message, if the sign-in failed.')
+    .example('The user denied the request.'),
 };
 
 /** The user whom the provider has named and whose code is still missing. */
@@ -98,7 +102,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       access: 'public',
       worksWithoutDatabase: true,
       params,
-      answers: { 302: answer('To the provider.'), 404: noProvider, 502: unavailable },
+      answers: { 302: answer('Redirects to the provider.'), 404: noProvider, 502: unavailable },
       handle: async ({ params, log }): Promise<Answer> => {
         const { url, journey } = await (await clientOf(params.provider, log)).begin();
         return { status: 302, headers: { Location: url, 'Set-Cookie': [sealed('state', journey)] } };
@@ -107,20 +111,20 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
     route({
       method: 'GET',
       path: `${PATH}/:provider/callback`,
-      summary: 'Complete the sign-in of an OAuth provider and start a session, or ask for a code first',
+      summary: 'Complete the sign-in with an OAuth provider, or ask for a two-factor code',
       access: 'public',
       params,
       query,
       answers: {
-        302: answer('Signed in: to the start page.'),
-        400: failure('The sign-in was not started in this browser, or the provider refused.', 'BAD_REQUEST'),
+        302: answer('Signed in; redirects to the start page.'),
+        400: failure('The sign-in was not started in this browser, or the provider refused it.', 'BAD_REQUEST'),
         401: {
-          ...page('The account has two-factor authentication: a form for the code.'),
+          ...page('The account has two-factor authentication. The page asks for the code.'),
           orError: 'INVALID_CREDENTIALS',
         },
-        403: failure('The provider has no verified address, or sign-up is off.', 'FORBIDDEN'),
+        403: failure('The provider has no verified address of the user, or sign-up is turned off.', 'FORBIDDEN'),
         404: noProvider,
-        429: failure('Too many accounts were opened from this IP.', 'RATE_LIMIT_EXCEEDED'),
+        429: failure('Too many accounts were created from this IP address.', 'RATE_LIMIT_EXCEEDED'),
         502: unavailable,
       },
       handle: async (call): Promise<Answer> => {
@@ -146,15 +150,17 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
     route({
       method: 'POST',
       path: `${PATH}/:provider/code`,
-      summary: 'Give the code that the sign-in with a provider still needs',
+      summary: 'Complete the sign-in with an OAuth provider by a two-factor code',
       access: 'public',
       params,
       bodyKind: 'form',
-      body: { code: optional(text({ min: 0, max: 50 })) },
+      body: request('CompleteSignInRequest', 'The two-factor code.', {
+        code: optional(text({ min: 0, max: 50 })).description('Code of the authenticator app, or a recovery code.'),
+      }),
       answers: {
-        302: answer('Signed in: to the start page.'),
-        400: failure('No sign-in waits for a code in this browser.', 'BAD_REQUEST'),
-        401: { ...page('The code is wrong; the page says so.'), orError: 'INVALID_CREDENTIALS' },
+        302: answer('Signed in; redirects to the start page.'),
+        400: failure('No sign-in is waiting for a code in this browser.', 'BAD_REQUEST'),
+        401: { ...page('The code is wrong. The page says so.'), orError: 'INVALID_CREDENTIALS' },
         404: noProvider,
         429: { ...page('Too many failed attempts.'), orError: 'RATE_LIMIT_EXCEEDED' },
       },

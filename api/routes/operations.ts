@@ -5,9 +5,19 @@ import { type Answer, answer, failure, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import type { OpenApiDocument } from '../http/openapi-shared.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { object, oneOf, optional, record, text } from '../http/schemas.ts';
+import { namedType, oneOf, optional, record, text } from '../http/schemas.ts';
 
-const readiness = object({ status: oneOf('ok', 'degraded', 'down'), parts: record(), reason: optional(text()) });
+const readiness = namedType('Readiness', 'Whether requests can be served.', {
+  status: oneOf('ok', 'degraded', 'down').description('Overall status.'),
+  parts: record()
+    .description('Status of each dependency: `ok`, `degraded` or `down`.')
+    .example({ database: 'ok', migrations: 'ok', temporal: 'ok' }),
+  reason: optional(text()).description('What is wrong, if known.').example("The database's disk is full."),
+});
+
+const healthSchema = namedType('Health', 'Whether the process is up.', {
+  status: oneOf('ok').description('Always `ok`.'),
+});
 
 /** Routes for operators and for documentation, without authentication. */
 export function operations(
@@ -22,7 +32,10 @@ export function operations(
       summary: 'Redirect browsers to the dashboard',
       access: 'public',
       worksWithoutDatabase: true,
-      answers: { 302: answer('To /app/.'), 404: failure('The caller is no browser.', 'RESOURCE_NOT_FOUND') },
+      answers: {
+        302: answer('Redirects to /app/.'),
+        404: failure('The caller is not a browser.', 'RESOURCE_NOT_FOUND'),
+      },
       handle: ({ request }): Answer => {
         if (request.headers.accept?.includes('text/html'))
           return { status: 302, headers: { Location: '/app/', Vary: 'Accept' } };
@@ -37,21 +50,21 @@ export function operations(
       summary: 'Check that the process is up',
       access: 'public',
       worksWithoutDatabase: true,
-      answers: { 200: answer('The process is up.', object({ status: oneOf('ok') })) },
+      answers: { 200: answer('The process is up.', healthSchema) },
       handle: () => ok({ status: 'ok' }),
     }),
     route({
       method: 'GET',
       path: '/ready',
-      summary: 'Check that requests can be served, with the state of each dependency',
+      summary: 'Check that requests can be served',
       access: 'public',
       worksWithoutDatabase: true,
       answers: {
         200: answer(
-          "Ready; `degraded` when Temporal is unavailable and accepted work waits, or when the database's disk is full.",
+          "Ready. `degraded` if Temporal is unavailable and accepted work waits, or if the database's disk is full.",
           readiness,
         ),
-        503: answer('Not ready: no database, or pending migrations.', readiness),
+        503: answer('Not ready: the database is unavailable or lacks migrations.', readiness),
       },
       handle: async (): Promise<Answer> => {
         const state = await parts.ready();
@@ -64,7 +77,7 @@ export function operations(
       summary: 'Get the OpenAPI document',
       access: 'public',
       worksWithoutDatabase: true,
-      answers: { 200: answer('The OpenAPI 3.1 description of all routes.', record()) },
+      answers: { 200: answer('OpenAPI 3.1 document of all routes.', record()) },
       handle: () => ok(document()),
     }),
     route({
@@ -81,7 +94,7 @@ export function operations(
   const metrics = route({
     method: 'GET',
     path: '/metrics',
-    summary: 'Get metrics in the text format of Prometheus',
+    summary: 'Get metrics in Prometheus text format',
     access: 'public',
     worksWithoutDatabase: true,
     answers: { 200: { description: 'The metrics.', contentType: 'text/plain' } },

@@ -6,7 +6,7 @@ import { disableProject, enableProject } from '../../services/projects/disable.t
 import { answer, missing, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { cursorPage, line, object, optional, text, uuid } from '../http/schemas.ts';
+import { cursorPage, line, namedType, optional, request, text, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import {
@@ -16,7 +16,7 @@ import {
   presentOverview,
 } from '../presenters/operator.ts';
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Project ID.') };
 const one = answer('The project.', operatorProjectSchema);
 const messageId = (): Typed<string> =>
   joi
@@ -30,7 +30,7 @@ export function operators({ ready }: AppParts): RouteGroup {
     route({
       method: 'GET',
       path: '/operator/overview',
-      summary: 'Get queues, overdue mail, parked messages, failing endpoints, processes, and the state of Temporal',
+      summary: 'Get the state of the installation',
       access: 'operator',
       answers: { 200: answer('The state of the installation.', overviewSchema) },
       handle: async ({ db, settings }) => {
@@ -41,20 +41,27 @@ export function operators({ ready }: AppParts): RouteGroup {
     route({
       method: 'GET',
       path: '/operator/projects',
-      summary: 'List all projects with volume, rates and state; `search` takes a name, an id or an address of a member',
+      summary: 'List all projects, newest first',
       access: 'operator',
-      query: { ...cursorPage(), search: optional(text({ max: 254 })) },
-      answers: { 200: answer('The projects.', cursorListSchema(operatorProjectSchema)) },
+      query: {
+        ...cursorPage(),
+        search: optional(text({ max: 254 })).description(
+          'Part of the name, a project ID, or the email address of a member.',
+        ),
+      },
+      answers: { 200: answer('A page of projects.', cursorListSchema(operatorProjectSchema)) },
       handle: async ({ db, settings, query }) =>
         ok(presentCursorList(await listAllProjects(db, settings.secretKeys, query), presentOperatorProject)),
     }),
     route({
       method: 'POST',
       path: '/operator/projects/:id/disable',
-      summary: 'Disable a project: it refuses writes, and its mail waits',
+      summary: 'Disable a project, which makes it read-only and holds its emails',
       access: 'operator',
       params,
-      body: { reason: line({ max: 500 }) },
+      body: request('DisableProjectRequest', 'Why the project is disabled.', {
+        reason: line({ max: 500 }).description('Reason, shown to members.').example('Too many complaints.'),
+      }),
       answers: { 200: one, 404: missing('project') },
       handle: async ({ db, params, body, actor }) => {
         await disableProject(db, params.id, { reason: body.reason, actor });
@@ -64,7 +71,7 @@ export function operators({ ready }: AppParts): RouteGroup {
     route({
       method: 'POST',
       path: '/operator/projects/:id/enable',
-      summary: 'Enable a project: it accepts writes, and its mail is sent',
+      summary: 'Enable a project and send its waiting emails',
       access: 'operator',
       params,
       answers: { 200: one, 404: missing('project') },
@@ -78,8 +85,16 @@ export function operators({ ready }: AppParts): RouteGroup {
       path: '/operator/outbox/:id/retry',
       summary: 'Retry a parked message to Temporal',
       access: 'operator',
-      params: { id: messageId() },
-      answers: { 200: answer('It is retried.', object({ id: text() })), 404: missing('outbox message') },
+      params: { id: messageId().description('Message ID.').example('4711') },
+      answers: {
+        200: answer(
+          'The message is retried.',
+          namedType('RetriedMessage', 'A message that is retried.', {
+            id: text().description('Message ID.').example('4711'),
+          }),
+        ),
+        404: missing('outbox message'),
+      },
       handle: async ({ db, params, actor }) => {
         await retryParkedMessage(db, params.id, actor);
         return ok({ id: params.id });

@@ -33,7 +33,7 @@ async function respond(
 
 const shared = {
   access: 'public',
-  params: { token: text() },
+  params: { token: text().description('Signed token of the contact, from a link in an email.') },
   answers: {
     200: page('The page, in the language of the contact.'),
     404: page('The token is invalid, or its contact was deleted.'),
@@ -64,9 +64,9 @@ const changeRoute = (aim: 'unsubscribe' | 'subscribe', summary: string): Route =
   });
 
 export const pages = routes('Pages', [
-  showRoute('unsubscribe', 'Show the page to confirm unsubscribing; changes nothing'),
-  changeRoute('unsubscribe', 'Unsubscribe: the button of the page, and the one-click of mail programs (RFC 8058)'),
-  showRoute('subscribe', 'Show the page to confirm subscribing; changes nothing'),
-  changeRoute('subscribe', 'Subscribe: the button of the page'),
+  showRoute('unsubscribe', 'Show the page to confirm unsubscribing'),
+  changeRoute('unsubscribe', 'Unsubscribe a contact, from the page or with one click (RFC 8058)'),
+  showRoute('subscribe', 'Show the page to confirm subscribing'),
+  changeRoute('subscribe', 'Subscribe a contact, from the page'),
   showRoute('manage', 'Show the page to view and change a subscription'),
 ]);

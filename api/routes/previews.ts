@@ -5,7 +5,7 @@ import { type Answer, answer, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { list, object, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { list, namedType, object, oneOf, optional, request, text, uuid, wholeNumber } from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
 
 /** The address must not leak to sites that images are loaded from, and browsers must not keep the page. */
@@ -17,13 +17,35 @@ const inert = {
   'Cache-Control': 'no-store',
 };
 
+const faultSchema = object({
+  part: oneOf('subject', 'body', 'text').description('Part of the email.'),
+  line: wholeNumber({ min: 1 }).description('Line, from 1.'),
+  column: wholeNumber({ min: 1 }).description('Column, from 1.'),
+  message: text().description('What is wrong.'),
+});
+
+const warningSchema = object({
+  code: text().description('Warning code.').example('html_large'),
+  message: text().description('What may be wrong.'),
+});
+
+const renderedEmailSchema = namedType('RenderedEmail', 'An email that was rendered but not sent.', {
+  subject: text({ min: 0 }).description('Rendered subject.'),
+  html: text({ min: 0 }).description('Rendered HTML body.'),
+  text: text({ min: 0 }).description('Rendered plain text body.'),
+  size: wholeNumber({ min: 0 }).description('Size of the HTML in bytes.'),
+  faults: list(faultSchema).description('Errors in the templates, at most 50.'),
+  warnings: list(warningSchema).description('Other problems, such as insecure images.'),
+  previewUrl: text().description('URL of a page that shows the HTML in a sandbox; valid for an hour.'),
+});
+
 export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
   routes('Templates', [
     route({
       method: 'POST',
       path: '/render',
       heavy: 'render',
-      summary: 'Render a mail as a contact or with given values; nothing is sent',
+      summary: 'Render an email for a contact or with given values, without sending it',
       access: 'secretKey',
       scope: 'templates:read',
       alsoScope: {
@@ -32,36 +54,28 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
       },
       role: 'VIEWER',
       whileDisabled: true,
-      body: {
-        subject: optional(subject().allow('') as ReturnType<typeof subject>),
-        body: text({ min: 0 }),
-        text: optional(text({ min: 0 })),
-        type: optional(oneOf(...templateTypes)),
-        contactId: optional(uuid()),
-        data: optional(contactData()),
-        locale: optional(text({ max: 35 })),
-      },
+      body: request('RenderEmailRequest', 'Templates to render, and the values of their variables.', {
+        subject: optional(subject().allow('') as ReturnType<typeof subject>).description('Subject, with variables.'),
+        body: text({ min: 0 }).description('HTML body, with variables.').example('<p>Hello {{name ?? "there"}}</p>'),
+        text: optional(text({ min: 0 })).description(
+          'Plain text body, with variables; generated from `body` by default.',
+        ),
+        type: optional(oneOf(...templateTypes)).description(
+          'Type of the email; TRANSACTIONAL by default. MARKETING adds an unsubscribe footer.',
+        ),
+        contactId: optional(uuid()).description(
+          'ID of the contact to render the email for; a sample contact by default.',
+        ),
+        data: optional(contactData())
+          .description('Values of variables; they take precedence over the custom fields of the contact.')
+          .example({ name: 'Ann' }),
+        locale: optional(text({ max: 35 }))
+          .description('Locale; takes precedence over that of the contact. The language of the project by default.')
+          .example('de'),
+      }),
       bodyLimit: ({ contentBodyMaxBytes }) => contentBodyMaxBytes,
       answers: {
-        200: answer(
-          'The mail. `faults` are errors in the template, `warnings` what else may go wrong.',
-          object({
-            subject: text({ min: 0 }),
-            html: text({ min: 0 }),
-            text: text({ min: 0 }),
-            size: wholeNumber({ min: 0 }),
-            faults: list(
-              object({
-                part: oneOf('subject', 'body', 'text'),
-                line: wholeNumber({ min: 1 }),
-                column: wholeNumber({ min: 1 }),
-                message: text(),
-              }),
-            ),
-            warnings: list(object({ code: text(), message: text() })),
-            previewUrl: text(),
-          }),
-        ),
+        200: answer('The rendered email.', renderedEmailSchema),
         404: missing('contact', 'CONTACT_NOT_FOUND'),
       },
       handle: async ({ db, settings, project: { projectId }, body }) => {
@@ -73,12 +87,15 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
     route({
       method: 'GET',
       path: '/previews/:id',
-      summary: 'Show rendered HTML in a sandbox, for an hour',
+      summary: 'Show a preview in a sandbox',
       access: 'secretKey',
       scope: ['templates:read', 'send:read'],
       projectInQuery: true,
-      params: { id: uuid() },
-      answers: { 200: { description: 'The HTML.', contentType: 'text/html' }, 404: missing('preview') },
+      params: { id: uuid().description('Preview ID.') },
+      answers: {
+        200: { description: 'The HTML, for an hour after it was rendered.', contentType: 'text/html' },
+        404: missing('preview'),
+      },
       handle: async ({ db, project, params }): Promise<Answer> => ({
         status: 200,
         body: await findPreview(db, project.projectId, params.id),

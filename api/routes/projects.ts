@@ -7,21 +7,27 @@ import { deleteProject, resetProject } from '../../services/removal/project.ts';
 import { language, projectName, timezone } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { flag, list, nullable, object, oneOf, optional, uuid } from '../http/schemas.ts';
+import { flag, list, nullable, object, oneOf, optional, request, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented, refuse } from '../http/violations.ts';
 import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysSchema } from '../presenters/project.ts';
 import { eventName } from './track.ts';
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Project ID.') };
 const one = answer('The project.', projectSchema);
 const notFoundMessage = missing('project');
-const withKeys = answer('The project with its keys; the secret key is shown only here.', projectWithKeysSchema);
+const withKeys = answer('The project with its keys. The secret key cannot be retrieved again.', projectWithKeysSchema);
 
 const settable = {
-  tracking: optional(oneOf(...trackings)),
-  language: optional(language()),
-  timezone: optional(timezone()),
+  tracking: optional(oneOf(...trackings)).description(
+    'Which emails track opens and clicks: all, none, or only those of type MARKETING. New projects: ENABLED.',
+  ),
+  language: optional(language()).description(
+    'Language of unsubscribe footers and hosted pages, such as `en` or `pt-BR`. New projects: `en`.',
+  ),
+  timezone: optional(timezone()).description(
+    'IANA time zone of workflow steps that depend on the time of day. New projects: `UTC`.',
+  ),
 };
 
 /** Scheme, host and port, as a browser sends it. */
@@ -41,15 +47,21 @@ const origin = (): Typed<string> =>
 
 const NO_POLICY = { origins: [], events: [] };
 
-/** Replaces the whole policy: a list that is left out is empty, and allows everything. */
 const publicKeyPolicy = () =>
-  object({ origins: optional(list(origin(), { max: 100 })), events: optional(list(eventName(), { max: 500 })) });
+  object({
+    origins: optional(list(origin(), { max: 100 })).description(
+      'Origins of web pages that may use the public key, at most 100. If empty or left out, all may.',
+    ),
+    events: optional(list(eventName(), { max: 500 })).description(
+      'Events that may be tracked with the public key, at most 500. If empty or left out, all may.',
+    ),
+  });
 
 export const projects = routes('Projects', [
   route({
     method: 'GET',
     path: '/users/@me/projects',
-    summary: 'List the projects of the user',
+    summary: 'List your projects',
     access: 'session',
     answers: { 200: answer('The projects.', list(projectSchema)) },
     handle: async ({ db, user }) =>
@@ -58,9 +70,12 @@ export const projects = routes('Projects', [
   route({
     method: 'POST',
     path: '/users/@me/projects',
-    summary: 'Create a project; the user becomes its OWNER',
+    summary: 'Create a project, with you as its OWNER',
     access: 'session',
-    body: { name: projectName(), ...settable },
+    body: request('CreateProjectRequest', 'The project to create.', {
+      name: projectName().description('Project name.').example('Acme'),
+      ...settable,
+    }),
     answers: { 201: withKeys, 409: failure('The user owns the maximum number of projects.', 'CONFLICT') },
     handle: async ({ db, user, settings, actor, body }) => {
       const { project, ...keys } = await createProject(db, { ...body, ownerId: user.id, actor }, settings.limits);
@@ -82,15 +97,21 @@ export const projects = routes('Projects', [
   route({
     method: 'PATCH',
     path: '/users/@me/projects/:id',
-    summary: 'Change the settings of a project',
+    summary: 'Update a project',
     access: 'member',
     role: 'ADMIN',
     confirmed: ({ requireTwoFactor }) => requireTwoFactor === false,
     params,
-    body: {
-      ...{ name: optional(projectName()), ...settable, requireTwoFactor: optional(flag()) },
-      publicKeyPolicy: optional(nullable(publicKeyPolicy())),
-    },
+    body: request('UpdateProjectRequest', 'The changes; fields that are left out stay as they are.', {
+      name: optional(projectName()).description('Project name.').example('Acme'),
+      ...settable,
+      requireTwoFactor: optional(flag()).description(
+        'Whether members need two-factor authentication. Only an OWNER who has it can change this.',
+      ),
+      publicKeyPolicy: optional(nullable(publicKeyPolicy())).description(
+        'What the public key may be used for. Replaces the whole policy; null removes all restrictions.',
+      ),
+    }),
     answers: { 200: one, 404: notFoundMessage },
     handle: async ({ db, user, role, params, actor, body: { publicKeyPolicy, ...body } }) => {
       if (body.requireTwoFactor !== undefined) mayRequireTwoFactor(user, role);
@@ -103,13 +124,13 @@ export const projects = routes('Projects', [
   route({
     method: 'DELETE',
     path: '/users/@me/projects/:id',
-    summary: 'Delete a project at once, and its data in the background',
+    summary: 'Delete a project',
     access: 'member',
     role: 'OWNER',
     confirmed: true,
     whileDisabled: true,
     params,
-    answers: { 204: answer('Deleted.'), 404: notFoundMessage },
+    answers: { 204: answer('Deleted. The data is erased in the background.'), 404: notFoundMessage },
     handle: async ({ db, params, actor }) => {
       await deleteProject(db, params.id, actor);
       return noContent();
@@ -118,7 +139,7 @@ export const projects = routes('Projects', [
   route({
     method: 'POST',
     path: '/users/@me/projects/:id/regenerate-keys',
-    summary: 'Replace both keys; the old ones stop working at once',
+    summary: 'Replace both keys, which stop working immediately',
     access: 'member',
     role: 'ADMIN',
     confirmed: true,
@@ -134,7 +155,7 @@ export const projects = routes('Projects', [
   route({
     method: 'POST',
     path: '/users/@me/projects/:id/reset',
-    summary: 'Erase all data of a project except keys, domains, members and settings',
+    summary: 'Erase all data of a project, except keys, domains, members and settings',
     access: 'member',
     role: 'ADMIN',
     confirmed: true,

@@ -1,20 +1,23 @@
 import { type ListedRequest, listFailedRequests } from '../../services/request-log/failed-requests.ts';
 import { answer, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, dateTime, nullable, object, optional, text, wholeNumber } from '../http/schemas.ts';
+import { cursorPage, dateTime, namedType, nullable, optional, text, wholeNumber } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 
-const requestSchema = object({
-  at: dateTime(),
-  requestId: text(),
-  method: text(),
-  route: text(),
-  status: wholeNumber(),
-  code: nullable(text()),
-  message: text({ min: 0 }),
-  /** The name of the key, or else the address of the user. */
-  key: nullable(text()),
-  user: nullable(text()),
+const requestSchema = namedType('FailedRequest', 'A request that failed with status 400 or above.', {
+  at: dateTime().description('When the request failed.'),
+  requestId: text().description('Request ID.'),
+  method: text().description('HTTP method.'),
+  route: text().description('Path of the route.'),
+  status: wholeNumber().description('HTTP status.').example(422),
+  code: nullable(text()).description('Error code; null if the response had none.').example('VALIDATION_ERROR'),
+  message: text({ min: 0 }).description('Error message, at most 500 characters, with email addresses removed.'),
+  key: nullable(text())
+    .description('Name of the scoped key, `secret key` or `public key`; null for sessions.')
+    .example('secret key'),
+  user: nullable(text())
+    .description('Email address of the user; null for keys and deleted users.')
+    .example('ann@example.com'),
 });
 
 const presentRequest = ({ id: _, at, keyName: key, ...request }: ListedRequest) => ({
@@ -27,15 +30,19 @@ export const requests = routes('Requests', [
   route({
     method: 'GET',
     path: '/requests',
-    summary: 'List the last 1,000 requests that were answered with 400 or above, of the last 7 days, newest first',
+    summary: 'List failed requests of the last 7 days, at most 1,000, newest first',
     access: 'projectSession',
     role: 'ADMIN',
     query: {
       ...cursorPage(),
-      status: optional(wholeNumber({ min: 400, max: 599 })),
-      route: optional(text({ max: 500 })),
+      status: optional(wholeNumber({ min: 400, max: 599 }))
+        .description('Only this HTTP status.')
+        .example(422),
+      route: optional(text({ max: 500 }))
+        .description('Only this route, with or without the method.')
+        .example('GET /contacts/:id'),
     },
-    answers: { 200: answer('A page of requests.', cursorListSchema(requestSchema)) },
+    answers: { 200: answer('A page of failed requests.', cursorListSchema(requestSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(
         presentCursorList(await listFailedRequests(db, project.projectId, settings.secretKeys, query), presentRequest),

@@ -14,11 +14,12 @@ import {
   email,
   flag,
   list,
+  namedType,
   nullable,
-  object,
   offsetPage,
   oneOf,
   optional,
+  request,
   text,
   uuid,
   wholeNumber,
@@ -48,7 +49,7 @@ const emails = () => list(spelled(), { min: 1, max: MAX_EMAILS });
 
 const one = answer('The segment.', segmentSchema);
 const notFound = missing('segment', 'SEGMENT_NOT_FOUND');
-const params = { id: uuid() };
+const params = { id: uuid().description('Segment ID.') };
 const invalid = failure('The condition is invalid, or takes too long to evaluate.', 'BAD_REQUEST');
 const onlyStatic = failure('The segment is dynamic.', 'BAD_REQUEST');
 
@@ -71,17 +72,19 @@ export const segments = routes('Segments', [
     summary: 'Create a segment',
     access: 'secretKey',
     scope: 'segments:write',
-    body: {
-      name: name(),
-      description: description(),
-      type: optional(oneOf('DYNAMIC', 'STATIC')),
-      condition: givenCondition(),
-      trackMembership: optional(flag()),
-    },
+    body: request('CreateSegmentRequest', 'A segment to create.', {
+      name: name().description('Segment name.'),
+      description: description().description('Description.'),
+      type: optional(oneOf('DYNAMIC', 'STATIC')).description('Segment type; DYNAMIC by default.'),
+      condition: givenCondition().description(
+        'Condition that members match. Required for a dynamic segment, ignored for a static one.',
+      ),
+      trackMembership: optional(flag()).description('Whether to record entries and exits as events; false by default.'),
+    }),
     invalidBody: 400,
     answers: {
       201: one,
-      400: plainFailure('The body is invalid; the text says what and where.'),
+      400: plainFailure('The body is invalid; the message says what and where.'),
       409: failure('The project has the maximum number of segments.', 'CONFLICT'),
     },
     handle: async ({ db, project, settings, body }) =>
@@ -90,16 +93,22 @@ export const segments = routes('Segments', [
   route({
     method: 'POST',
     path: '/segments/preview',
-    summary: 'Count the contacts that match a condition, and show some of them',
+    summary: 'Preview the contacts that match a condition',
     access: 'secretKey',
     scope: 'segments:read',
     role: 'VIEWER',
     whileDisabled: true,
-    body: { condition: givenCondition().required() as Typed<unknown> },
+    body: request('PreviewSegmentRequest', 'A condition to preview.', {
+      condition: (givenCondition().required() as Typed<unknown>).description('Condition that the contacts match.'),
+    }),
     answers: {
       200: answer(
-        'The contacts. `estimated` when counting took longer than two seconds.',
-        object({ count: count(), estimated: flag(), sample: list(contactSchema, { max: 10 }) }),
+        'The number of contacts, and some of them.',
+        namedType('SegmentPreview', 'Contacts that match a condition.', {
+          count: count().description('Number of contacts that match.'),
+          estimated: flag().description('Whether `count` is an estimate because counting took too long.'),
+          sample: list(contactSchema, { max: 10 }).description('Up to 10 of the contacts.'),
+        }),
       ),
       400: invalid,
     },
@@ -111,7 +120,7 @@ export const segments = routes('Segments', [
   route({
     method: 'GET',
     path: '/segments/:id',
-    summary: 'Get a segment with its cached member count',
+    summary: 'Get a segment',
     access: 'secretKey',
     scope: 'segments:read',
     params,
@@ -121,16 +130,16 @@ export const segments = routes('Segments', [
   route({
     method: 'PATCH',
     path: '/segments/:id',
-    summary: 'Change a segment; its slug stays',
+    summary: 'Update a segment; its slug stays the same',
     access: 'secretKey',
     scope: 'segments:write',
     params,
-    body: {
-      name: optional(name()),
-      description: description(),
-      condition: givenCondition(),
-      trackMembership: optional(flag()),
-    },
+    body: request('UpdateSegmentRequest', 'The changes; fields that are left out stay as they are.', {
+      name: optional(name()).description('New name.'),
+      description: description().description('New description; null removes it.'),
+      condition: givenCondition().description('New condition; ignored for a static segment.'),
+      trackMembership: optional(flag()).description('Whether to record entries and exits as events.'),
+    }),
     statementTimeoutMs: MEMBERS_MS,
     answers: { 200: one, 400: invalid, 404: notFound },
     handle: async ({ db, project, params, body }) =>
@@ -153,7 +162,7 @@ export const segments = routes('Segments', [
   route({
     method: 'GET',
     path: '/segments/:id/contacts',
-    summary: 'List the current members of a segment',
+    summary: 'List the members of a segment',
     access: 'secretKey',
     scope: 'segments:read',
     params,
@@ -169,15 +178,25 @@ export const segments = routes('Segments', [
   route({
     method: 'POST',
     path: '/segments/:id/members',
-    summary: 'Add members to a static segment by their addresses',
+    summary: 'Add contacts to a static segment by address',
     access: 'secretKey',
     scope: 'segments:write',
     params,
-    body: { emails: emails(), createMissing: optional(flag()), subscribed: optional(flag()) },
+    body: request('AddSegmentMembersRequest', 'Contacts to add to a segment.', {
+      emails: emails().description('Email addresses, at most 500.'),
+      createMissing: optional(flag()).description(
+        'Whether to create contacts for unknown addresses; false by default.',
+      ),
+      subscribed: optional(flag()).description('Subscription state of created contacts; true by default.'),
+    }),
     answers: {
       200: answer(
-        'How many were added, how many of them created, and which addresses were not found.',
-        object({ added: count(), created: count(), notFound: list(text()) }),
+        'The contacts were added.',
+        namedType('SegmentMemberAddition', 'The result of adding contacts to a segment.', {
+          added: count().description('Number of contacts added; existing members do not count.'),
+          created: count().description('Number of contacts created.'),
+          notFound: list(text()).description('Addresses that are not contacts, as they were sent.'),
+        }),
       ),
       400: onlyStatic,
       404: notFound,
@@ -187,26 +206,41 @@ export const segments = routes('Segments', [
   route({
     method: 'DELETE',
     path: '/segments/:id/members',
-    summary: 'Remove members from a static segment by their addresses',
+    summary: 'Remove contacts from a static segment by address',
     access: 'secretKey',
     scope: 'segments:write',
     params,
-    body: { emails: emails() },
-    answers: { 200: answer('How many were removed.', object({ removed: count() })), 400: onlyStatic, 404: notFound },
+    body: request('RemoveSegmentMembersRequest', 'Contacts to remove from a segment.', {
+      emails: emails().description('Email addresses, at most 500.'),
+    }),
+    answers: {
+      200: answer(
+        'The contacts were removed.',
+        namedType('SegmentMemberRemoval', 'The result of removing contacts from a segment.', {
+          removed: count().description('Number of contacts removed.'),
+        }),
+      ),
+      400: onlyStatic,
+      404: notFound,
+    },
     handle: async ({ db, project, params, body }) => ok(await removeMembers(db, project, params.id, body.emails)),
   }),
   route({
     method: 'POST',
     path: '/segments/:id/compute',
-    summary: 'Recompute the members of a tracked dynamic segment and record entries and exits',
+    summary: 'Recompute the members of a tracked dynamic segment',
     access: 'secretKey',
     scope: 'segments:write',
     params,
     statementTimeoutMs: MEMBERS_MS,
     answers: {
       200: answer(
-        'How many came and went, and how many there are.',
-        object({ added: count(), removed: count(), total: count() }),
+        'The changes are recorded as entries and exits.',
+        namedType('SegmentComputation', 'The result of recomputing a segment.', {
+          added: count().description('Number of contacts that entered the segment.'),
+          removed: count().description('Number of contacts that left the segment.'),
+          total: count().description('Number of members now.'),
+        }),
       ),
       400: failure('The segment is not both dynamic and tracked, or its condition takes too long.', 'BAD_REQUEST'),
       404: notFound,
@@ -216,11 +250,20 @@ export const segments = routes('Segments', [
   route({
     method: 'POST',
     path: '/segments/:id/refresh',
-    summary: 'Recount the members',
+    summary: 'Recount the members of a segment',
     access: 'secretKey',
     scope: 'segments:write',
     params,
-    answers: { 200: answer('The count.', object({ memberCount: count() })), 400: invalid, 404: notFound },
+    answers: {
+      200: answer(
+        'The new count.',
+        namedType('SegmentMemberCount', 'The number of members of a segment.', {
+          memberCount: count().description('Number of members.'),
+        }),
+      ),
+      400: invalid,
+      404: notFound,
+    },
     handle: async ({ db, project, params }) => ok(await refreshSegment(db, project, params.id)),
   }),
 ]);

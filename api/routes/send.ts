@@ -6,7 +6,7 @@ import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { mailHeaders } from '../http/mail-headers.ts';
 import { route, routes } from '../http/route.ts';
-import { email, flag, line, nullable, optional, text, uuid } from '../http/schemas.ts';
+import { email, flag, line, nullable, optional, request, text, uuid } from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
 import { presentSent, sentSchema } from '../presenters/sent.ts';
 
@@ -21,27 +21,35 @@ export const send = routes('Emails', [
     method: 'POST',
     path: '/v1/send',
     checksKey: true,
-    summary: 'Send a transactional e-mail to one or several recipients, one mail each',
+    summary: 'Send a transactional email to one or several recipients',
     access: 'secretKey',
     scope: 'send:write',
     bodyLimit: ({ messageMaxBytes }) => messageMaxBytes,
-    body: {
-      to: recipients(),
-      /** Required unless a template has it, like subject and body. */
-      from: optional(senderAddress()),
-      /** Deprecated: the sender's name, when `from` has none. */
-      name: optional(nullable(line({ min: 0, max: 255 }))),
-      subject: optional(subject()),
-      body: optional(text()),
-      reply: optional(email()),
-      subscribed: optional(flag()),
-      data: optional(nullable(contactData())),
-      template: optional(nullable(uuid())),
-      headers: optional(nullable(mailHeaders())),
-      attachments: optional(nullable(attachments())),
-    },
+    body: request('SendRequest', 'An email to one or several recipients. Each gets their own copy.', {
+      to: recipients().description('Recipients: an address, an address with a name, or a list of them.'),
+      from: optional(senderAddress()).description(
+        'Sender, on a verified domain. Required unless the template has one.',
+      ),
+      name: optional(nullable(line({ min: 0, max: 255 }))).description(
+        'Deprecated: name of the sender. Use `from: { email, name }`.',
+      ),
+      subject: optional(subject()).description('Subject, with variables. Required unless the template has one.'),
+      body: optional(text())
+        .description('HTML body, with variables. Required unless the template has one.')
+        .example('<p>Hello {{name ?? "there"}}</p>'),
+      reply: optional(email()).description('Reply-To address.'),
+      subscribed: optional(flag()).description('New subscription state of the recipients; unchanged if left out.'),
+      data: optional(nullable(contactData()))
+        .description('Values of the variables; stored as custom fields of the recipients.')
+        .example({ name: 'Ann' }),
+      template: optional(nullable(uuid())).description('ID of a template that provides subject, body and sender.'),
+      headers: optional(nullable(mailHeaders()))
+        .description('Additional header fields.')
+        .example({ 'X-Order': '4711' }),
+      attachments: optional(nullable(attachments())).description('Files to attach, at most 10.'),
+    }),
     answers: {
-      200: answer('The mails are accepted and will be sent.', sentSchema),
+      200: answer('The emails were accepted and will be sent.', sentSchema),
       400: failure('A recipient is not subscribed, and the template is not TRANSACTIONAL.', 'BAD_REQUEST'),
       402: overCap,
       403: failure('The domain of the sender is not verified, or the project is disabled.', 'INTERNAL_SERVER_ERROR'),

@@ -3,7 +3,7 @@ import { readSnsMessage, SnsVerifier } from '../../platform/integrations/sns.ts'
 import { receiveSnsMessage } from '../../services/notices/sns.ts';
 import { answer, failure, ok } from '../http/answers.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { flag, object, text } from '../http/schemas.ts';
+import { flag, namedType, text } from '../http/schemas.ts';
 
 /** Several times the size of the provider's messages. */
 const MAX_BYTES = 1024 * 1024;
@@ -14,16 +14,21 @@ export function snsWebhook(): RouteGroup {
     route({
       method: 'POST',
       path: '/webhooks/sns',
-      summary: 'Receive signed notifications of Amazon SES through Amazon SNS',
+      summary: 'Receive notifications of Amazon SES through Amazon SNS',
       access: 'public',
       // Any content type: SNS sends JSON as plain text.
       bodyKind: 'raw',
-      body: text({ min: 0 }),
+      body: text({ min: 0 }).description('Signed Amazon SNS message, as JSON.'),
       bodyLimit: () => MAX_BYTES,
       answers: {
         200: answer(
-          'The message is authentic; `outcome` says how it was handled.',
-          object({ success: flag(), outcome: text() }),
+          'The message is authentic.',
+          namedType('SnsOutcome', 'How an Amazon SNS message was handled.', {
+            success: flag().description('Always true.'),
+            outcome: text()
+              .description('`recorded`, `repeated` (received before), `confirmed` (the subscription) or `ignored`.')
+              .example('recorded'),
+          }),
         ),
         400: failure('The body is not JSON.', 'BAD_REQUEST'),
         403: failure('The signature, certificate host or topic is not trusted.', 'FORBIDDEN'),

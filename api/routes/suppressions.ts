@@ -4,10 +4,11 @@ import { listSuppressions } from '../../services/suppressions/list.ts';
 import { removeSuppression } from '../../services/suppressions/remove.ts';
 import { suppressAddress, suppressionReasons } from '../../services/suppressions/suppress.ts';
 import { accepted, answer, created, csvFile, failure, missing, noContent, ok } from '../http/answers.ts';
-import { fileOf, importFields, importOptions } from '../http/import-form.ts';
+import { fileOf, importFields, importForm, importOptions } from '../http/import-form.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, email, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
+import { cursorPage, email, oneOf, optional, request, text } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
+import { queuedJobSchema } from '../presenters/job.ts';
 import { presentSuppression, suppressionSchema } from '../presenters/suppression.ts';
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
@@ -25,15 +26,17 @@ export const suppressions = routes('Suppressions', [
   route({
     method: 'GET',
     path: '/suppressions',
-    summary: 'List suppressed addresses, newest first; `search` is an address or a part of one',
+    summary: 'List suppressed addresses, newest first',
     access: 'secretKey',
     scope: 'send:read',
     query: {
       ...cursorPage(),
-      search: optional(text({ max: MAX_SEARCH })),
-      reason: optional(oneOf(...suppressionReasons)),
+      search: optional(text({ max: MAX_SEARCH })).description(
+        'Part of an email address. A whole address is also found if only its hash is stored.',
+      ),
+      reason: optional(oneOf(...suppressionReasons)).description('Only addresses suppressed for this reason.'),
     },
-    answers: { 200: answer('A page of the list.', cursorListSchema(suppressionSchema)) },
+    answers: { 200: answer('A page of suppressed addresses.', cursorListSchema(suppressionSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(
         presentCursorList(
@@ -45,15 +48,17 @@ export const suppressions = routes('Suppressions', [
   route({
     method: 'POST',
     path: '/suppressions',
-    summary: 'Suppress an address: no mail is sent to it, and its contact is unsubscribed',
+    summary: 'Suppress an address and unsubscribe its contact',
     access: 'secretKey',
     scope: 'send:write',
-    body: { email: email(), reason: optional(text({ max: MAX_REASON })) },
-    answers: {
-      201: answer(
-        'The suppression, also when the address was on the list; its reason is MANUAL unless another one is given.',
-        suppressionSchema,
+    body: request('SuppressAddressRequest', 'An address to suppress.', {
+      email: email().description('Email address.'),
+      reason: optional(text({ max: MAX_REASON })).description(
+        'HARD_BOUNCE, COMPLAINT or MANUAL, the default. Any other text is stored as the note of a MANUAL suppression.',
       ),
+    }),
+    answers: {
+      201: answer('The suppression, also if the address was suppressed before.', suppressionSchema),
     },
     handle: async ({ db, project, body: { email: address, reason } }) =>
       created(presentSuppression(await suppressAddress(db, project, { email: address, ...reasonOf(reason) }))),
@@ -61,13 +66,13 @@ export const suppressions = routes('Suppressions', [
   route({
     method: 'POST',
     path: '/suppressions/import',
-    summary: 'Suppress the addresses of a CSV file with a column "email" and optional columns "reason" and "note"',
+    summary: 'Import suppressed addresses from a CSV file with a column "email"',
     access: 'secretKey',
     scope: 'send:write',
-    multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
+    multipart: { ...importForm, maxFileBytes: MAX_FILE_BYTES },
     body: importFields(),
     answers: {
-      202: answer('The job is queued.', object({ jobId: uuid() })),
+      202: answer('The job is queued.', queuedJobSchema),
       400: failure('There is no file, it is not CSV, or it has no column "email".', 'BAD_REQUEST'),
       409: failure('The project has the maximum number of open jobs.', 'CONFLICT'),
       413: failure('The file is larger than 5 MB.', 'PAYLOAD_TOO_LARGE'),
@@ -87,21 +92,23 @@ export const suppressions = routes('Suppressions', [
   route({
     method: 'GET',
     path: '/suppressions/export',
-    summary: 'Export the suppression list as CSV, without addresses of which only a hash is stored',
+    summary: 'Export suppressed addresses as CSV',
     access: 'secretKey',
     scope: 'send:read',
     role: 'MEMBER',
     projectInQuery: true,
-    answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
+    answers: {
+      200: { description: 'The file, without addresses of which only a hash is stored.', contentType: 'text/csv' },
+    },
     handle: async ({ db, project }) => csvFile('suppressions.csv', await exportSuppressions(db, project)),
   }),
   route({
     method: 'DELETE',
     path: '/suppressions/:email',
-    summary: 'Remove a suppression, so that mail is sent to the address again',
+    summary: 'Remove a suppression',
     access: 'secretKey',
     scope: 'send:write',
-    params: { email: email() },
+    params: { email: email().description('Email address.') },
     answers: { 204: answer('Removed.'), 404: missing('suppressed address') },
     handle: async ({ db, project, params }) => {
       await removeSuppression(db, project, params.email);

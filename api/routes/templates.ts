@@ -19,18 +19,18 @@ import {
   choice,
   cursorPage,
   email,
-  flag,
   line,
   nullable,
-  object,
   offsetPage,
   oneOf,
   optional,
+  request,
   text,
   uuid,
   wholeNumber,
 } from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
+import { testEmailRequest, testEmailResponse } from '../http/test-email.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import {
@@ -47,13 +47,16 @@ const MAX_NAME = 255;
 const MAX_DESCRIPTION = 2_000;
 const MAX_SEARCH = 1_000;
 
-const params = { id: uuid() };
-const ofVersion = { id: uuid(), version: wholeNumber({ min: 1, max: 2_147_483_647 }) };
+const params = { id: uuid().description('Template ID.') };
+const ofVersion = {
+  ...params,
+  version: wholeNumber({ min: 1, max: 2_147_483_647 }).description('Version number.'),
+};
 const one = answer('The template.', templateSchema);
 const noTemplate = missing('template', 'TEMPLATE_NOT_FOUND');
 const noVersion = missingPart('version of this template', noTemplate, 'TEMPLATE_NOT_FOUND');
 const unreadable = failure(
-  'The subject or the body is not a valid template; the error has line and column.',
+  'The subject or the body is not a valid template. The error has line and column.',
   'BAD_REQUEST',
 );
 const unverified = failure(
@@ -62,17 +65,26 @@ const unverified = failure(
 );
 
 const tooMany = failure('The project has the maximum number of templates.', 'CONFLICT');
-const largePage = failure('The bodies on the page are too large together.', 'PAYLOAD_TOO_LARGE');
+const largePage = failure('The templates on the page are too large together; request fewer.', 'PAYLOAD_TOO_LARGE');
 const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
-const name = () => text({ max: MAX_NAME });
+const TYPE =
+  'TRANSACTIONAL is sent to all contacts, MARKETING and HEADLESS only to subscribed ones. ' +
+  'MARKETING adds an unsubscribe footer.';
 
-/** Optional fields. `from` is an address or `Name <address>`. */
+const name = () => text({ max: MAX_NAME }).description('Template name.');
+const subjectTemplate = () => subject().description('Subject, with variables.');
+const body = () => text().description('HTML body, with variables.').example('<p>Hello {{name ?? "there"}}</p>');
+
 const extras = {
-  description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))),
-  from: optional(nullable(senderAddress())),
-  fromName: optional(nullable(line({ min: 0, max: 255 }))),
-  replyTo: optional(nullable(email())),
+  description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))).description('Internal description.'),
+  from: optional(nullable(senderAddress())).description(
+    'Sender, on a verified domain: an address, with or without a name.',
+  ),
+  fromName: optional(nullable(line({ min: 0, max: 255 }))).description(
+    'Name of the sender; takes precedence over the name in `from`.',
+  ),
+  replyTo: optional(nullable(email())).description('Reply-To address.'),
 };
 
 type GivenAddress = Parameters<typeof asAddress>[0];
@@ -86,15 +98,17 @@ export const templates = routes('Templates', [
   route({
     method: 'GET',
     path: '/templates',
-    summary: 'List templates, filtered by type and by part of name, description or subject',
+    summary: 'List templates',
     access: 'secretKey',
     scope: 'templates:read',
     query: {
       ...offsetPage(),
-      type: optional(oneOf(...templateTypes)),
-      search: optional(text({ min: 0, max: MAX_SEARCH })),
-      sort: choice('createdAt', 'updatedAt', 'name'),
-      dir: choice('desc', 'asc'),
+      type: optional(oneOf(...templateTypes)).description('Only templates of this type.'),
+      search: optional(text({ min: 0, max: MAX_SEARCH })).description(
+        'Part of the name, the description or the subject; case-insensitive.',
+      ),
+      sort: choice('createdAt', 'updatedAt', 'name').description('Sort field.'),
+      dir: choice('desc', 'asc').description('Sort direction.'),
     },
     answers: { 200: answer('A page of templates.', offsetListSchema(templateSchema)), 413: largePage },
     handle: async ({ db, project, query }) =>
@@ -106,7 +120,15 @@ export const templates = routes('Templates', [
     summary: 'Create a template',
     access: 'secretKey',
     scope: 'templates:write',
-    body: { name: name(), subject: subject(), body: text(), type: oneOf('TRANSACTIONAL', 'MARKETING'), ...extras },
+    body: request('CreateTemplateRequest', 'A template to create.', {
+      name: name(),
+      subject: subjectTemplate(),
+      body: body(),
+      type: oneOf('TRANSACTIONAL', 'MARKETING').description(
+        'TRANSACTIONAL is sent to all contacts, MARKETING only to subscribed ones, with an unsubscribe footer.',
+      ),
+      ...extras,
+    }),
     bodyLimit,
     answers: { 201: one, 400: unreadable, 403: unverified, 409: tooMany },
     handle: async ({ db, project, settings, body }) =>
@@ -126,17 +148,21 @@ export const templates = routes('Templates', [
   route({
     method: 'PATCH',
     path: '/templates/:id',
-    summary: 'Update a template; null clears optional fields',
+    summary: 'Update a template',
     access: 'secretKey',
     scope: 'templates:write',
     params,
-    body: {
-      name: optional(name()),
-      subject: optional(subject()),
-      body: optional(text()),
-      type: optional(oneOf(...templateTypes)),
-      ...extras,
-    },
+    body: request(
+      'UpdateTemplateRequest',
+      'The changes; fields that are left out stay as they are, null clears optional ones.',
+      {
+        name: optional(name()),
+        subject: optional(subjectTemplate()),
+        body: optional(body()),
+        type: optional(oneOf(...templateTypes)).description(TYPE),
+        ...extras,
+      },
+    ),
     bodyLimit,
     answers: { 200: one, 400: unreadable, 403: unverified, 404: noTemplate },
     handle: async ({ db, project, params, body }) =>
@@ -145,14 +171,14 @@ export const templates = routes('Templates', [
   route({
     method: 'DELETE',
     path: '/templates/:id',
-    summary: 'Delete a template; mail that used it stays',
+    summary: 'Delete a template, keeping the emails sent with it',
     access: 'secretKey',
     scope: 'templates:write',
     params,
     answers: {
       204: answer('Deleted.'),
       404: noTemplate,
-      409: failure('A step of a workflow uses it.', 'CONFLICT'),
+      409: failure('A workflow step uses the template.', 'CONFLICT'),
     },
     handle: async ({ db, project, params }) => {
       await deleteTemplate(db, project, params.id);
@@ -162,7 +188,7 @@ export const templates = routes('Templates', [
   route({
     method: 'POST',
     path: '/templates/:id/duplicate',
-    summary: 'Copy a template',
+    summary: 'Duplicate a template',
     access: 'secretKey',
     scope: 'templates:write',
     params,
@@ -177,21 +203,21 @@ export const templates = routes('Templates', [
     access: 'secretKey',
     scope: 'templates:read',
     params,
-    answers: { 200: answer('The usage.', templateUsageSchema), 404: noTemplate },
+    answers: { 200: answer('The campaigns and workflow steps.', templateUsageSchema), 404: noTemplate },
     handle: async ({ db, project, params }) => ok(await templateUsage(db, project.projectId, params.id)),
   }),
   route({
     method: 'POST',
     path: '/templates/:id/test',
-    summary: 'Send a template to one address, marked as a test and not tracked',
+    summary: 'Send a test email of a template, without tracking',
     access: 'secretKey',
     scope: 'templates:write',
     alsoScope: { scope: 'send:write' },
     params,
-    body: { email: email() },
+    body: testEmailRequest,
     answers: {
-      200: answer('It will be sent.', object({ success: flag() })),
-      400: failure('Neither the template nor the project has a sender.', 'BAD_REQUEST'),
+      200: answer('The test email was accepted and will be sent. Its subject starts with [TEST].', testEmailResponse),
+      400: failure('The template has no sender, and the project has no verified domain.', 'BAD_REQUEST'),
       402: overCap,
       403: unverified,
       404: noTemplate,
@@ -232,7 +258,7 @@ export const templates = routes('Templates', [
   route({
     method: 'POST',
     path: '/templates/:id/versions/:version/restore',
-    summary: 'Make a saved version the current one; it is saved as a new version',
+    summary: 'Restore a saved version of a template as a new version',
     access: 'secretKey',
     scope: 'templates:write',
     params: ofVersion,

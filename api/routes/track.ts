@@ -6,7 +6,7 @@ import { answer, failure, success } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
-import { email, flag, nullable, optional } from '../http/schemas.ts';
+import { email, flag, nullable, optional, request } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented, refuse } from '../http/violations.ts';
 import { presentTracked, trackedSchema } from '../presenters/tracked.ts';
@@ -29,10 +29,12 @@ export const eventName = (): Typed<string> =>
   );
 
 export const trackBody = () => ({
-  email: email(),
-  event: eventName(),
-  subscribed: optional(flag()),
-  data: optional(nullable(contactData())),
+  email: email().description('Email address of the contact, who is created if needed.'),
+  event: eventName().description('Event name.').example('signed_up'),
+  subscribed: optional(flag()).description('New subscription state; unchanged if left out.'),
+  data: optional(nullable(contactData()))
+    .description('Custom fields to store with the contact, and the data of the event.')
+    .example({ plan: 'pro' }),
 });
 
 export const track = routes('Events', [
@@ -43,7 +45,7 @@ export const track = routes('Events', [
     summary: 'Record an event of a contact, and create or update the contact',
     access: 'publicKey',
     scope: 'track',
-    body: trackBody(),
+    body: request('TrackRequest', 'An event of a contact.', trackBody()),
     answers: {
       200: answer('The event is recorded.', trackedSchema),
       403: failure('The policy of the public key does not allow it, or the project is disabled.', 'FORBIDDEN'),

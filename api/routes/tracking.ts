@@ -29,10 +29,10 @@ export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup 
       summary: 'Get the open tracking pixel',
       access: 'public',
       worksWithoutDatabase: true,
-      params: { token: text() },
+      params: { token: text().description('Signed token of the email.') },
       answers: {
         200: { description: 'A transparent pixel.', contentType: 'image/gif' },
-        404: { description: 'The same; the token is none of ours.', contentType: 'image/gif' },
+        404: { description: 'The same pixel; the token is invalid.', contentType: 'image/gif' },
       },
       handle: async ({ settings, params, request }) => {
         const id = readOpenToken(settings.secretKeys, params.token);
@@ -46,11 +46,11 @@ export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup 
     route({
       method: 'GET',
       path: '/t/c/:token',
-      summary: 'Redirect a tracked link to its target, which is signed in the token',
+      summary: 'Redirect a tracked link to its target',
       access: 'public',
       worksWithoutDatabase: true,
-      params: { token: text() },
-      answers: { 302: { description: 'To the target of the link.' }, 404: page('The token is invalid.') },
+      params: { token: text().description('Signed token of the link, which contains its target.') },
+      answers: { 302: { description: 'Redirect to the target of the link.' }, 404: page('The token is invalid.') },
       handle: async ({ settings, params, request }) => {
         const click = readClickToken(settings.secretKeys, params.token);
         const location = click && webAddress(click.target);

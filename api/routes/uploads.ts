@@ -5,7 +5,7 @@ import { readUpload, saveUpload } from '../../services/uploads/save.ts';
 import { type Answer, answer, created, failure, missing } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { object, text, wholeNumber } from '../http/schemas.ts';
+import { namedType, text, wholeNumber } from '../http/schemas.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
@@ -30,26 +30,33 @@ function nameOf(given: string | null, fallback: string): string {
   return name && !/^\.*$/.test(name) ? name : fallback;
 }
 
+const uploadedImageSchema = namedType('UploadedImage', 'An image that was uploaded.', {
+  url: text().description('Public URL of the image.').example('https://mail.example.com/uploads/logo.png'),
+  key: text().description('Key of the image, the last part of its URL.').example('logo.png'),
+  filename: text().description('Name of the uploaded file.').example('logo.png'),
+  contentType: text().description('MIME type, detected from the content.').example('image/png'),
+  size: wholeNumber().description('Size in bytes.'),
+});
+
 export function uploads({ settings }: AppParts): RouteGroup {
   const storage = createUploadStorage(settings.uploads);
   return routes('Uploads', [
     route({
       method: 'POST',
       path: '/uploads/image',
-      summary: 'Upload an image for the body of a template',
+      summary: 'Upload an image for use in emails',
       access: 'secretKey',
       scope: 'templates:write',
-      multipart: { files: ['image', 'file'], maxFileBytes: MAX_BYTES },
+      multipart: {
+        name: 'UploadImageRequest',
+        description: 'An image to upload.',
+        files: { image: 'PNG, JPEG, GIF or WebP image of up to 10 MB.', file: 'Another name for `image`.' },
+        maxFileBytes: MAX_BYTES,
+      },
       answers: {
-        201: answer(
-          'The image can be shown from now on.',
-          object({ url: text(), key: text(), filename: text(), contentType: text(), size: wholeNumber() }),
-        ),
-        400: failure('The file is missing, or not a PNG, JPEG, GIF or WebP.', 'BAD_REQUEST'),
-        413: failure(
-          'The file is larger than 10 MB, or than what is left of the quota of the project.',
-          'PAYLOAD_TOO_LARGE',
-        ),
+        201: answer('The uploaded image.', uploadedImageSchema),
+        400: failure('The file is missing, or is not a PNG, JPEG, GIF or WebP image.', 'BAD_REQUEST'),
+        413: failure('The file is larger than 10 MB or the remaining quota of the project.', 'PAYLOAD_TOO_LARGE'),
         502: failure('The image could not be stored.', 'EXTERNAL_SERVICE_ERROR'),
       },
       handle: async ({ db, project, files }) => {
@@ -71,7 +78,7 @@ export function uploads({ settings }: AppParts): RouteGroup {
       path: '/uploads/:key',
       summary: 'Get an uploaded image',
       access: 'public',
-      params: { key: text({ max: 100 }) },
+      params: { key: text({ max: 100 }).description('Key of the image.') },
       answers: { 200: { description: 'The image.', contentType: 'image/*' }, 404: missing('image') },
       handle: async ({ db, params }): Promise<Answer> => {
         const upload = await readUpload(db, storage, params.key);

@@ -6,7 +6,7 @@ import { changePassword } from '../../services/users/passwords.ts';
 import { givenPassword, newPassword } from '../http/account-schemas.ts';
 import { type Answer, answer, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { list, nullable, oneOf, optional, uuid } from '../http/schemas.ts';
+import { list, nullable, oneOf, optional, request, uuid } from '../http/schemas.ts';
 import { startedSession, withoutSession } from '../http/session-cookie.ts';
 import { presentSession, sessionSchema } from '../presenters/session.ts';
 import { presentUser, userSchema } from '../presenters/user.ts';
@@ -15,7 +15,7 @@ export const users = routes('Users', [
   route({
     method: 'GET',
     path: '/users/@me',
-    summary: 'Get the user of the session',
+    summary: 'Get the current user',
     access: 'session',
     unverified: true,
     answers: { 200: answer('The user.', userSchema) },
@@ -24,10 +24,14 @@ export const users = routes('Users', [
   route({
     method: 'PATCH',
     path: '/users/@me',
-    summary: 'Choose the language of the web application and of mail about it; null for that of the browser',
+    summary: 'Update the current user',
     access: 'session',
     unverified: true,
-    body: { language: optional(nullable(oneOf(...accountLanguages))) },
+    body: request('UpdateUserRequest', 'The changes; fields that are left out stay as they are.', {
+      language: optional(nullable(oneOf(...accountLanguages))).description(
+        'Language of the dashboard and of emails to the user. With null, the dashboard follows the browser and emails are in English.',
+      ),
+    }),
     answers: { 200: answer('The user.', userSchema) },
     handle: async ({ db, user, body: { language } }) =>
       ok(presentUser(language === undefined ? user : await changeLanguage(db, user.id, language))),
@@ -35,7 +39,7 @@ export const users = routes('Users', [
   route({
     method: 'DELETE',
     path: '/users/@me',
-    summary: 'Delete the account',
+    summary: 'Delete the current user',
     access: 'session',
     confirmed: true,
     unverified: true,
@@ -51,7 +55,7 @@ export const users = routes('Users', [
   route({
     method: 'GET',
     path: '/users/@me/sessions',
-    summary: 'List the sessions of the user, the last used first',
+    summary: 'List your sessions, last used first',
     access: 'session',
     unverified: true,
     answers: { 200: answer('The sessions.', list(sessionSchema)) },
@@ -61,10 +65,10 @@ export const users = routes('Users', [
   route({
     method: 'DELETE',
     path: '/users/@me/sessions/:id',
-    summary: 'End a session of the user',
+    summary: 'End one of your sessions',
     access: 'session',
     unverified: true,
-    params: { id: uuid() },
+    params: { id: uuid().description('Session ID.') },
     answers: { 204: answer('The session has ended.'), 404: missing('session') },
     handle: async ({ db, user, params, actor }) => {
       await revokeSession(db, user.id, params.id, actor);
@@ -74,13 +78,16 @@ export const users = routes('Users', [
   route({
     method: 'POST',
     path: '/users/@me/password',
-    summary: 'Change the password, end all sessions and start a new one',
+    summary: 'Change your password, end all sessions and start a new one',
     access: 'session',
     unverified: true,
-    body: { currentPassword: givenPassword(), newPassword: newPassword() },
+    body: request('ChangePasswordRequest', 'The current and the new password.', {
+      currentPassword: givenPassword().description('Current password.').example('correct horse battery'),
+      newPassword: newPassword().description('New password, at least 8 characters.').example('staple battery horse'),
+    }),
     answers: {
       200: answer('The user.', userSchema),
-      400: failure('The account has no password.', 'BAD_REQUEST'),
+      400: failure('The account does not have a password.', 'BAD_REQUEST'),
       401: failure('There is no session, or the current password is wrong.', 'INVALID_CREDENTIALS'),
       429: failure('Too many failed attempts.', 'RATE_LIMIT_EXCEEDED'),
     },

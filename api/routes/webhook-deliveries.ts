@@ -4,7 +4,7 @@ import { route, routes } from '../http/route.ts';
 import { uuid } from '../http/schemas.ts';
 import { deliveryIdSchema, presentWholeDelivery, wholeDeliverySchema } from '../presenters/webhook.ts';
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Delivery ID.') };
 const noDelivery = missing('webhook delivery');
 
 export const webhookDeliveries = routes('Webhooks', [
@@ -12,7 +12,7 @@ export const webhookDeliveries = routes('Webhooks', [
     method: 'GET',
     scope: 'webhooks:read',
     path: '/webhook-deliveries/:id',
-    summary: 'Get a delivery with its payload and the log of its attempts',
+    summary: 'Get a webhook delivery with its payload and attempts',
     access: 'secretKey',
     role: 'ADMIN',
     params,
@@ -24,12 +24,12 @@ export const webhookDeliveries = routes('Webhooks', [
     method: 'POST',
     scope: 'webhooks:write',
     path: '/webhook-deliveries/:id/replay',
-    summary: 'Deliver the same event once more, with the same webhook-id',
+    summary: 'Replay a webhook delivery, with the same webhook-id',
     access: 'secretKey',
     role: 'ADMIN',
     params,
     answers: {
-      202: answer('It will be sent.', deliveryIdSchema),
+      202: answer('The new delivery was queued.', deliveryIdSchema),
       404: noDelivery,
       409: failure('The endpoint of the delivery was deleted.', 'CONFLICT'),
     },

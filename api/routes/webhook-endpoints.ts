@@ -14,6 +14,7 @@ import {
   deleteEndpoint,
   endpointSecret,
   findEndpoint,
+  HIDDEN_VALUE,
   listEndpoints,
   rotateEndpointSecret,
   updateEndpoint,
@@ -32,6 +33,7 @@ import {
   nullable,
   oneOf,
   optional,
+  request,
   text,
   uuid,
   wholeNumber,
@@ -43,13 +45,13 @@ import {
   deliveryIdSchema,
   deliverySchema,
   endpointSchema,
-  endpointSecretSchema,
   endpointWithSecretSchema,
   presentDelivery,
   presentEndpoint,
   presentEndpointWithSecret,
   recoveredSchema,
   typesSchema,
+  webhookSecretSchema,
 } from '../presenters/webhook.ts';
 
 const MAX_TYPES = 50;
@@ -104,18 +106,26 @@ const url = (): Typed<string> =>
   );
 
 const endpointShape = {
-  url: url(),
-  types: list(typePattern(), { min: 1, max: MAX_TYPES }),
-  description: optional(nullable(text({ min: 0, max: 500 }))),
-  headers: optional(nullable(headers())),
-  ratePerSecond: optional(nullable(wholeNumber({ min: 1, max: 1_000 }))),
-  enabled: optional(flag()),
+  url: url()
+    .description('HTTP or HTTPS URL that receives the webhooks, without user name or password.')
+    .example('https://app.example/hook'),
+  types: list(typePattern(), { min: 1, max: MAX_TYPES }).description(
+    'Webhook types to receive, at most 50: names, prefixes such as `email.*`, or `*` for all but tracked events (`event.*`).',
+  ),
+  description: optional(nullable(text({ min: 0, max: 500 }))).description('Description.'),
+  headers: optional(nullable(headers()))
+    .description('Headers to send with each request, at most 20. Values are never shown.')
+    .example({ Authorization: 'Bearer secret' }),
+  ratePerSecond: optional(nullable(wholeNumber({ min: 1, max: 1_000 }))).description(
+    'Maximum deliveries per second; null for no limit.',
+  ),
+  enabled: optional(flag()).description('Whether to deliver webhooks; true by default.'),
 };
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Webhook endpoint ID.') };
 const noEndpoint = missing('webhook endpoint');
 const disabled = failure('The endpoint is disabled; the message says why.', 'CONFLICT');
-const notCallable = failure('The URL is no http or https URL, or leads to a private address.', 'BAD_REQUEST');
+const notCallable = failure('The URL is not an HTTP or HTTPS URL, or leads to a private address.', 'BAD_REQUEST');
 const base = { access: 'secretKey', role: 'ADMIN' } as const;
 
 export const webhookEndpoints = routes('Webhooks', [
@@ -124,7 +134,7 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'GET',
     scope: 'webhooks:read',
     path: '/webhook-endpoints',
-    summary: 'List the webhook endpoints, oldest first',
+    summary: 'List webhook endpoints, oldest first',
     answers: { 200: answer('The endpoints.', list(endpointSchema)) },
     handle: async ({ db, project }) => ok((await listEndpoints(db, project.projectId)).map(presentEndpoint)),
   }),
@@ -133,7 +143,7 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'GET',
     scope: 'webhooks:read',
     path: '/webhook-endpoints/types',
-    summary: 'List the types of webhooks',
+    summary: 'List webhook types',
     answers: { 200: answer('The types.', typesSchema) },
     handle: () => ok({ types: webhookTypes }),
   }),
@@ -142,12 +152,12 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'POST',
     scope: 'webhooks:write',
     path: '/webhook-endpoints',
-    summary: 'Add an endpoint; the answer is the only one with its secret, besides those of rotation and …/secret',
-    body: endpointShape,
+    summary: 'Create a webhook endpoint',
+    body: request('CreateWebhookEndpointRequest', 'A webhook endpoint to create.', endpointShape),
     answers: {
-      201: answer('The endpoint.', endpointWithSecretSchema),
+      201: answer('The endpoint with its secret.', endpointWithSecretSchema),
       400: notCallable,
-      409: failure('The project has the most endpoints allowed.', 'CONFLICT'),
+      409: failure('The project has the maximum number of endpoints.', 'CONFLICT'),
     },
     handle: async ({ db, project, settings, body }) =>
       created(presentEndpointWithSecret(await createEndpoint(db, project, body, settings))),
@@ -157,7 +167,7 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'GET',
     scope: 'webhooks:read',
     path: '/webhook-endpoints/:id',
-    summary: 'Get an endpoint',
+    summary: 'Get a webhook endpoint',
     params,
     answers: { 200: answer('The endpoint.', endpointSchema), 404: noEndpoint },
     handle: async ({ db, project, params: { id } }) =>
@@ -168,10 +178,19 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'PATCH',
     scope: 'webhooks:write',
     path: '/webhook-endpoints/:id',
-    summary: 'Change an endpoint; enabling it continues what was queued',
+    summary: 'Update a webhook endpoint; enabling it resumes queued deliveries',
     params,
-    body: { ...endpointShape, url: optional(endpointShape.url), types: optional(endpointShape.types) },
-    answers: { 200: answer('The endpoint.', endpointSchema), 400: notCallable, 404: noEndpoint },
+    body: request('UpdateWebhookEndpointRequest', 'The changes; fields that are left out stay as they are.', {
+      ...endpointShape,
+      url: optional(endpointShape.url),
+      types: optional(endpointShape.types),
+      description: endpointShape.description.description('New description; null removes it.'),
+      headers: endpointShape.headers.description(
+        `Headers to send with each request, at most 20; replaces all. The value \`${HIDDEN_VALUE}\` keeps the stored one.`,
+      ),
+      enabled: endpointShape.enabled.description('Whether to deliver webhooks.'),
+    }),
+    answers: { 200: answer('The updated endpoint.', endpointSchema), 400: notCallable, 404: noEndpoint },
     handle: async ({ db, project, settings, params: { id }, body }) =>
       ok(presentEndpoint(await updateEndpoint(db, project, id, body, settings))),
   }),
@@ -180,7 +199,7 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'DELETE',
     scope: 'webhooks:write',
     path: '/webhook-endpoints/:id',
-    summary: 'Delete an endpoint; what it has not received is discarded',
+    summary: 'Delete a webhook endpoint and discard its pending deliveries',
     params,
     answers: { 204: answer('Deleted.'), 404: noEndpoint },
     handle: async ({ db, project, params: { id } }) => {
@@ -193,10 +212,10 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'GET',
     scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/secret',
-    summary: 'Get the secret that signs the requests (Standard Webhooks)',
+    summary: 'Get the signing secret of a webhook endpoint (Standard Webhooks)',
     confirmed: true,
     params,
-    answers: { 200: answer('The secret.', endpointSecretSchema), 404: noEndpoint },
+    answers: { 200: answer('The secret.', webhookSecretSchema), 404: noEndpoint },
     handle: async ({ db, project, settings, params: { id } }) =>
       ok({ secret: await endpointSecret(db, project.projectId, id, settings.secretKeys) }),
   }),
@@ -205,14 +224,18 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'POST',
     scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/rotate-secret',
-    summary: 'Replace the secret; the old one signs too for some hours, a day by default',
+    summary: 'Rotate the signing secret of a webhook endpoint',
     confirmed: true,
     params,
-    body: { overlapHours: optional(wholeNumber({ min: 0, max: MAX_OVERLAP_HOURS })) },
+    body: request('RotateEndpointSecretRequest', 'How to rotate the secret.', {
+      overlapHours: optional(wholeNumber({ min: 0, max: MAX_OVERLAP_HOURS })).description(
+        'How long requests are also signed with the old secret, in hours; at most 168, 24 by default.',
+      ),
+    }),
     answers: {
       200: answer('The endpoint with its new secret.', endpointWithSecretSchema),
       404: noEndpoint,
-      409: failure('Ten earlier secrets still sign.', 'CONFLICT'),
+      409: failure('Ten earlier secrets are still in use.', 'CONFLICT'),
     },
     handle: async ({ db, project, settings, params: { id }, body: { overlapHours = 24 } }) =>
       ok(presentEndpointWithSecret(await rotateEndpointSecret(db, project, id, overlapHours, settings.secretKeys))),
@@ -222,9 +245,13 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'POST',
     scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/test',
-    summary: 'Send webhook.test to the endpoint',
+    summary: 'Send a test webhook to an endpoint',
     params,
-    answers: { 202: answer('It will be sent.', deliveryIdSchema), 404: noEndpoint, 409: disabled },
+    answers: {
+      202: answer('The `webhook.test` delivery was queued.', deliveryIdSchema),
+      404: noEndpoint,
+      409: disabled,
+    },
     handle: async ({ db, project, params: { id } }) => accepted({ deliveryId: await testEndpoint(db, project, id) }),
   }),
   route({
@@ -232,11 +259,18 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'POST',
     scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/recover',
-    summary: 'Send again what failed in a range of time, and what happened while the endpoint was disabled',
+    summary: 'Redeliver failed webhooks, and those missed while the endpoint was disabled',
     params,
     statementTimeoutMs: 60_000,
-    body: { since: dateTime(), until: optional(dateTime()) },
-    answers: { 202: answer('How many deliveries are made again.', recoveredSchema), 404: noEndpoint, 409: disabled },
+    body: request(
+      'RecoverDeliveriesRequest',
+      'The time range to recover; deliveries older than 30 days are left out.',
+      {
+        since: dateTime().description('Start of the range.'),
+        until: optional(dateTime()).description('End of the range; now by default.'),
+      },
+    ),
+    answers: { 202: answer('The deliveries were queued.', recoveredSchema), 404: noEndpoint, 409: disabled },
     handle: async ({ db, project, params: { id }, body: { since, until } }) => {
       const range = { since: new Date(since), until: until === undefined ? undefined : new Date(until) };
       for (const [name, at] of Object.entries(range))
@@ -253,13 +287,15 @@ export const webhookEndpoints = routes('Webhooks', [
     method: 'GET',
     scope: 'webhooks:read',
     path: '/webhook-endpoints/:id/deliveries',
-    summary: 'List the deliveries of an endpoint of the last 30 days, newest first',
+    summary: 'List the deliveries of an endpoint, newest first, for 30 days',
     params,
     query: {
       ...cursorPage(),
-      status: optional(oneOf(...deliveryStatuses)),
-      type: optional(text({ max: MAX_TYPE_LENGTH })),
-      since: optional(rangeMoment()),
+      status: optional(oneOf(...deliveryStatuses)).description('Only deliveries with this status.'),
+      type: optional(text({ max: MAX_TYPE_LENGTH }))
+        .description('Only webhooks of this type.')
+        .example('email.sent'),
+      since: optional(rangeMoment()).description('Only deliveries created at or after this day or time.'),
     },
     answers: { 200: answer('A page of deliveries.', cursorListSchema(deliverySchema)), 404: noEndpoint },
     handle: async ({ db, project, settings, params: { id }, query }) =>

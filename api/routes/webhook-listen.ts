@@ -74,11 +74,15 @@ export const webhookListen = ({ isClosing, settings }: Pick<AppParts, 'isClosing
       method: 'GET',
       scope: 'webhooks:read',
       path: '/webhook-endpoints/listen',
-      summary: 'Follow webhooks as server-sent events, as they would be sent; for local development',
+      summary: 'Stream webhooks as server-sent events, for local development',
       access: 'secretKey',
       role: 'ADMIN',
       // An address has room for this many with any escapes; a longer list without them is accepted.
-      query: { types: optional(documented(text({ max: 10_000 }), { maxLength: 1_000 })) },
+      query: {
+        types: optional(documented(text({ max: 10_000 }), { maxLength: 1_000 }))
+          .description('Webhook types to receive, at most 50, separated by commas; all by default.')
+          .example('email.*,event.*'),
+      },
       answers: {
         200: {
           ...answer(

@@ -4,12 +4,13 @@ import { answer, created, failure, missing, noContent, ok } from '../http/answer
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { cursorPage, list, nullable, object, optional, text, uuid } from '../http/schemas.ts';
+import { cursorPage, list, nullable, optional, request, text, uuid } from '../http/schemas.ts';
 import {
   any,
-  branch,
-  givenGraph,
+  caseEvent,
+  expectedStep,
   simulatedContact,
+  simulatedGraph,
   simulatedMoment,
   simulatedTime,
   transitionOf,
@@ -20,20 +21,24 @@ import { caseRunSchema, caseSchema, presentCase, presentCaseRun } from '../prese
 const MAX_EVENTS = 1_000;
 const MAX_PATH = 1_000;
 
-const body = {
-  name: text({ max: 255 }),
-  contact: simulatedContact(),
-  context: optional(contactData()),
-  events: optional(
-    any(object({ at: optional(simulatedTime()), name: text({ max: 255 }), data: optional(contactData()) }), MAX_EVENTS),
+const body = request('SaveWorkflowCaseRequest', 'A simulation with the path it is expected to take.', {
+  name: text({ max: 255 }).description('Name.'),
+  contact: simulatedContact().description('The contact to simulate.'),
+  context: optional(contactData())
+    .description('Variables of the execution; by default the data of the event that starts the workflow.')
+    .example({ orderId: '4711' }),
+  events: optional(any(caseEvent(), MAX_EVENTS)).description(
+    `Events that happen during the simulation, at most ${MAX_EVENTS}.`,
   ),
-  startAt: optional(simulatedMoment()),
-  until: optional(nullable(simulatedTime())),
-  expect: any(object({ stepId: uuid(), branch: optional(branch()) }), MAX_PATH),
-};
+  startAt: optional(simulatedMoment()).description(
+    'When the simulation starts. Defaults to its current start, or now for a new case, but no later than the first event.',
+  ),
+  until: optional(nullable(simulatedTime())).description('When the simulation ends; null or left out for no end.'),
+  expect: any(expectedStep(), MAX_PATH).description(`The steps of the expected path, in order, at most ${MAX_PATH}.`),
+});
 
-const params = { id: uuid() };
-const ofCase = { ...params, caseId: uuid() };
+const params = { id: uuid().description('Workflow ID.') };
+const ofCase = { ...params, caseId: uuid().description('Case ID.') };
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
 const noCase = missing('case');
 const one = answer('The case.', caseSchema);
@@ -43,7 +48,7 @@ export const workflowCases = ({ db, renderer, settings }: AppParts): RouteGroup 
     route({
       method: 'GET',
       path: '/workflows/:id/cases',
-      summary: 'List the cases of a workflow: saved simulations with an expected path',
+      summary: 'List the cases of a workflow',
       access: 'secretKey',
       scope: 'workflows:read',
       params,
@@ -57,7 +62,7 @@ export const workflowCases = ({ db, renderer, settings }: AppParts): RouteGroup 
     route({
       method: 'POST',
       path: '/workflows/:id/cases',
-      summary: 'Save a simulation with the path that it has to take',
+      summary: 'Create a case: a simulation with an expected path',
       access: 'secretKey',
       scope: 'workflows:write',
       params,
@@ -75,16 +80,21 @@ export const workflowCases = ({ db, renderer, settings }: AppParts): RouteGroup 
       path: '/workflows/:id/cases/run',
       role: 'VIEWER',
       heavy: 'simulation',
-      summary: 'Run cases against a graph, or else the draft; nothing is sent or stored',
+      summary: 'Run cases without sending or storing anything',
       access: 'secretKey',
       scope: 'workflows:read',
       whileDisabled: true,
       params,
       bodyLimit: ({ contentBodyMaxBytes }) => contentBodyMaxBytes,
-      body: { graph: optional(givenGraph(text({ max: 100 }))), ids: optional(list(uuid(), { max: 100 })) },
+      body: request('RunWorkflowCasesRequest', 'Which cases to run, and against which graph.', {
+        graph: optional(simulatedGraph()).description(
+          'Graph to run the cases against; by default the draft, or the newest version if there is none.',
+        ),
+        ids: optional(list(uuid(), { max: 100 })).description('IDs of the cases to run, at most 100; all by default.'),
+      }),
       answers: {
         200: answer('The results.', caseRunSchema),
-        400: failure('The graph cannot be run; the error lists all reasons.', 'BAD_REQUEST'),
+        400: failure('The graph cannot be run. The error lists all faults.', 'BAD_REQUEST'),
         404: noWorkflow,
       },
       handle: async ({ project, params, body: { graph, ids } }) => {

@@ -10,10 +10,11 @@ import { triggerTypes } from '../../services/workflows/trigger.ts';
 import { answer, failure, missing, missingPart, noContent, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { cursorPage, flag, nullable, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { cursorPage, flag, nullable, oneOf, optional, request, text, uuid, wholeNumber } from '../http/schemas.ts';
 import { mayWriteWorkflows } from '../http/workflow-rights.ts';
-import { givenGraph, transitionOf, triggerConfig } from '../http/workflow-schemas.ts';
+import { givenGraph, transitionOf } from '../http/workflow-schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
+import { triggerConfig } from '../presenters/workflow.ts';
 import {
   draftSchema,
   presentDraft,
@@ -30,20 +31,29 @@ import {
 const MAX_INTEGER = 2_147_483_647;
 const revision = () => wholeNumber({ min: 0, max: MAX_INTEGER });
 const version = () => wholeNumber({ min: 1, max: MAX_INTEGER });
-const params = { id: uuid() };
-const ofVersion = { ...params, version: version() };
+const params = { id: uuid().description('Workflow ID.') };
+const ofVersion = { ...params, version: version().description('Version number.') };
+
+const replacesDraft = request('ReplaceWorkflowDraftRequest', 'The draft to replace.', {
+  expectedRevision: optional(revision()).description(
+    "Revision of the draft that you have read; 409 if it is outdated. Required to restore a version over another user's draft.",
+  ),
+});
 
 const theDraft = answer('The draft.', draftSchema);
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
 const noVersion = missingPart('version of this workflow', noWorkflow, 'WORKFLOW_NOT_FOUND');
-const conflict = failure('The draft or what is live was changed meanwhile; `details` has the draft.', 'CONFLICT');
+const conflict = failure(
+  'The draft or the live workflow has changed since. `details` has the current draft.',
+  'CONFLICT',
+);
 
 export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
   routes('Workflows', [
     route({
       method: 'GET',
       path: '/workflows/:id/draft',
-      summary: 'Get the draft of a workflow; without one, its newest version',
+      summary: 'Get the draft of a workflow, or its newest version if there is none',
       access: 'secretKey',
       scope: 'workflows:read',
       params,
@@ -56,19 +66,25 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
     route({
       method: 'PUT',
       path: '/workflows/:id/draft',
-      summary: 'Store the draft of a workflow; an incomplete graph is stored with its faults',
+      summary: 'Save the draft of a workflow; it may be incomplete',
       access: 'secretKey',
       scope: 'workflows:write',
       params,
       bodyLimit: ({ contentBodyMaxBytes }) => contentBodyMaxBytes,
-      body: {
-        graph: givenGraph(uuid()),
-        triggerType: optional(oneOf(...triggerTypes)),
-        triggerConfig: optional(triggerConfig()),
-        allowReentry: optional(flag()),
-        expectedRevision: revision(),
-        baseVersion: optional(version()),
-      },
+      body: request('SaveWorkflowDraftRequest', 'The draft to save. Settings that are left out stay as they are.', {
+        graph: givenGraph().description('Steps and transitions; may be incomplete.'),
+        triggerType: optional(oneOf(...triggerTypes)).description(
+          'What starts the workflow: an event, API calls only, or a schedule.',
+        ),
+        triggerConfig: optional(triggerConfig()).description('Settings of the trigger; replaced as a whole.'),
+        allowReentry: optional(flag()).description(
+          'Whether contacts can enter more than once, though never twice at the same time.',
+        ),
+        expectedRevision: revision().description('Revision of the draft that you have read; 409 if it is outdated.'),
+        baseVersion: optional(version()).description(
+          'Version that the draft is based on; 409 if a new draft is not based on the newest one.',
+        ),
+      }),
       answers: { 200: theDraft, 404: noWorkflow, 409: conflict },
       handle: async ({ db, project, settings, params, body }) => {
         const graph = { steps: body.graph.steps, transitions: body.graph.transitions.map(transitionOf) };
@@ -78,11 +94,11 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
     route({
       method: 'DELETE',
       path: '/workflows/:id/draft',
-      summary: 'Drop the draft of a workflow',
+      summary: 'Discard the draft of a workflow',
       access: 'secretKey',
       scope: 'workflows:write',
       params,
-      answers: { 204: answer('Dropped.'), 404: noWorkflow },
+      answers: { 204: answer('Discarded.'), 404: noWorkflow },
       handle: async ({ db, project, params }) => {
         await dropDraft(db, project, params.id);
         return noContent();
@@ -91,11 +107,11 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
     route({
       method: 'POST',
       path: '/workflows/:id/draft/rebase',
-      summary: 'Apply the changes of the draft to the newest version; where both changed a step, the draft wins',
+      summary: 'Rebase the draft onto the newest version; where both changed a step, the draft wins',
       access: 'secretKey',
       scope: 'workflows:write',
       params,
-      body: { expectedRevision: optional(revision()) },
+      body: replacesDraft,
       answers: { 200: theDraft, 404: noWorkflow, 409: conflict },
       handle: async ({ db, project, settings, params, body }) =>
         ok(presentDraft(await rebaseDraft(db, project, params.id, body, settings))),
@@ -104,22 +120,24 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
       method: 'POST',
       path: '/workflows/:id/publish',
       heavy: 'simulation',
-      summary: 'Make the draft the newest version, and move active executions to it where possible',
+      summary: 'Publish the draft as the newest version',
       access: 'secretKey',
       scope: 'workflows:write',
       params,
-      body: {
-        expectedRevision: revision(),
-        note: optional(nullable(text({ min: 0, max: 2_000 }))),
-        migrate: optional(oneOf('NONE', 'POSSIBLE')),
-        requireCases: optional(flag()),
-      },
+      body: request('PublishWorkflowRequest', 'How to publish the draft.', {
+        expectedRevision: revision().description('Revision of the draft that you have read; 409 if it is outdated.'),
+        note: optional(nullable(text({ min: 0, max: 2_000 }))).description('Note to store with the version.'),
+        migrate: optional(oneOf('NONE', 'POSSIBLE')).description(
+          'Which active executions to move to the new version: none, or all that can move; none by default.',
+        ),
+        requireCases: optional(flag()).description('Whether all cases must pass; false by default.'),
+      }),
       answers: {
         200: answer('The published workflow.', publishedSchema),
-        400: failure('The draft is not valid; the error lists all faults.', 'BAD_REQUEST'),
+        400: failure('The draft is not valid. The error lists all faults.', 'BAD_REQUEST'),
         404: noWorkflow,
         409: conflict,
-        422: failure('A case does not pass; `errors` has all that fail.', 'VALIDATION_ERROR'),
+        422: failure('Cases fail. `errors` lists them.', 'VALIDATION_ERROR'),
       },
       handle: async ({ db, project, settings, params, body: { requireCases, ...body } }) => {
         const checked = requireCases ? { db, renderer, settings } : undefined;
@@ -130,7 +148,7 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
       method: 'POST',
       path: '/workflows/:id/publish/preview',
       role: 'VIEWER',
-      summary: 'Check whether the draft is valid, and which active executions could move to it',
+      summary: 'Preview what publishing the draft would do',
       access: 'secretKey',
       scope: 'workflows:read',
       whileDisabled: true,
@@ -142,7 +160,7 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
     route({
       method: 'GET',
       path: '/workflows/:id/versions',
-      summary: 'List the last 200 published versions of a workflow, newest first',
+      summary: 'List the versions of a workflow, newest first; the last 200 published ones are kept',
       access: 'secretKey',
       scope: 'workflows:read',
       params,
@@ -172,11 +190,11 @@ export const workflowDrafts = ({ renderer }: AppParts): RouteGroup =>
     route({
       method: 'POST',
       path: '/workflows/:id/versions/:version/restore',
-      summary: 'Make a version the draft; to replace the draft of someone else, send its revision',
+      summary: 'Restore a version as the draft',
       access: 'secretKey',
       scope: 'workflows:write',
       params: ofVersion,
-      body: { expectedRevision: optional(revision()) },
+      body: replacesDraft,
       answers: { 200: theDraft, 404: noVersion, 409: conflict },
       handle: async ({ db, project, settings, params: { id, version: wanted }, body }) =>
         ok(presentDraft(await restoreWorkflowVersion(db, project, id, wanted, body, settings))),

@@ -3,27 +3,31 @@ import { installRecipe } from '../../services/workflows/recipes/install.ts';
 import { asAddress, senderAddress } from '../http/addresses.ts';
 import { answer, created, failure, missing, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { list, object, optional, text, wholeNumber } from '../http/schemas.ts';
+import { list, namedType, optional, request, text, wholeNumber } from '../http/schemas.ts';
 import { presentWorkflow, workflowSchema } from '../presenters/workflow.ts';
 
 export const workflowRecipes = routes('Workflows', [
   route({
     method: 'GET',
     path: '/workflows/recipes',
-    summary: 'List ready workflows that can be installed',
+    summary: 'List recipes: ready-made workflows that you can install',
     access: 'secretKey',
     scope: 'workflows:read',
     answers: {
       200: answer(
         'The recipes.',
-        object({
+        namedType('WorkflowRecipeCatalog', 'The available recipes.', {
           recipes: list(
-            object({
-              ...{ id: text(), name: text(), description: text(), eventName: text() },
-              ...{ stepCount: wholeNumber({ min: 0 }), templateCount: wholeNumber({ min: 0 }) },
-              caseCount: wholeNumber({ min: 0 }),
+            namedType('WorkflowRecipe', 'A ready-made workflow with its templates and cases.', {
+              id: text().description('Recipe ID.').example('welcome-series'),
+              name: text().description('Name.').example('Welcome series'),
+              description: text().description('What the workflow does.'),
+              eventName: text().description('Name of the event that starts the workflow.'),
+              stepCount: wholeNumber({ min: 0 }).description('Number of steps.'),
+              templateCount: wholeNumber({ min: 0 }).description('Number of templates.'),
+              caseCount: wholeNumber({ min: 0 }).description('Number of cases.'),
             }),
-          ),
+          ).description('Recipes.'),
         }),
       ),
     },
@@ -38,10 +42,16 @@ export const workflowRecipes = routes('Workflows', [
   route({
     method: 'POST',
     path: '/workflows/recipes',
-    summary: 'Install a recipe: templates, a disabled workflow and its cases',
+    summary: 'Install a recipe: its templates, a disabled workflow and its cases',
     access: 'secretKey',
     scope: 'workflows:write',
-    body: { recipe: text({ max: 100 }), name: optional(text({ max: 255 })), from: optional(senderAddress()) },
+    body: request('InstallWorkflowRecipeRequest', 'The recipe to install.', {
+      recipe: text({ max: 100 }).description('Recipe ID.').example('welcome-series'),
+      name: optional(text({ max: 255 })).description('Name of the workflow; the name of the recipe by default.'),
+      from: optional(senderAddress()).description(
+        'Sender of the templates, on a verified domain. Without it, set a sender before you enable the workflow.',
+      ),
+    }),
     answers: {
       201: answer('The workflow.', workflowSchema),
       403: failure('The domain of `from` is not verified.', 'INTERNAL_SERVER_ERROR'),

@@ -4,12 +4,13 @@ import { answer, failure, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { email, object, optional, text, uuid } from '../http/schemas.ts';
+import { email, namedType, optional, request, uuid } from '../http/schemas.ts';
 import { mayWriteWorkflows } from '../http/workflow-rights.ts';
 import {
   any,
-  givenGraph,
   simulatedContact,
+  simulatedEvent,
+  simulatedGraph,
   simulatedMoment,
   simulatedTime,
   transitionOf,
@@ -18,7 +19,6 @@ import { presentSimulation, simulationSchema } from '../presenters/simulation.ts
 
 const MAX_EVENTS = 1_000;
 
-const id = () => text({ max: 100 });
 /** Names the contact as for starting a workflow, or describes one that does not exist. */
 function contactOf(given: {
   contact?: SimulatedContact | undefined;
@@ -37,7 +37,7 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
       path: '/workflows/:id/simulate',
       role: 'VIEWER',
       heavy: 'simulation',
-      summary: 'Simulate a workflow for a contact: steps, times, mails and webhooks; nothing is sent or stored',
+      summary: 'Simulate a workflow for a contact without sending or storing anything',
       access: 'secretKey',
       scope: 'workflows:read',
       alsoScope: {
@@ -45,29 +45,33 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
         for: { description: 'a stored contact', body: (given) => namesStored(contactOf(given)) },
       },
       whileDisabled: true,
-      params: { id: uuid() },
-      body: {
-        contact: optional(simulatedContact()),
-        contactId: optional(uuid()),
-        email: optional(email()),
+      params: { id: uuid().description('Workflow ID.') },
+      body: request('SimulateWorkflowRequest', 'The contact and the events to simulate.', {
+        contact: optional(simulatedContact()).description(
+          'The contact to simulate. Required unless `contactId` or `email` is set.',
+        ),
+        contactId: optional(uuid()).description('ID of a stored contact, as an alternative to `contact.id`.'),
+        email: optional(email()).description('Email address, as an alternative to `contact.email`.'),
         events: optional(
           any(
-            object({
-              name: text({ max: 255 }),
-              data: optional(contactData()),
-              at: optional(simulatedTime()),
-              after: optional(simulatedTime()),
+            namedType('SimulationEvent', 'An event that happens during a simulation.', {
+              ...simulatedEvent,
+              after: optional(simulatedTime()).description('Same as `at`, which takes precedence.'),
             }),
             MAX_EVENTS,
           ),
+        ).description(`Events that happen during the simulation, at most ${MAX_EVENTS}.`),
+        graph: optional(simulatedGraph()).description(
+          'Graph to simulate; by default that of the workflow, not of its draft.',
         ),
-        graph: optional(givenGraph(id())),
-        context: optional(contactData()),
-        startAt: optional(simulatedMoment()),
-      },
+        context: optional(contactData())
+          .description('Variables of the execution, such as the data of the event that starts it; empty by default.')
+          .example({ orderId: '4711' }),
+        startAt: optional(simulatedMoment()).description('When the simulation starts; now by default.'),
+      }),
       answers: {
         200: answer('The simulated execution.', simulationSchema),
-        400: failure('The graph cannot be run; the error lists all reasons.', 'BAD_REQUEST'),
+        400: failure('The graph cannot be run. The error lists all faults.', 'BAD_REQUEST'),
         404: missing('workflow', 'WORKFLOW_NOT_FOUND'),
       },
       handle: async ({

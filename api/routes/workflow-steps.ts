@@ -1,4 +1,3 @@
-import { stepTypeNames } from '../../services/workflows/graph.ts';
 import {
   addStep,
   addTransition,
@@ -8,34 +7,33 @@ import {
 } from '../../services/workflows/steps-edit.ts';
 import { answer, created, failure, missing, missingPart, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { flag, nullable, object, oneOf, optional, record, text, uuid } from '../http/schemas.ts';
-import { branch, transitionOf } from '../http/workflow-schemas.ts';
+import { flag, nullable, optional, record, request, text, uuid } from '../http/schemas.ts';
+import { givenTransition, stepChange, stepTypeName, transitionOf } from '../http/workflow-schemas.ts';
 import { position, presentStep, presentTransition, stepSchema, transitionSchema } from '../presenters/workflow.ts';
-
-const name = () => text({ max: 255 });
 
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
 const noStep = missingPart('step', noWorkflow);
-const refused = failure('The config is invalid: its condition or its address is refused.', 'BAD_REQUEST');
+const refused = failure('The config is not allowed, such as an invalid condition or URL.', 'BAD_REQUEST');
 const unverified = failure('The domain of `from` is not verified.', 'INTERNAL_SERVER_ERROR');
 
-/** The changeable fields of a step. `config` is replaced as a whole. */
-const change = {
-  name: optional(name()),
-  position: optional(position()),
-  config: optional(record()),
-  templateId: optional(nullable(uuid())),
-};
+const ofWorkflow = { id: uuid().description('Workflow ID.') };
+const ofStep = { ...ofWorkflow, stepId: uuid().description('Step ID.') };
 
 export const workflowSteps = routes('Workflows', [
   route({
     method: 'POST',
     path: '/workflows/:id/steps',
-    summary: 'Add a step; with autoConnect it follows the last step without a successor',
+    summary: 'Add a step to a workflow',
     access: 'secretKey',
     scope: 'workflows:write',
-    params: { id: uuid() },
-    body: { ...change, type: oneOf(...stepTypeNames), autoConnect: optional(flag()) },
+    params: ofWorkflow,
+    body: request('CreateWorkflowStepRequest', 'A step to add.', {
+      ...stepChange,
+      type: stepTypeName(),
+      autoConnect: optional(flag()).description(
+        'Whether to connect the last step without a successor to the new one; false by default.',
+      ),
+    }),
     answers: { 201: answer('The step.', stepSchema), 400: refused, 403: unverified, 404: noWorkflow },
     handle: async ({ db, settings, project, params, body }) =>
       created(presentStep(await addStep(db, project, params.id, body, settings))),
@@ -43,11 +41,20 @@ export const workflowSteps = routes('Workflows', [
   route({
     method: 'PATCH',
     path: '/workflows/:id/steps/:stepId',
-    summary: 'Update a step; running executions keep their version of it',
+    summary: 'Update a step; active executions keep their version of it',
     access: 'secretKey',
     scope: 'workflows:write',
-    params: { id: uuid(), stepId: uuid() },
-    body: change,
+    params: ofStep,
+    body: request('UpdateWorkflowStepRequest', 'The changes; fields that are left out stay as they are.', {
+      name: optional(text({ max: 255 })).description('New name.'),
+      position: optional(position()).description('New position on the canvas.'),
+      config: optional(record())
+        .description('New settings, replaced as a whole; GET /workflows/step-types has their JSON Schema.')
+        .example({ amount: 1, unit: 'days' }),
+      templateId: optional(nullable(uuid())).description(
+        'ID of the template that a SEND_EMAIL step sends; null removes it.',
+      ),
+    }),
     answers: { 200: answer('The step.', stepSchema), 400: refused, 403: unverified, 404: noStep },
     handle: async ({ db, settings, project, params, body }) =>
       ok(presentStep(await updateStep(db, project, params.id, params.stepId, body, settings))),
@@ -55,11 +62,13 @@ export const workflowSteps = routes('Workflows', [
   route({
     method: 'DELETE',
     path: '/workflows/:id/steps/:stepId',
-    summary: 'Delete a step with its transitions; splice=true joins its neighbours',
+    summary: 'Delete a step with its transitions',
     access: 'secretKey',
     scope: 'workflows:write',
-    params: { id: uuid(), stepId: uuid() },
-    query: { splice: optional(flag()) },
+    params: ofStep,
+    query: {
+      splice: optional(flag()).description('Whether to connect the steps before and after it; false by default.'),
+    },
     answers: {
       204: answer('Deleted.'),
       400: failure('A step that branches cannot be spliced out.', 'BAD_REQUEST'),
@@ -73,19 +82,15 @@ export const workflowSteps = routes('Workflows', [
   route({
     method: 'POST',
     path: '/workflows/:id/transitions',
-    summary: 'Connect two steps; from a CONDITION step by the branch yes or no',
+    summary: 'Connect two steps',
     access: 'secretKey',
     scope: 'workflows:write',
-    params: { id: uuid() },
-    body: {
-      fromStepId: uuid(),
-      toStepId: uuid(),
-      branch: optional(branch()),
-      condition: optional(nullable(object({ branch: optional(branch()) }))),
-    },
+    params: ofWorkflow,
+    // Not required, like every body.
+    body: givenTransition().optional(),
     answers: {
       201: answer('The transition.', transitionSchema),
-      400: failure('These steps cannot be connected like this.', 'BAD_REQUEST'),
+      400: failure('The steps cannot be connected like this.', 'BAD_REQUEST'),
       404: noWorkflow,
     },
     handle: async ({ db, project, params, body }) =>
@@ -97,7 +102,7 @@ export const workflowSteps = routes('Workflows', [
     summary: 'Delete a transition',
     access: 'secretKey',
     scope: 'workflows:write',
-    params: { id: uuid(), transitionId: uuid() },
+    params: { ...ofWorkflow, transitionId: uuid().description('Transition ID.') },
     answers: { 204: answer('Deleted.'), 404: missingPart('transition', noWorkflow) },
     handle: async ({ db, project, params }) => {
       await deleteTransition(db, project, params.id, params.transitionId);

@@ -6,15 +6,27 @@ import { deleteWorkflow, updateWorkflow } from '../../services/workflows/update.
 import { findWorkflowDetails } from '../../services/workflows/workflow-details.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { flag, list, nullable, object, offsetPage, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  flag,
+  list,
+  namedType,
+  nullable,
+  offsetPage,
+  oneOf,
+  optional,
+  request,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
 import { mayWriteWorkflows } from '../http/workflow-rights.ts';
-import { triggerConfig } from '../http/workflow-schemas.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import {
   listedWorkflowSchema,
   presentListedWorkflow,
   presentWholeWorkflow,
   presentWorkflow,
+  triggerConfig,
   wholeWorkflowSchema,
   workflowSchema,
 } from '../presenters/workflow.ts';
@@ -23,7 +35,7 @@ const name = () => text({ max: 255 });
 const description = () => optional(nullable(text({ min: 0, max: 2_000 })));
 const eventName = () => text({ max: 255 });
 
-const params = { id: uuid() };
+const params = { id: uuid().description('Workflow ID.') };
 const one = answer('The workflow.', workflowSchema);
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
 
@@ -33,13 +45,13 @@ export const workflows = routes('Workflows', [
   route({
     method: 'GET',
     path: '/workflows',
-    summary: 'List workflows, newest first, filtered by status and by part of name or description',
+    summary: 'List workflows, newest first',
     access: 'secretKey',
     scope: 'workflows:read',
     query: {
       ...offsetPage(),
-      search: optional(text({ min: 0, max: 1_000 })),
-      status: optional(oneOf('active', 'disabled')),
+      search: optional(text({ min: 0, max: 1_000 })).description('Part of the name or description, in any case.'),
+      status: optional(oneOf('active', 'disabled')).description('Only enabled, or only disabled workflows.'),
     },
     answers: { 200: answer('A page of workflows.', offsetListSchema(listedWorkflowSchema)) },
     handle: async ({ db, project, query }) =>
@@ -48,15 +60,23 @@ export const workflows = routes('Workflows', [
   route({
     method: 'GET',
     path: '/workflows/fields',
-    summary: 'List what CONDITION steps can filter by: contact fields, events, and the execution context',
+    summary: 'List the fields that CONDITION steps can filter by',
     access: 'secretKey',
     scope: 'workflows:read',
     answers: {
       200: answer(
         'The fields.',
-        object({
-          fields: list(object({ field: text(), type: text(), category: oneOf('CONTACT', 'DATA', 'EVENT') })),
-          count: wholeNumber({ min: 0 }),
+        namedType('ConditionFieldCatalog', 'The fields that CONDITION steps can filter by.', {
+          fields: list(
+            namedType('ConditionField', 'A field that a filter can use.', {
+              field: text().description('Field name as filters use it.').example('data.plan'),
+              type: text().description('Type of the values; `event` for the event itself.').example('string'),
+              category: oneOf('CONTACT', 'DATA', 'EVENT').description(
+                'Standard field, custom field, or event and execution context.',
+              ),
+            }),
+          ).description('Fields.'),
+          count: wholeNumber({ min: 0 }).description('Number of fields.'),
         }),
       ),
     },
@@ -68,16 +88,26 @@ export const workflows = routes('Workflows', [
   route({
     method: 'POST',
     path: '/workflows',
-    summary: 'Create a workflow, disabled and without steps',
+    summary: 'Create a workflow',
     access: 'secretKey',
     scope: 'workflows:write',
-    body: {
-      name: name(),
-      description: description(),
-      eventName: optional(eventName()),
-      triggerConfig: optional(triggerConfig()),
-      allowReentry: optional(flag()),
-    },
+    body: request(
+      'CreateWorkflowRequest',
+      'A workflow to create. It is disabled, has no steps and starts by an event.',
+      {
+        name: name().description('Name.'),
+        description: description().description('Description.'),
+        eventName: optional(eventName()).description(
+          'Name of the event that starts the workflow. Required unless `triggerConfig` has it.',
+        ),
+        triggerConfig: optional(triggerConfig()).description(
+          'Alternative to `eventName`; only its `eventName` is used.',
+        ),
+        allowReentry: optional(flag()).description(
+          'Whether contacts can enter more than once, though never twice at the same time; false by default.',
+        ),
+      },
+    ),
     answers: { 201: one, 409: tooMany },
     handle: async ({ db, project, settings, body }) =>
       created(presentWorkflow(await createWorkflow(db, project, body, settings.limits))),
@@ -85,7 +115,7 @@ export const workflows = routes('Workflows', [
   route({
     method: 'GET',
     path: '/workflows/:id',
-    summary: 'Get a workflow with its steps and transitions, and whether it can be enabled',
+    summary: 'Get a workflow with its steps, transitions and faults',
     access: 'secretKey',
     scope: 'workflows:read',
     params,
@@ -98,22 +128,26 @@ export const workflows = routes('Workflows', [
   route({
     method: 'PATCH',
     path: '/workflows/:id',
-    summary: 'Update name, trigger or re-entry of a workflow, enable or disable it',
+    summary: 'Update, enable or disable a workflow',
     access: 'secretKey',
     scope: 'workflows:write',
     params,
-    body: {
-      name: optional(name()),
-      description: description(),
-      triggerType: optional(oneOf(...triggerTypes)),
-      triggerConfig: optional(triggerConfig()),
-      eventName: optional(eventName()),
-      enabled: optional(flag()),
-      allowReentry: optional(flag()),
-    },
+    body: request('UpdateWorkflowRequest', 'The changes; fields that are left out stay as they are.', {
+      name: optional(name()).description('New name.'),
+      description: description().description('New description; null removes it.'),
+      triggerType: optional(oneOf(...triggerTypes)).description(
+        'What starts the workflow: an event, API calls only, or a schedule.',
+      ),
+      triggerConfig: optional(triggerConfig()).description('Settings of the trigger; replaced as a whole.'),
+      eventName: optional(eventName()).description('Sets `triggerConfig.eventName`; takes precedence over it.'),
+      enabled: optional(flag()).description('Whether contacts can enter. Active executions continue when disabled.'),
+      allowReentry: optional(flag()).description(
+        'Whether contacts can enter more than once, though never twice at the same time.',
+      ),
+    }),
     answers: {
       200: one,
-      400: failure('The workflow cannot be enabled; the error lists all reasons.', 'BAD_REQUEST'),
+      400: failure('The workflow cannot be enabled. The error lists all faults.', 'BAD_REQUEST'),
       404: noWorkflow,
     },
     handle: async ({ db, project, params, body: { eventName: event, ...change } }) => {
@@ -124,7 +158,7 @@ export const workflows = routes('Workflows', [
   route({
     method: 'DELETE',
     path: '/workflows/:id',
-    summary: 'Delete a workflow without active executions; its mail and events stay',
+    summary: 'Delete a workflow without active executions; its emails and events are kept',
     access: 'secretKey',
     scope: 'workflows:write',
     params,
@@ -141,7 +175,7 @@ export const workflows = routes('Workflows', [
   route({
     method: 'POST',
     path: '/workflows/:id/duplicate',
-    summary: 'Copy a workflow; the copy is disabled',
+    summary: 'Duplicate a workflow; the copy is disabled',
     access: 'secretKey',
     scope: 'workflows:write',
     params,

@@ -161,9 +161,9 @@ export class CampaignSending {
       const page = { path: { id: segmentId }, query: { pageSize: SAMPLE_SIZE } };
       return addresses((await this.#everpost.get('/segments/{id}/contacts', page)).data);
     }
-    if (audienceType === 'FILTERED')
+    if (audienceType === 'FILTERED' && audienceCondition)
       return addresses(
-        (await this.#everpost.post('/segments/preview', { body: { condition: audienceCondition ?? {} } })).sample,
+        (await this.#everpost.post('/segments/preview', { body: { condition: audienceCondition } })).sample,
       ).slice(0, SAMPLE_SIZE);
     const query = { limit: SAMPLE_SIZE, ...(type !== 'TRANSACTIONAL' && { subscribed: true }) };
     return addresses((await this.#everpost.get('/contacts', { query })).data);

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { createClient, type EverpostClient } from '../../client/src/client.ts';
 import { EverpostError } from '../../client/src/errors.ts';
+import { pathsInFull } from '../../platform/openapi-references.ts';
 import { productVersion } from '../../platform/version.ts';
 import { messageOf } from '../output.ts';
 import { CampaignSending } from './campaign-sending.ts';
@@ -59,7 +60,9 @@ async function readDocument(url: string): Promise<OpenApi> {
     throw new Error(`The API at ${url} cannot be reached: ${messageOf(error instanceof Error ? error.cause : error)}`);
   });
   if (!response.ok) throw new Error(`The API at ${url} answered ${response.status} to /openapi.json.`);
-  return (await response.json()) as OpenApi;
+  const document = (await response.json()) as OpenApi;
+  // Tools need schemas that stand alone.
+  return { ...document, paths: pathsInFull(document) };
 }
 
 function servedTools(document: OpenApi, everpost: EverpostClient, write: boolean): Map<string, ServedTool> {

@@ -1,4 +1,5 @@
-import type { ErrorCode, Violation } from './types.ts';
+import type { Violation } from './api-types.ts';
+import type { ErrorCode } from './types.ts';
 
 interface ErrorFacts {
   message: string;

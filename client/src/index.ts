@@ -1,7 +1,8 @@
-export { type ClientOptions, createClient, type EverpostClient } from './client.ts';
+export type * from './api-types.ts';
+export { createClient, type EverpostClient } from './client.ts';
 export { EverpostConnectionError, EverpostError, isEverpostError } from './errors.ts';
 export { items, type ListPath, pages } from './pages.ts';
-export type { components, paths, webhooks } from './schema.ts';
+export type { ClientOptions, RawClient } from './raw-client.ts';
 export type {
   AnswerOf,
   BodyOf,
@@ -9,7 +10,7 @@ export type {
   ErrorCode,
   OperationOf,
   PathOf,
-  Violation,
+  QueryOf,
   WebhookEvent,
 } from './types.ts';
 export { verifyWebhook, type WebhookRequest, WebhookVerificationError } from './webhooks.ts';

@@ -1,4 +1,4 @@
-import type { EverpostClient } from './client.ts';
+import type { RawClient } from './raw-client.ts';
 import type { AnswerOf, Arguments, OperationOf, OptionsOf, PathOf } from './types.ts';
 
 /** The paths whose GET answers with a list in `data`. */
@@ -20,7 +20,7 @@ interface AnyPage {
 
 /** Reads a list page by page. */
 export async function* pages<P extends ListPath>(
-  client: EverpostClient,
+  client: RawClient,
   path: P,
   ...[options]: Arguments<OptionsOf<OperationOf<P, 'get'>>>
 ): AsyncGenerator<PageOf<P>, void> {
@@ -35,7 +35,7 @@ export async function* pages<P extends ListPath>(
 
 /** Reads the items of a list, page after page. */
 export async function* items<P extends ListPath>(
-  client: EverpostClient,
+  client: RawClient,
   path: P,
   ...options: Arguments<OptionsOf<OperationOf<P, 'get'>>>
 ): AsyncGenerator<ItemOf<P>, void> {

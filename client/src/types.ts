@@ -1,5 +1,5 @@
 // Reads paths, parameters, bodies and answers out of the generated types.
-import type { components, paths, webhooks } from './schema.ts';
+import type { Error as ErrorBody, paths, webhooks } from './api-types.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -45,6 +45,9 @@ export type OptionsOf<O> = CallOptions &
   Option<'query', ParameterOf<O, 'query'>> &
   Option<'body', BodyOf<O>>;
 
+/** The query of a GET. */
+export type QueryOf<P extends PathOf<'get'>> = ParameterOf<OperationOf<P, 'get'>, 'query'>;
+
 /** Makes the argument optional where no option is required. */
 export type Arguments<Options> = Partial<Record<never, never>> extends Options ? [options?: Options] : [Options];
 
@@ -59,26 +62,17 @@ export type AnswerOf<O> = O extends { responses: infer All }
     }[keyof All & (200 | 201 | 202 | 204)]
   : never;
 
-type ErrorBody = components['schemas']['Error']['error'];
-export type ErrorCode = ErrorBody['code'];
-/** A rule that the request broke. */
-export type Violation = components['schemas']['Violation'];
+export type ErrorCode = ErrorBody['error']['code'];
 
 /** `event.<name>` stands for every name. */
 type TypeOf<T extends string> = T extends `${infer Start}<${string}>${infer End}` ? `${Start}${string}${End}` : T;
-
-type DataOf<T extends keyof webhooks> = webhooks[T] extends {
-  post: { requestBody: { content: { 'application/json': { data: infer Data } } } };
-}
-  ? Data
-  : never;
 
 /** What an endpoint receives. `type` names the kind of `data`. */
 export type WebhookEvent = {
   [T in keyof webhooks & string]: {
     type: TypeOf<T>;
     timestamp: string;
-    data: DataOf<T>;
+    data: webhooks[T]['data'];
     /** The payload was over 20 kB: its largest values are empty. */
     truncated?: boolean;
   };

@@ -54,6 +54,7 @@ export const sections: Section[] = [
     text: 'Operate',
     pages: [
       guide('self-hosting', 'Self-hosting'),
+      { file: 'settings', text: 'Settings' },
       guide('upgrade-and-backup', 'Upgrade and backup'),
       guide('monitoring', 'Monitoring'),
       guide('troubleshooting', 'Troubleshooting'),

@@ -1,6 +1,7 @@
 // Sends mutated requests to every route of the OpenAPI document: no 5xx, no hang, bounded memory and event-loop delay.
 
 import { connectDb } from '../../db/connect.ts';
+import { pathsInFull } from '../../platform/openapi-references.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { makeProject, type TestProject } from '../../test/support/connected-database.ts';
 import { createDatabase } from '../../test/support/postgres.ts';
@@ -9,17 +10,17 @@ import { memoryOf } from '../memory.ts';
 import { type SeededRandom, seededRandom } from '../random.ts';
 import type { ProofRow } from '../report.ts';
 import { anyJson, mutated, mutatedJson } from './mutate.ts';
-import { type JsonSchema, valueFor } from './schema-values.ts';
+import { type DocumentSchema, valueFor } from './schema-values.ts';
 
 interface Parameter {
   name: string;
   in: string;
-  schema?: JsonSchema;
+  schema?: DocumentSchema;
 }
 
 interface DocumentedOperation {
   parameters?: Parameter[];
-  requestBody?: { content?: Record<string, { schema?: JsonSchema }> };
+  requestBody?: { content?: Record<string, { schema?: DocumentSchema }> };
 }
 
 /** What is read of the OpenAPI document. */
@@ -28,14 +29,13 @@ interface OpenApiJson {
     string,
     { parameters?: Parameter[] } & Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', DocumentedOperation>>
   >;
-  components?: { schemas?: Record<string, JsonSchema> };
 }
 
 interface Operation {
   method: string;
   path: string;
   parameters: Parameter[];
-  body: JsonSchema | undefined;
+  body: DocumentSchema | undefined;
   contentType: string;
 }
 
@@ -68,8 +68,7 @@ export async function fuzzHttp(seed: number, lengthMs: number): Promise<ProofRow
   const project = await makeProject(db);
   const cookie = `everpost_session=${await createSession(db, project.userId)}`;
   const document = (await (await fetch(`${api.url}/openapi.json`)).json()) as OpenApiJson;
-  const operations = operationsOf(document);
-  const components = document.components?.schemas ?? {};
+  const operations = operationsOf({ paths: pathsInFull(document) });
   const known = new Set<string>();
   const statuses = new Map<string, number>();
   const violations = new Map<string, number>();
@@ -82,7 +81,7 @@ export async function fuzzHttp(seed: number, lengthMs: number): Promise<ProofRow
     // Every route at least once, in the order of the document; then any.
     for (let n = worker; Date.now() < end || n < operations.length; n += WORKERS) {
       const operation = operations[n] ?? random.pick(operations);
-      const request = requestFor(operation, components, random, [...known].slice(-200));
+      const request = requestFor(operation, random, [...known].slice(-200));
       const began = Date.now();
       try {
         const answer = await fetch(api.url + request.path, {
@@ -141,7 +140,9 @@ function operationsOf({ paths }: OpenApiJson): Operation[] {
       if (!found || LEFT_OUT.some((pattern) => pattern.test(name))) return [];
       const [contentType = 'application/json', content] = Object.entries(found.requestBody?.content ?? {})[0] ?? [];
       const parameters = [...(item.parameters ?? []), ...(found.parameters ?? [])];
-      return [{ method: method.toUpperCase(), path, parameters, body: content?.schema, contentType }];
+      // Without the example of the whole: every field is made.
+      const { examples: _whole, ...body } = content?.schema ?? {};
+      return [{ method: method.toUpperCase(), path, parameters, body, contentType }];
     }),
   );
 }
@@ -149,13 +150,12 @@ function operationsOf({ paths }: OpenApiJson): Operation[] {
 /** One request in five fits the schema; the others are mutated, or not even JSON. */
 function requestFor(
   { path, parameters, body, contentType, method }: Operation,
-  components: Record<string, JsonSchema>,
   random: SeededRandom,
   known: string[],
 ): { path: string; headers: Record<string, string>; body: string | FormData | undefined } {
   const isMutated = random.next() < 0.8;
-  const text = (schema: JsonSchema | undefined) => {
-    const value = String(valueFor(schema, components, random, known));
+  const text = (schema: DocumentSchema | undefined) => {
+    const value = String(valueFor(schema, random, known));
     return isMutated && random.next() < 0.3 ? mutated(value, random) : value;
   };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -172,7 +172,7 @@ function requestFor(
     form.set('file', new Blob([mutated('email,name\nann@example.com,Ann\n', random)]), 'contacts.csv');
     return { path: full, headers: {}, body: form };
   }
-  const value = valueFor(body ?? {}, components, random, known);
+  const value = valueFor(body ?? {}, random, known);
   const json = JSON.stringify(isMutated ? mutatedJson(value, random) : value) ?? 'null';
   const isBroken = random.next() < 0.05;
   const sent = isBroken

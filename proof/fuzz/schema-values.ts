@@ -1,18 +1,17 @@
 // Makes values for the schemas of the OpenAPI document.
 import type { SeededRandom } from '../random.ts';
 
-export interface JsonSchema {
-  $ref?: string;
+export interface DocumentSchema {
   type?: string | string[];
   enum?: unknown[];
   const?: unknown;
-  anyOf?: JsonSchema[];
-  oneOf?: JsonSchema[];
-  allOf?: JsonSchema[];
-  properties?: Record<string, JsonSchema>;
+  anyOf?: DocumentSchema[];
+  oneOf?: DocumentSchema[];
+  allOf?: DocumentSchema[];
+  properties?: Record<string, DocumentSchema>;
   required?: string[];
-  additionalProperties?: boolean | JsonSchema;
-  items?: JsonSchema;
+  additionalProperties?: boolean | DocumentSchema;
+  items?: DocumentSchema;
   minItems?: number;
   format?: string;
   minLength?: number;
@@ -23,22 +22,21 @@ export interface JsonSchema {
 
 /** Returns a value that mostly fits the schema. `known` has ids that exist. */
 export function valueFor(
-  schema: JsonSchema | undefined,
-  components: Record<string, JsonSchema>,
+  schema: DocumentSchema | undefined,
   random: SeededRandom,
   known: string[],
   depth = 0,
 ): unknown {
   if (!schema || depth > 8) return 'x';
-  const inner = (part: JsonSchema | undefined) => valueFor(part, components, random, known, depth + 1);
-  if (schema.$ref) return inner(components[schema.$ref.split('/').at(-1) ?? '']);
+  const inner = (part: DocumentSchema | undefined) => valueFor(part, random, known, depth + 1);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum && schema.enum.length > 0) return random.pick(schema.enum);
   const example = schema.example ?? schema.examples?.[0];
   if (example !== undefined && random.next() < 0.5) return example;
-  const choices = schema.anyOf ?? schema.oneOf;
+  const choices = schema.properties ? undefined : (schema.anyOf ?? schema.oneOf);
   if (choices && choices.length > 0) return inner(random.pick(choices));
-  if (schema.allOf) return Object.assign({}, ...schema.allOf.map((part) => inner(part) as object));
+  if (schema.allOf && !schema.properties)
+    return Object.assign({}, ...schema.allOf.map((part) => inner(part) as object));
   const type = Array.isArray(schema.type) ? random.pick(schema.type) : schema.type;
   switch (type) {
     case 'null':
@@ -59,7 +57,11 @@ export function valueFor(
   }
 }
 
-function objectFor(schema: JsonSchema, random: SeededRandom, inner: (part: JsonSchema | undefined) => unknown): object {
+function objectFor(
+  schema: DocumentSchema,
+  random: SeededRandom,
+  inner: (part: DocumentSchema | undefined) => unknown,
+): object {
   const entries = Object.entries(schema.properties ?? {})
     .filter(([name]) => schema.required?.includes(name) || random.next() < 0.6)
     .map(([name, part]) => [name, inner(part)]);
@@ -67,7 +69,7 @@ function objectFor(schema: JsonSchema, random: SeededRandom, inner: (part: JsonS
   return Object.fromEntries(entries);
 }
 
-function textFor({ format, minLength = 1 }: JsonSchema, random: SeededRandom, known: string[]): string {
+function textFor({ format, minLength = 1 }: DocumentSchema, random: SeededRandom, known: string[]): string {
   if (format === 'uuid') return known.length > 0 ? random.pick(known) : '01900000-0000-7000-8000-000000000000';
   if (format === 'email') return `fuzz${random.between(0, 50)}@example.com`;
   if (format === 'date-time') return new Date(Date.UTC(2026, random.between(0, 20), 1)).toISOString();

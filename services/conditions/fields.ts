@@ -26,6 +26,15 @@ const mailEventNames = new Map([
   ['email.complaint', 'email.complaint'],
 ]);
 
+/** The operators of all kinds of fields. */
+export const conditionOperators: string[] = [
+  ...new Set(
+    [emailOperators, subscribedOperators, dateOperators, dataOperators, eventOperators, segmentOperators].flatMap(
+      (operators) => Object.keys(operators),
+    ),
+  ),
+];
+
 /** A valid field: its operators, and what a filter on it depends on. */
 export interface FieldDefinition {
   operators: string[];

@@ -143,7 +143,7 @@ describe('/docs', () => {
       const { body: document } = (await unbuilt?.get('/openapi.json')) ?? {};
       const text = await (await get('/docs/api', {}, unbuilt)).text();
       for (const path of Object.keys(document.paths)) expect(text).to.include(path);
-      expect(text).to.include('Send a transactional e-mail');
+      expect(text).to.include('Send a transactional email');
     });
 
     it('shows fields, answers and examples of each group on a page of its own', async () => {

@@ -9,6 +9,7 @@ import { declaredRoutes } from '../../api/routes/index.ts';
 import { compiledProgram } from '../../dev/program.ts';
 import { root } from '../../dev/root.ts';
 import { execute } from '../../dev/run.ts';
+import { pathsInFull } from '../../platform/openapi-references.ts';
 import { webhookTypes } from '../../services/webhooks/types.ts';
 import { describeApi } from '../support/api.ts';
 import { withoutSettings } from '../support/processes.ts';
@@ -18,8 +19,12 @@ describeApi('GET /openapi.json', (api) => {
   // biome-ignore lint/suspicious/noExplicitAny: the validator checks the shape of the document
   let document: any;
 
+  // biome-ignore lint/suspicious/noExplicitAny: as above, with types in place of their references
+  let paths: any;
+
   before(async () => {
     document = (await api.get('/openapi.json')).body;
+    paths = pathsInFull(document);
   });
 
   it('is a valid OpenAPI 3.1 document', async () => {
@@ -33,7 +38,7 @@ describeApi('GET /openapi.json', (api) => {
     expect(Object.keys(document.webhooks)).to.have.members(webhookTypes.map(({ type }) => type));
     for (const { type } of webhookTypes) {
       const { schema, example } = document.webhooks[type].post.requestBody.content['application/json'];
-      expect(schema.properties.data.type, type).to.equal('object');
+      expect(schema.properties.data.$ref, type).to.match(/^#\/components\/schemas\/\w+WebhookData$/);
       expect(example.data, type).to.be.an('object');
       const described = webhookData[type]?.schema;
       // Examples may leave fields out, but have no wrong ones.
@@ -52,8 +57,8 @@ describeApi('GET /openapi.json', (api) => {
     for (const [type, { example }] of about) {
       const erased = await erasedPayload(api.db, project.id, type, example);
       expect(erased, type).to.not.have.any.keys('email', 'data', 'context');
-      const { required = [] } =
-        document.webhooks[type].post.requestBody.content['application/json'].schema.properties.data;
+      const { $ref } = document.webhooks[type].post.requestBody.content['application/json'].schema.properties.data;
+      const { required = [] } = document.components.schemas[$ref.split('/').at(-1)];
       expect(erased, type).to.include.keys(...required);
     }
   });
@@ -77,7 +82,10 @@ describeApi('GET /openapi.json', (api) => {
   });
 
   it('describes the body of /v1/track by its schema', () => {
-    const { schema } = document.paths['/v1/track'].post.requestBody.content['application/json'];
+    expect(document.paths['/v1/track'].post.requestBody.content['application/json'].schema).to.deep.equal({
+      $ref: '#/components/schemas/TrackRequest',
+    });
+    const schema = document.components.schemas.TrackRequest;
     expect(schema.required).to.have.members(['email', 'event']);
     expect(schema.properties.email).to.deep.include({ type: 'string', format: 'email' });
     expect(schema.properties.event).to.deep.include({ type: 'string', maxLength: 255 });
@@ -86,13 +94,13 @@ describeApi('GET /openapi.json', (api) => {
   });
 
   it('describes the allowed headers of a mail', () => {
-    const { headers } = document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties;
+    const { headers } = document.components.schemas.SendRequest.properties;
     expect(headers.properties).to.deep.equal({});
     expect(headers.patternProperties['^']).to.deep.include({ type: 'string', maxLength: 998 });
   });
 
   it('declares Idempotency-Key on the routes that accept it', () => {
-    const taking = Object.entries<Record<string, { parameters: { name: string }[] }>>(document.paths).flatMap(
+    const taking = Object.entries<Record<string, { parameters: { name: string }[] }>>(paths).flatMap(
       ([path, operations]) =>
         Object.entries(operations)
           .filter(([, { parameters }]) => parameters.some(({ name }) => name === 'Idempotency-Key'))
@@ -106,7 +114,7 @@ describeApi('GET /openapi.json', (api) => {
   });
 
   it('describes the alternatives of /v1/send with anyOf', () => {
-    const { to, from } = document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties;
+    const { to, from } = paths['/v1/send'].post.requestBody.content['application/json'].schema.properties;
     const types = ({ anyOf }: { anyOf: { type: string }[] }) => anyOf.map(({ type }) => type);
     expect(types(to)).to.deep.equal(['string', 'array', 'object']);
     expect(to.anyOf[1]).to.include({ minItems: 1, maxItems: 1000 });
@@ -118,15 +126,18 @@ describeApi('GET /openapi.json', (api) => {
     const { responses } = document.paths['/v1/track'].post;
     expect(responses).to.include.all.keys('200', '400', '401', '403', '413', '415', '422', '429', '500');
     expect(responses[200].headers).to.include.all.keys('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
-    expect(responses[429].headers).to.include.all.keys('Retry-After');
-    expect(responses[422].content['application/json'].schema.$ref).to.equal('#/components/schemas/Error');
-    const { data } = responses[200].content['application/json'].schema.properties;
+    expect(paths['/v1/track'].post.responses[429].headers).to.include.all.keys('Retry-After', 'RateLimit-Reset');
+    expect(responses[422]).to.deep.equal({ $ref: '#/components/responses/Invalid' });
+    const { Invalid } = document.components.responses;
+    expect(Invalid.content['application/json'].schema.$ref).to.equal('#/components/schemas/Error');
+    const { data } = paths['/v1/track'].post.responses[200].content['application/json'].schema.properties;
     expect(data.required).to.have.members(['contact', 'event', 'timestamp']);
   });
 
   it('declares both forms of the 400 of POST /contacts and POST /segments', () => {
     for (const path of ['/contacts', '/segments']) {
-      const { schema } = document.paths[path].post.responses[400].content['application/json'];
+      const { $ref } = document.paths[path].post.responses[400];
+      const { schema } = document.components.responses[$ref.split('/').at(-1)].content['application/json'];
       expect(schema.anyOf.map(({ $ref }: { $ref: string }) => $ref.split('/').at(-1))).to.deep.equal([
         'PlainError',
         'Error',

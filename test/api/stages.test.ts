@@ -103,7 +103,7 @@ const things = routes('Things', [
     summary: 'Import',
     access: 'secretKey',
     scope: 'send:read',
-    multipart: { files: ['file'], maxFileBytes: 1000 },
+    multipart: { name: 'ImportRequest', description: 'A file.', files: { file: 'A file.' }, maxFileBytes: 1000 },
     body: { note: optional(text()) },
     answers: { 200: answer('Imported.') },
     handle: async ({ files, body }) => {

@@ -12,22 +12,24 @@ const MAX_TRACK_BYTES = 2_000;
 
 /** A program of a user of the package. Every line marked must fail to compile. */
 const PROGRAM = `
-import { createClient, isEverpostError, items, verifyWebhook } from '@everpost/client';
+import { type Contact, createClient, isEverpostError, items, type SendRequest, verifyWebhook } from '@everpost/client';
 
 const [baseUrl = '', secretKey = '', publicKey = '', sender = ''] = process.argv.slice(2);
 const everpost = createClient({ baseUrl, secretKey, publicKey });
 
-const { data } = await everpost.post('/v1/send', {
-  body: { to: 'ann@example.com', from: sender, subject: 'Hello', body: '<p>Hello</p>' },
-});
-await everpost.post('/v1/track', { body: { email: 'ann@example.com', event: 'bought', data: { total: 3 } } });
+const email: SendRequest = { to: 'ann@example.com', from: sender, subject: 'Hello', body: '<p>Hello</p>' };
+const { emails } = await everpost.emails.send(email);
+await everpost.events.track({ email: 'ann@example.com', event: 'bought', data: { total: 3 } });
 const addresses: string[] = [];
+for await (const contact of everpost.contacts.list({ limit: 10 })) addresses.push(contact.email);
 for await (const contact of items(everpost, '/contacts', { query: { limit: 10 } })) addresses.push(contact.email);
+const first: Contact = await everpost.contacts.get(emails[0]?.contact.id ?? '');
+addresses.push(first.email);
 const code = await everpost.get('/contacts/{id}', { path: { id: 'unknown' } }).then(
   () => 'none',
   (error: unknown) => (isEverpostError(error, 'CONTACT_NOT_FOUND') ? error.code : String(error)),
 );
-console.log(JSON.stringify({ mails: data.emails.length, addresses, code }));
+console.log(JSON.stringify({ mails: emails.length, addresses, code }));
 
 export async function typesOnly(body: string) {
   // @ts-expect-error: no such path
@@ -38,6 +40,8 @@ export async function typesOnly(body: string) {
   await everpost.put('/contacts/{id}', { path: { id: '' } });
   // @ts-expect-error: an address is required
   await everpost.post('/contacts', { body: {} });
+  // @ts-expect-error: a sender has no such field
+  await everpost.emails.send({ to: 'ann@example.com', form: sender });
   // @ts-expect-error: no such code
   isEverpostError(null, 'NO_SUCH_CODE');
   const event = await verifyWebhook({ body, headers: new Headers(), secret: '' });
@@ -75,7 +79,14 @@ describeApi('the package @everpost/client', (api) => {
       join(folder, 'tsconfig.json'),
       JSON.stringify({
         compilerOptions: {
-          ...{ strict: true, target: 'es2022', module: 'nodenext', lib: ['es2022'], outDir: 'out' },
+          ...{
+            strict: true,
+            exactOptionalPropertyTypes: true,
+            target: 'es2022',
+            module: 'nodenext',
+            lib: ['es2022'],
+            outDir: 'out',
+          },
           ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
         },
         files: ['program.ts'],
@@ -86,7 +97,11 @@ describeApi('the package @everpost/client', (api) => {
     const { stdout } = await execute(process.execPath, [
       ...[join(folder, 'out/program.js'), api.url, secretKey, publicKey, `shop@${senderDomain}`],
     ]);
-    expect(JSON.parse(stdout)).to.deep.equal({ mails: 1, addresses: ['ann@example.com'], code: 'CONTACT_NOT_FOUND' });
+    expect(JSON.parse(stdout)).to.deep.equal({
+      mails: 1,
+      addresses: ['ann@example.com', 'ann@example.com', 'ann@example.com'],
+      code: 'CONTACT_NOT_FOUND',
+    });
   });
 
   it('leaves unused parts out of a bundle', async () => {

@@ -17,6 +17,7 @@ interface DeclaredHeader {
 }
 
 interface DeclaredResponse {
+  $ref?: string;
   headers?: Record<string, DeclaredHeader>;
   content?: Record<string, { schema: Schema }>;
 }
@@ -28,7 +29,11 @@ interface DeclaredOperation {
 interface DeclaredDocument {
   openapi: string;
   paths: Record<string, Record<string, DeclaredOperation>>;
-  components: { headers: Record<string, DeclaredHeader>; [key: string]: unknown };
+  components: {
+    headers: Record<string, DeclaredHeader>;
+    responses?: Record<string, DeclaredResponse>;
+    [key: string]: unknown;
+  };
 }
 
 /** An answer as the server sent it. The body is only kept for JSON. */
@@ -64,11 +69,15 @@ export class AnswerChecker {
     const strict = strictSchema(document.components) as DeclaredDocument['components'];
     this.validator = schemaValidator({ ...document, components: strict });
     this.headers = document.components.headers;
+    const { responses: shared = {} } = document.components;
     for (const [path, methods] of Object.entries(document.paths))
       for (const [method, { responses }] of Object.entries(methods)) {
         const name = `${method.toUpperCase()} ${path}`;
         const known = this.operations.get(method.toUpperCase()) ?? [];
-        this.operations.set(method.toUpperCase(), [...known, { name, segments: path.split('/'), responses }]);
+        const declared = mapValues(responses, ({ $ref, ...response }) =>
+          $ref ? (shared[nameIn($ref)] ?? {}) : response,
+        );
+        this.operations.set(method.toUpperCase(), [...known, { name, segments: path.split('/'), responses: declared }]);
       }
   }
 
@@ -112,7 +121,7 @@ export class AnswerChecker {
   }
 
   private compareHeader(name: string, declared: DeclaredHeader, { headers }: SentAnswer): string[] {
-    const { required, schema = {} } = this.headers[declared.$ref?.split('/').at(-1) ?? ''] ?? declared;
+    const { required, schema = {} } = this.headers[nameIn(declared.$ref ?? '')] ?? declared;
     const value = headers[name.toLowerCase()];
     if (value === undefined) return required ? [`the header ${name} is missing`] : [];
     const isNumber = schema.type === 'integer' || schema.type === 'number';
@@ -173,8 +182,11 @@ export function strictSchema(value: unknown, ofCombined = false): unknown {
   return Object.fromEntries([...entries, ...(closes && !ofCombined ? [['unevaluatedProperties', false]] : [])]);
 }
 
-const mapValues = (record: Schema, change: (value: unknown) => unknown): Schema =>
+const mapValues = <V, W>(record: Record<string, V>, change: (value: V) => W): Record<string, W> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+
+/** `#/components/responses/NotFound` ends with the name. */
+const nameIn = (reference: string): string => reference.split('/').at(-1) ?? '';
 
 /** Whether the API on a port serves `/metrics`; otherwise its document does not have it either. */
 const servesMetrics = new Map<number, boolean>();

@@ -1,4 +1,6 @@
 // The operations of the OpenAPI document, for tests that call each of them.
+import { pathsInFull } from '../../platform/openapi-references.ts';
+import type { OpenApiDocument } from '../../api/http/openapi-shared.ts';
 
 export type OperationAccess =
   | 'publicKey'
@@ -34,8 +36,9 @@ interface Declared {
   responses: DocumentOperation['responses'];
 }
 
-export function documentOperations(document: { paths: object }): DocumentOperation[] {
-  const paths = Object.entries(document.paths as Record<string, Record<string, Declared>>);
+/** References are replaced by what they refer to. */
+export function documentOperations(document: OpenApiDocument): DocumentOperation[] {
+  const paths = Object.entries(pathsInFull(document) as Record<string, Record<string, Declared>>);
   return paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, declared]) => {
       const { parameters, requestBody, responses } = declared;
@@ -43,12 +46,15 @@ export function documentOperations(document: { paths: object }): DocumentOperati
       return {
         ...{ name: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path },
         ...{ access: declared['x-access'], parameters, responses },
-        ...(content && { body: { type: content[0], schema: content[1].schema, example: content[1].example } }),
+        ...(content && { body: { type: content[0], schema: content[1].schema, example: exampleOf(content[1]) } }),
         statuses: Object.keys(responses).map(Number),
       };
     }),
   );
 }
+
+const exampleOf = ({ example, schema }: Content[string]): unknown =>
+  example ?? (schema.examples as unknown[] | undefined)?.[0];
 
 /** The headers with which a caller may call a route. */
 export function credentialsFor(

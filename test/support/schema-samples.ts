@@ -27,7 +27,7 @@ export type KnownValues = Record<string, unknown>;
 export function samplesOf(schema: Schema, known: KnownValues = {}, name = ''): Arbitrary<unknown> {
   if (name in known && schema.type !== 'object') return fc.constant(known[name]);
   if (schema.const !== undefined) return fc.constant(schema.const);
-  if (Array.isArray(schema.examples)) return fc.constantFrom(...(schema.examples as unknown[]));
+  if (Array.isArray(schema.examples) && !schema.properties) return fc.constantFrom(...(schema.examples as unknown[]));
   if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));
   const choices = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined;
   if (choices && !schema.properties) {

@@ -6,7 +6,7 @@ import { root } from '../../dev/root.ts';
 
 const app = resolve(root, 'web/app/src');
 /** Written by `npm run api-types`. */
-const GENERATED = 'api/session-schema.ts';
+const GENERATED = 'api/api-types.ts';
 
 /** Without the names and the query: `/contacts/{}`. */
 const shapeOf = (path: string): string =>

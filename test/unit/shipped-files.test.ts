@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { root } from '../../dev/root.ts';
+import { settingsFiles } from '../../dev/settings-files.ts';
 import { type SettingName, settingsSchema } from '../../platform/settings.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -14,34 +15,16 @@ function defaultOf(name: SettingName): string {
   return flags?.default === undefined || Array.isArray(flags.default) ? '' : String(flags.default);
 }
 
-describe('.env.example', () => {
-  const lines = [...read('.env.example').matchAll(/^([A-Z0-9_]+)=(.*)$/gm)];
+describe('the files that list the settings', () => {
+  for (const [file, content] of Object.entries(settingsFiles()))
+    it(`${file} is as "npm run settings" writes it`, () => {
+      expect(read(file)).to.equal(content);
+    });
 
-  it('lists every setting once and nothing else', () => {
-    expect(lines.map(([, name]) => name)).to.have.members(names);
-    expect(lines).to.have.lengthOf(names.length);
-  });
-
-  it('shows the defaults of the schema', () => {
-    const shown = Object.fromEntries(lines.map(([, name, value]) => [name, value]));
+  it('describe every setting, with its default', () => {
+    const lines = [...read('.env.example').matchAll(/^# (.+)\n([A-Z0-9_]+)=(.*)$/gm)];
+    const shown = Object.fromEntries(lines.map(([, , name, value]) => [name, value]));
     expect(shown).to.deep.equal(Object.fromEntries(names.map((name) => [name, defaultOf(name)])));
-  });
-});
-
-describe("the README's table of settings", () => {
-  const rows = [...read('README.md').matchAll(/^\| `([A-Z0-9_]+)` \|(?: `([^`]*)`)?[^|]*\|/gm)];
-
-  it('lists every setting once and nothing else', () => {
-    expect(rows.map(([, name]) => name)).to.have.members(names);
-    expect(rows).to.have.lengthOf(names.length);
-  });
-
-  it('shows the defaults of the schema, except for the secret', () => {
-    const publicNames = names.filter((name) => name !== 'SECRET_KEY');
-    const shown = Object.fromEntries(rows.map(([, name, value]) => [name, value ?? '']));
-    expect(publicNames.map((name) => `${name}=${shown[name]}`)).to.deep.equal(
-      publicNames.map((name) => `${name}=${defaultOf(name)}`),
-    );
   });
 });
 

@@ -12,7 +12,7 @@ const MAX_AMOUNT: Record<TimeUnit, number> = {
   weeks: 5_217,
   months: 1_200,
 };
-const MAX_COUNT = 1_000_000;
+export const MAX_COUNT = 1_000_000;
 
 const wrongType = (message: string) => new FilterViolation('value', message, 'invalid_type');
 

@@ -1,7 +1,7 @@
 // What the OpenAPI document allows, the schemas of the routes must mostly accept: the document states the constraints.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { undescribedOpenApiOf } from '../../../api/http/openapi.ts';
+import { openApiOf } from '../../../api/http/openapi.ts';
 import { bodyCheck, queryCheck } from '../../../api/http/validate.ts';
 import { declaredRoutes } from '../../../api/routes/index.ts';
 import { ApiError } from '../../../platform/errors.ts';
@@ -47,7 +47,7 @@ describe('requests made from the OpenAPI document', () => {
       .map(([name, refused]) => `${name} refused ${refused.length} of ${SAMPLES} (seed ${SEED}): ${refused[0]}`);
 
   it('have bodies that most operations mostly accept', () => {
-    const bodies = documentOperations(undescribedOpenApiOf(groups)).filter(
+    const bodies = documentOperations(openApiOf(groups)).filter(
       ({ body }) => body && body.type !== '*/*' && body.type !== 'multipart/form-data',
     );
     expect(bodies).to.have.length.greaterThan(60);
@@ -62,7 +62,7 @@ describe('requests made from the OpenAPI document', () => {
   });
 
   it('fit into the 16 KB that Node allows for the address with the headers', () => {
-    const longest = documentOperations(undescribedOpenApiOf(groups)).map(({ name, parameters }): [string, number] => {
+    const longest = documentOperations(openApiOf(groups)).map(({ name, parameters }): [string, number] => {
       const lengths = parameters
         .filter((one) => (one.in === 'query' || one.in === 'path') && !one.name.includes('*'))
         .map(({ schema }) => Number(schema.maxLength ?? 0) * bytesOfCharacter(schema));
@@ -72,7 +72,7 @@ describe('requests made from the OpenAPI document', () => {
   });
 
   it('have queries that all operations mostly accept', () => {
-    const queries = documentOperations(undescribedOpenApiOf(groups)).flatMap((operation) => {
+    const queries = documentOperations(openApiOf(groups)).flatMap((operation) => {
       const parameters = operation.parameters.filter((one) => one.in === 'query' && !one.name.includes('*'));
       return parameters.length > 0 ? [{ operation, parameters }] : [];
     });

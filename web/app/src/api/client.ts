@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
+import type { paths } from './api-types.ts';
 import { ApiProblem } from './problem.ts';
-import type { paths } from './schema.ts';
 
 export type ApiClient = Client<paths>;
 

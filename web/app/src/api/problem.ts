@@ -1,8 +1,5 @@
 import { t } from '../texts/index.ts';
-import type { components } from './schema.ts';
-
-type ErrorBody = components['schemas']['Error'];
-type Violation = components['schemas']['Violation'];
+import type { Error as ErrorBody, Violation } from './api-types.ts';
 
 /** An error that the API answered, with its own message. */
 export class ApiProblem extends Error {

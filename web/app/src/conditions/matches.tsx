@@ -7,7 +7,7 @@ import { useApi } from '../api/hooks.ts';
 import { messageOf } from '../api/problem.ts';
 import { number } from '../format.ts';
 import { t } from '../texts/index.ts';
-import { type Condition, isComplete } from './model.ts';
+import { type Condition, isComplete, newCondition, requestedCondition } from './model.ts';
 
 /** Who matches a condition now; asks the API after the user has stopped changing it. */
 export function usePreview(condition: Condition | undefined) {
@@ -17,7 +17,7 @@ export function usePreview(condition: Condition | undefined) {
   return useQuery({
     queryKey: key('segment-preview', asked),
     queryFn: () =>
-      unwrap(client.POST('/segments/preview', { body: { condition: asked as unknown as Record<string, unknown> } })),
+      unwrap(client.POST('/segments/preview', { body: { condition: requestedCondition(asked ?? newCondition()) } })),
     enabled: complete,
     placeholderData: keepPreviousData,
     retry: false,

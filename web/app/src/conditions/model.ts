@@ -1,4 +1,5 @@
 // The condition tree as the builder edits it, and the operators of each kind of field.
+import type { Condition as ApiCondition } from '../api/api-types.ts';
 import type { Segment } from '../api/types.ts';
 import { t } from '../texts/index.ts';
 
@@ -19,6 +20,9 @@ export interface Condition {
   logic: 'AND' | 'OR';
   groups: Group[];
 }
+
+/** For a request: the API refuses a filter that is not complete. */
+export const requestedCondition = (condition: Condition): ApiCondition => condition as ApiCondition;
 
 export type FieldKind = 'email' | 'subscribed' | 'date' | 'data' | 'event' | 'segment';
 /** The input that a value needs. */

@@ -1,6 +1,6 @@
 // The campaign as the composer edits it.
 import type { Campaign, Template } from '../../api/types.ts';
-import { type Condition, isComplete, isCondition, newCondition } from '../../conditions/model.ts';
+import { type Condition, isComplete, isCondition, newCondition, requestedCondition } from '../../conditions/model.ts';
 import { t } from '../../texts/index.ts';
 
 export interface Draft {
@@ -64,7 +64,7 @@ export const requestOf = (draft: Draft) => ({
   type: draft.type,
   audienceType: draft.audienceType,
   segmentId: draft.audienceType === 'SEGMENT' ? draft.segmentId : null,
-  audienceCondition: draft.audienceType === 'FILTERED' ? (draft.condition as unknown as Record<string, unknown>) : null,
+  audienceCondition: draft.audienceType === 'FILTERED' ? requestedCondition(draft.condition) : null,
   from: `${draft.fromLocal.trim()}@${draft.fromDomain ?? ''}`,
   fromName: draft.fromName.trim() || null,
   replyTo: draft.replyTo.trim() || null,

@@ -2,6 +2,7 @@ import { Alert, Button, Group, Paper, Progress, Text } from '@mantine/core';
 import { IconMailCheck, IconMailOff, IconTrash } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import type { Condition, ConditionFilter } from '../../api/api-types.ts';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { isOpen, useJob } from '../../api/job.ts';
@@ -169,8 +170,8 @@ function JobOutcome({ job }: { job: Job }) {
 }
 
 /** The filters of the list as a condition. */
-export function conditionOf({ search, subscribed, fields = {} }: ContactsSearch): Record<string, unknown> {
-  const filters: object[] = Object.entries(fields).map(([name, value]) => ({
+export function conditionOf({ search, subscribed, fields = {} }: ContactsSearch): Condition {
+  const filters: ConditionFilter[] = Object.entries(fields).map(([name, value]) => ({
     field: `data.${name}`,
     operator: 'in',
     value: readings(value),

@@ -22,7 +22,7 @@ import { messageOf } from '../../api/problem.ts';
 import type { Segment } from '../../api/types.ts';
 import { ConditionBuilder } from '../../conditions/builder.tsx';
 import { Matches, usePreview } from '../../conditions/matches.tsx';
-import { type Condition, isComplete, isCondition, newCondition } from '../../conditions/model.ts';
+import { type Condition, isComplete, isCondition, newCondition, requestedCondition } from '../../conditions/model.ts';
 import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmButton } from '../../ui/dialog.tsx';
@@ -52,7 +52,7 @@ const bodyOf = ({ name, description, type, condition, trackMembership }: Form) =
   description: description.trim() || null,
   type,
   trackMembership,
-  ...(type === 'DYNAMIC' && { condition: condition as unknown as Record<string, unknown> }),
+  ...(type === 'DYNAMIC' && { condition: requestedCondition(condition) }),
 });
 
 /** The same text for the same content: a stored condition has its keys in another order. */

@@ -1,6 +1,7 @@
 import { Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
+import type { TriggerConfig } from '../../../api/api-types.ts';
 import { unwrap } from '../../../api/client.ts';
 import { useApi } from '../../../api/hooks.ts';
 import { t } from '../../../texts/index.ts';
@@ -25,12 +26,12 @@ export function TriggerPanel({ content, onChange, form }: TriggerPanelProps) {
     queryFn: () => unwrap(client.GET('/segments')),
     enabled: triggerType === 'SCHEDULE',
   });
-  const text = (name: string): string => (typeof triggerConfig[name] === 'string' ? triggerConfig[name] : '');
-  const set = (name: string, value: string | undefined) => {
+  const text = (name: keyof TriggerConfig): string => triggerConfig[name] ?? '';
+  const set = (name: keyof TriggerConfig, value: string | undefined) => {
     const { [name]: _, ...rest } = triggerConfig;
     onChange({ ...content, triggerConfig: value ? { ...rest, [name]: value } : rest }, `trigger.${name}`);
   };
-  const field = (name: string) => ({
+  const field = (name: keyof TriggerConfig) => ({
     value: text(name),
     disabled: form.readOnly,
     error: form.errorAt(`triggerConfig.${name}`),

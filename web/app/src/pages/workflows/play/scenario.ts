@@ -1,4 +1,4 @@
-import type { operations } from '../../../api/schema.ts';
+import type { operations } from '../../../api/api-types.ts';
 import type { WorkflowDetail } from '../../../api/types.ts';
 
 // What is played: a person, and what happens to them when.

@@ -1,0 +1,81 @@
+// The JSON Schema of conditions. services/conditions validates them, not joi, so it is written by hand.
+import { conditionOperators } from '../../services/conditions/fields.ts';
+import { timeUnits } from '../../services/conditions/instants.ts';
+import { MAX_COUNT } from '../../services/conditions/operators/arguments.ts';
+import { MAX_FILTERS, MAX_GROUP_DEPTH } from '../../services/conditions/parse.ts';
+import { type JsonSchema, referenceTo } from './json-schema.ts';
+
+const FILTER = { field: 'data.plan', operator: 'equals', value: 'pro' };
+const GROUP = { filters: [FILTER] };
+
+const nullOr = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] });
+
+export const conditionReference = referenceTo('Condition');
+export const nullableConditionReference = nullOr(conditionReference);
+
+export const conditionSchemas: Record<string, JsonSchema> = {
+  Condition: {
+    description: `A condition on contacts. Nests up to ${MAX_GROUP_DEPTH} levels, with up to ${MAX_FILTERS} filters in total.`,
+    type: 'object',
+    required: ['logic', 'groups'],
+    properties: {
+      logic: { description: 'Whether all groups must match, or any of them.', type: 'string', enum: ['AND', 'OR'] },
+      groups: {
+        description: 'Groups of filters.',
+        type: 'array',
+        minItems: 1,
+        items: referenceTo('ConditionGroup'),
+      },
+    },
+    examples: [{ logic: 'AND', groups: [GROUP] }],
+  },
+  ConditionGroup: {
+    description: 'Matches when all its filters and its nested condition match.',
+    type: 'object',
+    properties: {
+      filters: {
+        description: 'Filters. At least one is required unless `conditions` is set.',
+        type: 'array',
+        items: referenceTo('ConditionFilter'),
+      },
+      conditions: { description: 'Nested condition; null for none.', ...nullableConditionReference },
+    },
+    examples: [GROUP],
+  },
+  ConditionFilter: {
+    description: 'A test of one field, event or segment of a contact.',
+    type: 'object',
+    required: ['field', 'operator'],
+    properties: {
+      field: {
+        description:
+          '`email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<event>` such as ' +
+          '`email.opened`, or `segment.<id>`. In CONDITION steps, `event.<key>` also reads the execution context.',
+        type: 'string',
+      },
+      operator: {
+        description: 'Comparison. The field determines which operators it accepts.',
+        type: 'string',
+        enum: conditionOperators,
+      },
+      value: {
+        description:
+          'Value to compare with: a list for `in` and `notIn`, a number of `unit` for operators with a time span. ' +
+          'Ignored by `exists`, `notExists`, `triggered`, `notTriggered`, `memberOfSegment` and `notMemberOfSegment`.',
+        type: ['string', 'number', 'boolean', 'array', 'null'],
+      },
+      unit: {
+        description: 'Unit of the time span. Required for operators with a time span, such as `within`.',
+        type: ['string', 'null'],
+        enum: [...timeUnits, null],
+      },
+      count: {
+        description: 'Minimum number of events, for event operators; 1 by default.',
+        type: ['integer', 'null'],
+        minimum: 1,
+        maximum: MAX_COUNT,
+      },
+    },
+    examples: [FILTER],
+  },
+};

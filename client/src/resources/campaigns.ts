@@ -1,0 +1,64 @@
+import type {
+  Campaign,
+  CampaignRecipient,
+  CampaignStats,
+  SaveCampaignRequest,
+  SendCampaignRequest,
+  SendTestEmailRequest,
+  SendTestEmailResponse,
+} from '../api-types.ts';
+import { items } from '../pages.ts';
+import type { RawClient } from '../raw-client.ts';
+import type { CallOptions, QueryOf } from '../types.ts';
+
+/** Email to an audience. */
+export const campaigns = (client: RawClient) => ({
+  /** Creates a draft. */
+  create: async (campaign: SaveCampaignRequest, options?: CallOptions): Promise<Campaign> =>
+    (await client.post('/campaigns', { ...options, body: campaign })).data,
+
+  list: (query?: QueryOf<'/campaigns'>, options?: CallOptions): AsyncGenerator<Campaign, void> =>
+    items(client, '/campaigns', { ...options, query }),
+
+  get: (id: string, options?: CallOptions): Promise<Campaign> =>
+    client.get('/campaigns/{id}', { ...options, path: { id } }),
+
+  /** Replaces the content and the audience of a draft or a scheduled campaign. */
+  update: (id: string, campaign: SaveCampaignRequest, options?: CallOptions): Promise<Campaign> =>
+    client.put('/campaigns/{id}', { ...options, path: { id }, body: campaign }),
+
+  /** Changes how many emails are sent per minute, also while the campaign is being sent; null removes the limit. */
+  setRate: (id: string, ratePerMinute: number | null, options?: CallOptions): Promise<Campaign> =>
+    client.patch('/campaigns/{id}', { ...options, path: { id }, body: { ratePerMinute } }),
+
+  delete: (id: string, options?: CallOptions): Promise<undefined> =>
+    client.delete('/campaigns/{id}', { ...options, path: { id } }),
+
+  /** Sends a campaign now, or at `scheduledFor`. */
+  send: (id: string, schedule: SendCampaignRequest = {}, options?: CallOptions): Promise<Campaign> =>
+    client.post('/campaigns/{id}/send', { ...options, path: { id }, body: schedule }),
+
+  /** Sends a test email. */
+  test: (id: string, test: SendTestEmailRequest, options?: CallOptions): Promise<SendTestEmailResponse> =>
+    client.post('/campaigns/{id}/test', { ...options, path: { id }, body: test }),
+
+  pause: (id: string, options?: CallOptions): Promise<Campaign> =>
+    client.post('/campaigns/{id}/pause', { ...options, path: { id } }),
+
+  resume: (id: string, options?: CallOptions): Promise<Campaign> =>
+    client.post('/campaigns/{id}/resume', { ...options, path: { id } }),
+
+  /** Cancels a campaign; emails that are not sent yet never will be. */
+  cancel: (id: string, options?: CallOptions): Promise<Campaign> =>
+    client.post('/campaigns/{id}/cancel', { ...options, path: { id } }),
+
+  stats: (id: string, options?: CallOptions): Promise<CampaignStats> =>
+    client.get('/campaigns/{id}/stats', { ...options, path: { id } }),
+
+  recipients: (
+    id: string,
+    query?: QueryOf<'/campaigns/{id}/recipients'>,
+    options?: CallOptions,
+  ): AsyncGenerator<CampaignRecipient, void> =>
+    items(client, '/campaigns/{id}/recipients', { ...options, path: { id }, query }),
+});
