@@ -247,10 +247,11 @@ const responseReference = (name: string): object => ({ $ref: `#/components/respo
 export class ErrorResponses {
   readonly components: Record<string, object> = {};
 
-  /** The responses that follow from a route's declaration. */
+  /** The responses that follow from a route's declaration, except those that it declares. */
   of(route: Route): Responses {
+    const names = sharedNames(route).filter((name) => !(shared[name].status in route.answers));
     return Object.fromEntries(
-      sharedNames(route).map((name) => {
+      names.map((name) => {
         const { status, code, description } = shared[name];
         const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
         return [status, this.define(name, status, `${description} (\`${code}\`)`, content)];

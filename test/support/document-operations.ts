@@ -1,6 +1,7 @@
 // The operations of the OpenAPI document, for tests that call each of them.
-import { pathsInFull } from '../../platform/openapi-references.ts';
+
 import type { OpenApiDocument } from '../../api/http/openapi-shared.ts';
+import { pathsInFull } from '../../platform/openapi-references.ts';
 
 export type OperationAccess =
   | 'publicKey'
