@@ -18,7 +18,7 @@ export interface GrowthViolation {
 /** Each is four times the previous one. The first is short enough for quadratic work to end. */
 const LENGTHS = [2_048, 8_192];
 /** Reveals fast operations that repeatedly copy all previous text, whatever its characters. */
-const LONG_LENGTHS = [65_536, 262_144];
+const LONG_LENGTHS = [32_768, 131_072];
 const LONG_EVERY = 30;
 /** Between linear (4) and quadratic (16). */
 const MAX_GROWTH = 9;
