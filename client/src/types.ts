@@ -30,7 +30,7 @@ type ContentOf<Body> = [Body] extends [never]
 type Option<Name extends string, Value> = [Value] extends [never]
   ? { [N in Name]?: undefined }
   : Partial<Record<never, never>> extends Value
-    ? { [N in Name]?: Value }
+    ? { [N in Name]?: Value | undefined }
     : { [N in Name]: Value };
 
 export interface CallOptions {
