@@ -112,8 +112,7 @@ function typeOf(schema: Schema): string {
   const { $ref, const: only, enum: values, anyOf, oneOf, type } = schema;
   if (typeof $ref === 'string') return typeNameOf($ref);
   if (only !== undefined) return literals([only]);
-  if (Array.isArray(values))
-    return literals([...new Set([...values, ...([type].flat().includes('null') ? [null] : [])])]);
+  if (Array.isArray(values)) return literals([...new Set([type].flat().includes('null') ? [...values, null] : values)]);
   const choices = (anyOf ?? oneOf) as Schema[] | undefined;
   if (choices && !schema.properties) return [...new Set(choices.map(typeOf))].join(' | ');
   if (schema.not !== undefined) return 'undefined';

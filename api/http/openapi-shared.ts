@@ -241,9 +241,7 @@ const shared = {
   },
 } satisfies Record<string, SharedResponse>;
 
-const responseReference = (name: string): object => ({ $ref: `#/components/responses/${name}` });
-
-/** The error responses of a document, each under a name. */
+/** The named error responses of a document. */
 export class ErrorResponses {
   readonly components: Record<string, object> = {};
 
@@ -254,37 +252,37 @@ export class ErrorResponses {
       names.map((name) => {
         const { status, code, description } = shared[name];
         const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-        return [status, this.define(name, status, `${description} (\`${code}\`)`, content)];
+        return [status, this.share(name, errorResponse(status, `${description} (\`${code}\`)`, content))];
       }),
     );
   }
 
-  /** Names a response that a route declares after its description. */
-  declared(status: number, description: string, content: object): object {
-    return this.define(pascal(description) + status, status, description, content);
+  /** A response that a route declares. That of a missing resource is named after it, because many routes have it. */
+  declared(status: number, description: string, content: object, what: string | undefined): object {
+    const response = errorResponse(status, description, content);
+    return what ? this.share(`${pascal(what)}NotFound`, response) : response;
   }
 
-  private define(name: string, status: number, description: string, content: object): object {
-    const headers = documentedHeaders(status, { retryAfter: status === 429 || status === 503 });
-    const response = { description, headers, content };
+  private share(name: string, response: object): object {
     const known = this.components[name];
-    // The same text with another code or form.
-    if (known && JSON.stringify(known) !== JSON.stringify(response))
-      return this.define(`${name}Too`, status, description, content);
+    if (known && JSON.stringify(known) !== JSON.stringify(response)) return response;
     this.components[name] = response;
-    return responseReference(name);
+    return { $ref: `#/components/responses/${name}` };
   }
 }
 
-const FILL_WORDS = /^(a|an|the|is|are|was|were|has|have|of|this|its)$/i;
-const MAX_WORDS = 5;
+const errorResponse = (status: number, description: string, content: object): object => ({
+  description,
+  headers: documentedHeaders(status, { retryAfter: status === 429 || status === 503 }),
+  content,
+});
 
-/** Makes a name of a text: "The contact does not exist. (`CONTACT_NOT_FOUND`)" becomes `ContactDoesNotExist`. */
-export function pascal(text: string): string {
-  const words = text.replace(/\(`.*$/, '').match(/[A-Za-z0-9]+/g) ?? [];
-  const telling = words.filter((word) => !FILL_WORDS.test(word)).slice(0, MAX_WORDS);
-  return telling.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-}
+/** Makes a name of words: "webhook endpoint" becomes `WebhookEndpoint`. */
+export const pascal = (words: string): string =>
+  words.replace(
+    /[^A-Za-z0-9]*([A-Za-z0-9])([A-Za-z0-9]*)[^A-Za-z0-9]*/g,
+    (_all, first: string, rest: string) => first.toUpperCase() + rest,
+  );
 
 /** Of two with the same status the later one counts. */
 function sharedNames(route: Route): (keyof typeof shared)[] {

@@ -36,6 +36,8 @@ const security = {
   public: [],
 };
 
+const SHARED_PARAMETERS = ['limit', 'cursor', 'page', 'pageSize', 'startDate', 'endDate', 'search'];
+
 const mediaTypes = { form: 'application/x-www-form-urlencoded', raw: '*/*' };
 
 const projectInQuery = joi.string().guid().description('The project of a session, instead of X-Project-Id.');
@@ -118,18 +120,14 @@ class DocumentBuilder {
     });
   }
 
-  /** Puts a parameter under a name: those of pages and ids are in many operations. */
+  /** Puts a parameter that many operations have under a name: `ContactID`, `Limit`. */
   private share(parameter: Parameter): object {
-    const plain = pascal(parameter.name);
-    const text = JSON.stringify(parameter);
-    const isId = /id$/i.test(parameter.name);
-    for (const name of [isId ? pascal(parameter.description) : plain, plain + pascal(parameter.description)]) {
-      const known = this.parameters[name];
-      if (known && JSON.stringify(known) !== text) continue;
-      this.parameters[name] = parameter;
-      return parameterReference(name);
-    }
-    return parameter;
+    const name = pascal(parameter.name === 'id' ? parameter.description : parameter.name);
+    if (parameter.name !== 'id' && !SHARED_PARAMETERS.includes(parameter.name)) return parameter;
+    const known = this.parameters[name];
+    if (known && JSON.stringify(known) !== JSON.stringify(parameter)) return parameter;
+    this.parameters[name] = parameter;
+    return parameterReference(name);
   }
 
   private requestBody({ body, bodyKind, multipart }: Route): object | undefined {
@@ -173,7 +171,7 @@ class DocumentBuilder {
       [contentType ?? 'application/json']: media,
       ...(orError && { 'application/json': { schema: referenceTo('Error') } }),
     };
-    if (content && (code || plain)) return this.errors.declared(status, description, content);
+    if (content && (code || plain)) return this.errors.declared(status, description, content, answer.what);
     const headers = documentedHeaders(status, { rateLimit: isPublicApi(route.path) });
     return { description, ...(Object.keys(headers).length > 0 && { headers }), ...(content && { content }) };
   }

@@ -77,7 +77,8 @@ export const listType = <S extends Shape>(
   shape: S,
 ): Typed<ValueOf<S>> => {
   const name = nameOf(item);
-  return name ? namedType(`${name}${suffix}`, 'One page of a list.', shape) : object(shape);
+  if (!name) throw new Error('The items of a list need a name: see namedType.');
+  return namedType(`${name}${suffix}`, 'One page of a list.', shape);
 };
 
 /** Any JSON object. */

@@ -10,6 +10,7 @@ import { answer, created, csvFile, failure, missing, noContent, ok, plainFailure
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
 import {
+  choice,
   cursor,
   email,
   flag,
@@ -31,14 +32,6 @@ const MAX_LOOKUP = 500;
 const MAX_FILTER = 1_000;
 
 const noContact = missing('contact', 'CONTACT_NOT_FOUND');
-
-/** Any other value counts as missing. */
-const choice = <const T extends string>(fallback: T, ...others: T[]): Typed<T> =>
-  joi
-    .string()
-    .valid(fallback, ...others)
-    .failover(fallback)
-    .default(fallback);
 
 const byData = (): Typed<Record<string, string> | undefined> =>
   joi.object().pattern(/^/, joi.string().min(0).max(MAX_FILTER)).optional();

@@ -19,7 +19,7 @@ import {
 } from '../presenters/email.ts';
 
 const params = { id: uuid().description('Email ID.') };
-const noEmail = missing('e-mail');
+const noEmail = missing('email');
 
 export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
   routes('Emails', [

@@ -25,7 +25,7 @@ import {
   presentEventStats,
 } from '../presenters/event.ts';
 import { presentTracked, trackedContentSchema } from '../presenters/tracked.ts';
-import { eventName, MAX_EVENT_NAME, trackBody } from './track.ts';
+import { eventName, MAX_EVENT_NAME, trackRequest } from './track.ts';
 
 const contactNotFound = missing('contact', 'CONTACT_NOT_FOUND');
 const refused = {
@@ -62,9 +62,7 @@ const byContact = namedType('TrackContactEventRequest', 'An event of an existing
     .description('Custom fields to store with the contact, and the data of the event.')
     .example({ plan: 'pro' }),
 });
-const byAddress = namedType('TrackRequest', 'An event of a contact.', trackBody());
-
-type Body = typeof byContact | typeof byAddress extends Typed<infer T> ? T : never;
+type Body = typeof byContact | typeof trackRequest extends Typed<infer T> ? T : never;
 
 const tracking: Typed<Body> = named(
   'TrackEventRequest',
@@ -74,7 +72,7 @@ const tracking: Typed<Body> = named(
     .conditional(joi.object({ contactId: joi.exist() }).unknown(), {
       // biome-ignore lint/suspicious/noThenProperty: joi calls it so
       then: byContact,
-      otherwise: byAddress,
+      otherwise: trackRequest.required(),
     })
     .required(),
 );

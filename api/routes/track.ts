@@ -28,7 +28,7 @@ export const eventName = (): Typed<string> =>
     { pattern: UNRESERVED_EVENT_PATTERN },
   );
 
-export const trackBody = () => ({
+export const trackRequest = request('TrackRequest', 'An event of a contact.', {
   email: email().description('Email address of the contact, who is created if needed.'),
   event: eventName().description('Event name.').example('signed_up'),
   subscribed: optional(flag()).description('New subscription state; unchanged if left out.'),
@@ -45,7 +45,7 @@ export const track = routes('Events', [
     summary: 'Record an event of a contact, and create or update the contact',
     access: 'publicKey',
     scope: 'track',
-    body: request('TrackRequest', 'An event of a contact.', trackBody()),
+    body: trackRequest,
     answers: {
       200: answer('The event is recorded.', trackedSchema),
       403: failure('The policy of the public key does not allow it, or the project is disabled.', 'FORBIDDEN'),

@@ -33,7 +33,7 @@ export const contacts = (client: RawClient) => ({
   delete: (id: string, options?: CallOptions): Promise<undefined> =>
     client.delete('/contacts/{id}', { ...options, path: { id } }),
 
-  /** Tells which addresses are contacts; up to 500. */
+  /** Looks up which of up to 500 addresses are contacts. */
   lookUp: (emails: string[], options?: CallOptions): Promise<ContactLookup> =>
     client.post('/contacts/lookup', { ...options, body: { emails } }),
 

@@ -33,7 +33,7 @@ describe('the JSON schema of a joi schema', () => {
 
   it('refers to a named type, which is written once', () => {
     const schemas = new JsonSchemas();
-    const person = named('Person', 'Somebody.', joi.object({ name: joi.string() }).required());
+    const person = named('Person', 'A person.', joi.object({ name: joi.string() }).required());
     const pair = joi.object({ one: person.description('The first.'), other: person.allow(null) });
     expect(schemas.of(pair, 'answer')).to.deep.equal({
       type: 'object',
@@ -44,7 +44,7 @@ describe('the JSON schema of a joi schema', () => {
       },
     });
     expect(schemas.components).to.deep.equal({
-      Person: { description: 'Somebody.', type: 'object', properties: { name: { type: 'string' } } },
+      Person: { description: 'A person.', type: 'object', properties: { name: { type: 'string' } } },
     });
   });
 
@@ -67,8 +67,8 @@ describe('the JSON schema of a joi schema', () => {
 
   it('refuses two types with one name', () => {
     const schemas = new JsonSchemas();
-    schemas.of(named('Person', 'Somebody.', joi.object({ name: joi.string() })), 'answer');
-    expect(() => schemas.of(named('Person', 'Somebody.', joi.object({ age: joi.number() })), 'answer')).to.throw(
+    schemas.of(named('Person', 'A person.', joi.object({ name: joi.string() })), 'answer');
+    expect(() => schemas.of(named('Person', 'A person.', joi.object({ age: joi.number() })), 'answer')).to.throw(
       'Two schemas have the name Person',
     );
   });

@@ -18,6 +18,7 @@ interface Described {
 interface Operation {
   operationId: string;
   summary?: string;
+  parameters: (Described & { name: string; $ref?: string })[];
   requestBody?: Media;
   responses: Record<string, Media & { $ref?: string; description?: string }>;
 }
@@ -49,7 +50,14 @@ describe('the texts and examples of the OpenAPI document', () => {
     ]),
   ];
   const fields = bodies.flatMap(({ path, schema }) => fieldsOf(schema, path));
-  const parameters = Object.entries(components.parameters).map(([path, parameter]) => ({ ...parameter, path }));
+  const parameters = [
+    ...Object.entries(components.parameters).map(([path, parameter]) => ({ ...parameter, path })),
+    ...operations.flatMap(({ operationId, parameters: own }) =>
+      own
+        .filter((parameter) => !parameter.$ref)
+        .map((parameter) => ({ ...parameter, path: `${operationId} ${parameter.name}` })),
+    ),
+  ];
 
   function contentsOf(path: string, media: Media | undefined): (Field & { example: unknown })[] {
     return Object.values(media?.content ?? {}).map(({ schema, example }) => ({ path, schema, example }));
