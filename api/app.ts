@@ -36,7 +36,7 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   app.use(errors(parts));
   app.use(cors(settings.corsOrigins));
   app.use(readableUrl);
-  app.use(documentation({ site: new DocsSite(settings.docsDir), document, settings }));
+  app.use(documentation(new DocsSite(settings.docsDir)));
   app.use(shortcut);
   app.use(webApp(readWebApp(settings.webAppDir)));
   app.use(router.routes() as Koa.Middleware<RequestState>);

@@ -15,7 +15,7 @@ async function build(): Promise<void> {
   await compile(dist);
   await writeBundle(join(root, 'workflows', 'index.ts'), join(dist, BUNDLE));
   await writeWebApp(join(dist, 'app'), console.log);
-  await writeDocsSite(join(dist, 'docs-site'), console.log);
+  await writeDocsSite(dist, join(dist, 'docs-site'), console.log);
   console.log('built dist/: node dist/api/server.js, node dist/worker/main.js');
 }
 

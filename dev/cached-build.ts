@@ -33,13 +33,16 @@ export interface CachedBuild {
   title: string;
   /** The files that it is built from, besides the package lock. */
   sources(): string[];
+  /** A built file that it is built from as well. Only its content counts. */
+  alsoFrom?: string;
   build(target: string): Promise<void>;
 }
 
 /** Returns where the build of the present source is, or will be. */
-export function directoryOf({ name, sources }: CachedBuild): string {
+export function directoryOf({ name, sources, alsoFrom }: CachedBuild): string {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
   for (const file of sources()) hash.update(`\0${file.slice(root.length)}\0`).update(readFileSync(file));
+  if (alsoFrom) hash.update('\0').update(readFileSync(alsoFrom));
   return join(cacheDir, `${name}-${hash.digest('hex').slice(0, 24)}`);
 }
 

@@ -1,33 +1,55 @@
-import { rmSync } from 'node:fs';
+// The documentation site: guides from `docs/`, and the API reference from the OpenAPI document of the compiled program.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { builtDir, type CachedBuild, directoryOf, filesOf, writeBuild } from './cached-build.ts';
+import { readDocument, referencePages } from './reference/pages.ts';
 import type { ReportProgress } from './report.ts';
 import { root } from './root.ts';
 import { runCommand } from './run.ts';
 
 const source = join(root, 'docs');
-/** Pages for maintainers, and what VitePress writes while it builds. */
-const LEFT_OUT = ['decisions', '.vitepress/.temp', '.vitepress/cache'].map((name) => join(source, name) + sep);
+/** Writes the pages of the API reference. */
+const reference = [join(root, 'dev/reference'), join(root, 'client/src/resources')];
+/** Written before a build. VitePress would leave pages without a file out of the search. */
+const referenceFolder = join(source, 'api');
+/** Pages for maintainers, and what is written by a build. */
+const LEFT_OUT = ['decisions', 'api', '.vitepress/.temp', '.vitepress/cache'].map((name) => join(source, name) + sep);
 
-const docsSite: CachedBuild = {
+const docsSite = (program: string): CachedBuild => ({
   name: 'docs-site',
   title: 'Building the documentation',
-  sources: () => filesOf(source).filter((file) => !LEFT_OUT.some((folder) => file.startsWith(folder))),
+  sources: () =>
+    [source, ...reference].flatMap(filesOf).filter((file) => !LEFT_OUT.some((folder) => file.startsWith(folder))),
+  alsoFrom: join(program, 'openapi.json'),
   build: async (target) => {
     const vitepress = join(root, 'node_modules/vitepress/bin/vitepress.js');
-    const env = { ...process.env, NODE_ENV: 'production' };
-    await runCommand(process.execPath, [vitepress, 'build', source, '--outDir', target], { cwd: root, env });
-    // VitePress leaves its drafts behind when it is interrupted.
-    rmSync(join(source, '.vitepress/.temp'), { recursive: true, force: true });
+    const document = join(program, 'openapi.json');
+    const env = { ...process.env, NODE_ENV: 'production', OPENAPI_FILE: document };
+    writeReference(document);
+    try {
+      await runCommand(process.execPath, [vitepress, 'build', source, '--outDir', target], { cwd: root, env });
+    } finally {
+      // VitePress leaves its drafts behind when it is interrupted.
+      for (const folder of [referenceFolder, join(source, '.vitepress/.temp')])
+        rmSync(folder, { recursive: true, force: true });
+    }
   },
-};
+});
 
-/** Returns the directory of the built site, and builds it when `docs/` has changed since. */
-export const docsSiteDir = (report: ReportProgress): Promise<string> => builtDir(docsSite, report);
+function writeReference(document: string): void {
+  rmSync(referenceFolder, { recursive: true, force: true });
+  mkdirSync(referenceFolder);
+  for (const { slug, markdown } of referencePages(readDocument(document)))
+    writeFileSync(join(referenceFolder, `${slug}.md`), markdown);
+}
+
+/** Returns the directory of the built site, and builds it when its source has changed since. `program` is compiled. */
+export const docsSiteDir = (program: string, report: ReportProgress): Promise<string> =>
+  builtDir(docsSite(program), report);
 
 /** Returns where the site will be, for the API, which looks for it until it is there. */
-export const plannedDocsSiteDir = (): string => directoryOf(docsSite);
+export const plannedDocsSiteDir = (program: string): string => directoryOf(docsSite(program));
 
 /** Copies the built site for `npm run build`. */
-export const writeDocsSite = (target: string, report: ReportProgress): Promise<void> =>
-  writeBuild(docsSite, target, report);
+export const writeDocsSite = (program: string, target: string, report: ReportProgress): Promise<void> =>
+  writeBuild(docsSite(program), target, report);

@@ -51,7 +51,7 @@ async function main(args: string[]): Promise<number> {
     const sample = !args.includes('--no-sample');
     const stack = await startStack(context, settings, print, { sample });
     const signInUrl = await signInLink(stack).catch(() => undefined);
-    console.log(banner(stack, { file: stackFile(context), signInUrl, areDocsBuilt: areDocsBuilt(settings) }));
+    console.log(banner(stack, { file: stackFile(context), signInUrl, areDocsBuilt: await areDocsBuilt(settings) }));
     print(`  Started in ${seconds(startedAt)}.`);
     await buildDocs(settings, stack.docsUrl, print);
   };

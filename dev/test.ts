@@ -99,9 +99,9 @@ async function main(args: string[]): Promise<number> {
 async function buildAll({ ci }: Options): Promise<void> {
   // Where it cannot be built, the test of the cluster fails with the same message.
   if (ci) await findTemporalServer(toStderr).catch((error: Error) => toStderr(error.message));
-  await compiledProgram(toStderr);
+  const program = await compiledProgram(toStderr);
   await webAppDir(toStderr);
-  await docsSiteDir(toStderr);
+  await docsSiteDir(program, toStderr);
 }
 
 /** Prints the titles of a file that failed, or that was named. */

@@ -1,17 +1,8 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import nunjucks from 'nunjucks';
 
 // Pages for recipients of mail. They need no script and load no other resources.
 
 const views = new nunjucks.Environment(new nunjucks.FileSystemLoader(import.meta.dirname), { autoescape: true });
-
-/** Escapes a text and sets what is in backticks as code. */
-views.addFilter('withCode', (text: string) => {
-  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
-  return new nunjucks.runtime.SafeString(escaped.replace(/`([^`]+)`/g, '<code>$1</code>'));
-});
 
 /**
  * Headers of every page. `same-origin` keeps the token in the address from other sites, but lets our forms send their
@@ -73,28 +64,3 @@ export const noticePage = (page: Page & { link?: { href: string; text: string } 
   views.render('notice.njk', page);
 
 export const subscriptionPage = (page: SubscriptionPage): string => views.render('subscription.njk', page);
-
-const partOf = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
-/** Inlined into every page of the API reference; its policy names their hashes. */
-const [referenceStyle, referenceScript] = [partOf('reference.css'), partOf('reference.js')];
-
-const sha256 = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
-export const referenceHeaders: Record<string, string> = {
-  ...pageHeaders,
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    `script-src ${sha256(referenceScript)}`,
-    `style-src ${sha256(referenceStyle)}`,
-    "img-src 'self'",
-    "connect-src 'self'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; '),
-  'Cache-Control': 'no-cache',
-};
-
-/** Shows all operations, or those of one group; `reference` comes from `api/http/reference.ts`. */
-export const referencePage = (reference: object, group?: object): string =>
-  views.render('reference.njk', { ...reference, group, style: referenceStyle, script: referenceScript });

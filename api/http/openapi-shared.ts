@@ -133,7 +133,6 @@ export const documentedHeaders = (
   ...(rateLimit && rateLimitHeaders),
   ...(status >= 300 && status < 400 && { Location: headerReference('Location') }),
   ...(retryAfter && { 'Retry-After': headerReference('RetryAfter') }),
-  ...(status >= 400 && { 'X-Request-Id': headerReference('RequestId') }),
 });
 
 export const idempotencyKey = {
@@ -263,19 +262,25 @@ export class ErrorResponses {
     return what ? this.share(`${pascal(what)}NotFound`, response) : response;
   }
 
-  private share(name: string, response: object): object {
+  private share(name: string, response: ErrorResponse): object {
     const known = this.components[name];
-    if (known && JSON.stringify(known) !== JSON.stringify(response)) return response;
-    this.components[name] = response;
+    const named = { ...response, headers: { ...response.headers, 'X-Request-Id': headerReference('RequestId') } };
+    if (known && JSON.stringify(known) !== JSON.stringify(named)) return response;
+    this.components[name] = named;
     return { $ref: `#/components/responses/${name}` };
   }
 }
 
-const errorResponse = (status: number, description: string, content: object): object => ({
-  description,
-  headers: documentedHeaders(status, { retryAfter: status === 429 || status === 503 }),
-  content,
-});
+interface ErrorResponse {
+  description: string;
+  headers?: Record<string, object>;
+  content: object;
+}
+
+function errorResponse(status: number, description: string, content: object): ErrorResponse {
+  const headers = documentedHeaders(status, { retryAfter: status === 429 || status === 503 });
+  return { description, ...(Object.keys(headers).length > 0 && { headers }), content };
+}
 
 /** Makes a name of words: "webhook endpoint" becomes `WebhookEndpoint`. */
 export const pascal = (words: string): string =>

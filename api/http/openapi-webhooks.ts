@@ -6,7 +6,7 @@ import { domainSchema } from '../presenters/domain.ts';
 import { executionSchema } from '../presenters/execution.ts';
 import { jobSchema } from '../presenters/job.ts';
 import { type JsonSchema, type JsonSchemas, named, referenceTo } from './json-schema.ts';
-import { email, namedType, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
+import { dateTime, email, flag, namedType, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
 import type { Shape, Typed } from './typed.ts';
 
 // The `webhooks` of the OpenAPI document: a schema and an example for each type that an endpoint can receive.
@@ -71,6 +71,22 @@ const mailShape: Shape = {
   subject: nullable(text({ min: 0 })).description('Subject; null if it is no longer stored.'),
   messageId: nullable(text()).description('Message-ID header; null if the sender is no longer stored.'),
   ...aboutContact,
+  sentAt: dateTime().description('When the mail relay accepted the email, for `email.sent`.'),
+  providerMessageId: nullable(text()).description('Message ID given by the mail relay, for `email.sent`.'),
+  deliveredAt: dateTime().description('When the email was delivered, for `email.delivery`.'),
+  openedAt: dateTime().description('When the email was opened, for `email.open`.'),
+  clickedAt: dateTime().description('When the link was clicked, for `email.click`.'),
+  link: nullable(text()).description('The link, for `email.click`; null if the contact no longer exists.'),
+  bouncedAt: dateTime().description('When the email bounced, for `email.bounce`.'),
+  bounceType: text().description('`Permanent`, `Transient` or `Undetermined`, for `email.bounce`.'),
+  complainedAt: dateTime().description('When the recipient complained, for `email.complaint`.'),
+  failedAt: dateTime().description('When sending failed, for `email.failed`.'),
+  reason: nullable(text()).description('Why, for `email.bounce`, `email.complaint`, `email.failed`, `email.unknown`.'),
+  isFirst: flag().description('Whether it is the first of its type for this email.'),
+  machine: flag().description('Whether a program rather than a person opened the email or clicked.'),
+  isFirstHuman: flag().description('Whether it is the first by a person.'),
+  userAgentClass: nullable(text()).description('Kind of program that opened the email or clicked.'),
+  secondsAfterSending: nullable(wholeNumber()).description('Seconds between sending and opening or clicking.'),
 };
 const mail = (more: object = {}): Described => ({
   schema: named(
@@ -166,13 +182,13 @@ const reader = { machine: false, isFirstHuman: true, userAgentClass: 'CLIENT', s
 
 /** The data of each type. A test checks that every type is here, and every example fits its schema. */
 export const webhookData: Record<string, Described> = {
-  'email.sent': mail(),
-  'email.delivery': mail(),
-  'email.open': mail({ ...reader, isFirst: true }),
-  'email.click': mail({ ...reader, isFirst: true, link: 'https://example.com/offer' }),
-  'email.bounce': mail({ bounceType: 'Permanent' }),
-  'email.complaint': mail(),
-  'email.failed': mail({ reason: '550 no such user' }),
+  'email.sent': mail({ sentAt: TIME }),
+  'email.delivery': mail({ deliveredAt: TIME, isFirst: true }),
+  'email.open': mail({ ...reader, openedAt: TIME, isFirst: true }),
+  'email.click': mail({ ...reader, clickedAt: TIME, isFirst: true, link: 'https://example.com/offer' }),
+  'email.bounce': mail({ bouncedAt: TIME, isFirst: true, bounceType: 'Permanent', reason: '550 no such user' }),
+  'email.complaint': mail({ complainedAt: TIME, isFirst: true, reason: null }),
+  'email.failed': mail({ failedAt: TIME, reason: '550 no such user' }),
   'email.unknown': mail({ reason: 'the connection broke' }),
   'contact.created': contactChange,
   'contact.updated': contactChange,

@@ -109,12 +109,12 @@ export function operations(
   return routes('Operations', metricsPort === undefined && !production ? [...probes, metrics] : probes);
 }
 
-/** `npm start` names the directory before it has built the site, so the page is looked for again. */
+/** `npm start` names the directory before it has built the site, so the page is loaded again. */
 function docsNotice(docsDir: string | undefined): Answer {
   const text = docsDir
-    ? 'The documentation is being built. This page shows it as soon as it is ready, usually within a minute; otherwise the terminal of npm start says why.'
+    ? 'The documentation is being built. It appears here when it is ready, usually within a minute. If it does not, the terminal of npm start shows the error.'
     : 'The documentation is not built. Run "npm run build", or start everything with "npm start".';
-  const link = { href: '/docs/api', text: 'API reference' };
+  const link = { href: '/openapi.json', text: 'OpenAPI document' };
   return {
     status: 200,
     body: noticePage({ language: 'en', title: 'Documentation', text, link }),

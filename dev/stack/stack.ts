@@ -47,7 +47,7 @@ export async function startStack(
     temporalUi: temporal.uiUrl ?? settings.temporal.uiUrl,
     smtp: mail.smtpUrl,
     webApp: webAppFiles,
-    docs: settings.docsDir ?? plannedDocsSiteDir(),
+    docs: settings.docsDir ?? plannedDocsSiteDir(program),
   });
   report('Starting the API and the worker …');
   await Promise.all([apiPart(contextWithPorts, program, env), workerPart(contextWithPorts, program, env)]);
@@ -69,14 +69,14 @@ export async function startStack(
   return info;
 }
 
-export const areDocsBuilt = ({ docsDir }: Pick<Settings, 'docsDir'>): boolean =>
-  docsDir !== undefined || existsSync(plannedDocsSiteDir());
+export const areDocsBuilt = async ({ docsDir }: Pick<Settings, 'docsDir'>): Promise<boolean> =>
+  docsDir !== undefined || existsSync(plannedDocsSiteDir(await compiledProgram()));
 
 /** Builds the documentation while the stack is running; `/docs` says so until then. Without it, everything else works. */
 export async function buildDocs(settings: Settings, docsUrl: string, report: ReportProgress): Promise<void> {
-  if (areDocsBuilt(settings)) return;
+  if (await areDocsBuilt(settings)) return;
   try {
-    await docsSiteDir(report);
+    await docsSiteDir(await compiledProgram(), report);
     report(`The documentation is ready: ${docsUrl}`);
   } catch (error) {
     report(`The documentation at /docs could not be built: ${error instanceof Error ? error.message : error}`);

@@ -3,9 +3,10 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type MarkdownRenderer } from 'vitepress';
 import { pageFiles, sections } from './pages.ts';
+import { listedPages } from './reference.ts';
 
 const source = fileURLToPath(new URL('..', import.meta.url));
-const isPage = (file: string): boolean => pageFiles.includes(file.replace(/\.md$/, ''));
+const isPage = (file: string): boolean => pageFiles.includes(file.replace(/\.md$/, '')) || file.startsWith('api/');
 const otherFiles = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.md') && !isPage(file),
 );
@@ -75,25 +76,31 @@ export default defineConfig({
       withoutExpressions(md);
     },
   },
-  // The API serves the reference itself.
-  ignoreDeadLinks: [/^\/api/],
   themeConfig: {
     siteTitle: 'Everpost docs',
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
       { text: 'Guides', link: '/guides/' },
-      // Served by the API, not a page of this site: `target` makes the browser load it.
-      { text: 'API reference', link: '/api', target: '_self', noIcon: true },
+      { text: 'API reference', link: '/api', activeMatch: '^/api' },
     ],
-    sidebar: [
-      { text: 'All guides', link: '/guides/' },
-      ...sections.map(({ text, pages }) => ({
-        text,
-        items: pages.map((page) => ({ text: page.text, link: `/${page.file}` })),
-      })),
-      { text: 'API reference', link: '/api', target: '_self' },
-    ],
+    sidebar: {
+      '/api': [
+        { text: 'All operations', link: '/api' },
+        {
+          text: 'Resources',
+          items: listedPages().map(({ slug, title }) => ({ text: title, link: `/api/${slug}` })),
+        },
+      ],
+      '/': [
+        { text: 'All guides', link: '/guides/' },
+        ...sections.map(({ text, pages }) => ({
+          text,
+          items: pages.map((page) => ({ text: page.text, link: `/${page.file}` })),
+        })),
+        { text: 'API reference', link: '/api' },
+      ],
+    },
     docFooter: { prev: 'Previous', next: 'Next' },
   },
 });

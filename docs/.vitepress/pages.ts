@@ -69,5 +69,6 @@ export const sections: Section[] = [
 export const pageFiles: string[] = [
   'index',
   'guides/index',
+  'api',
   ...sections.flatMap(({ pages }) => pages.map(({ file }) => file)),
 ];

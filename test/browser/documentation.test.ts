@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { docsSiteDir } from '../../dev/docs-site.ts';
+import { compiledProgram } from '../../dev/program.ts';
 import { toStderr } from '../../dev/report.ts';
 import { describeApp } from '../support/app.ts';
 import { keyboardFaults, lookFaults, settled } from './page-checks.ts';
 
-const settings = async () => ({ DOCS_DIR: await docsSiteDir(toStderr) });
+const settings = async () => ({ DOCS_DIR: await docsSiteDir(await compiledProgram(), toStderr) });
 
 describeApp('the documentation in a browser', settings, (app) => {
   it('finds a guide by a word of its text, with the keyboard', async () => {
@@ -12,28 +13,40 @@ describeApp('the documentation in a browser', settings, (app) => {
     // The site listens to keys once its script has run.
     await page.waitForLoadState('networkidle');
     await page.keyboard.press('Control+k');
-    await page.locator('#localsearch-input').fill('unsubscribe headers');
+    await page.locator('#localsearch-input').fill('what the records do');
     await page.getByRole('option').first().waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/docs\/guides\//);
     await page.getByRole('heading', { level: 1 }).waitFor();
   });
 
+  it('finds an operation by its name and a type by its link', async () => {
+    const page = await app.open('/docs');
+    await page.waitForLoadState('networkidle');
+    await page.keyboard.press('Control+k');
+    await page.locator('#localsearch-input').fill('update a contact');
+    await page.getByRole('option', { name: /Create a contact, or update/ }).click();
+    await page.waitForURL(/\/docs\/api\/contacts#postContacts$/);
+    await page.getByRole('link', { name: 'SavedContact' }).first().click();
+    await page.waitForURL(/\/docs\/api\/contacts#SavedContact$/);
+    await page.getByRole('heading', { name: 'SavedContact' }).waitFor();
+  });
+
   it('calls the API from the reference, and shows its answer', async () => {
     const project = await app.project();
     const page = await app.open('/docs/api');
-    await page.getByLabel('Filter operations').fill('create or update a contact');
-    await page.getByText(/^[1-9]\d? operations$/).waitFor();
-    await page.locator('a[href="/docs/api/contacts#postContacts"]').click();
-    await page.getByLabel('Key (pk_… or sk_…)').fill(project.secretKey);
-    const operation = page.locator('#postContacts');
-    await operation.getByRole('tab', { name: 'Python' }).click();
-    expect(await operation.locator('.sample:visible').innerText()).to.contain('requests.post(');
-    await operation.getByText('Try it').click();
-    await operation.getByLabel('Body (JSON)').fill('{ "email": "tried@example.com" }');
-    await operation.getByRole('button', { name: 'Send POST /contacts' }).click();
-    await operation.getByText(/^20\d .*ms$/).waitFor();
-    expect(await operation.getByRole('region', { name: 'Answer' }).innerText()).to.contain('tried@example.com');
+    await page.getByRole('link', { name: 'Create a contact, or update the one with this address' }).click();
+    await page.waitForURL(/\/docs\/api\/contacts#postContacts$/);
+    await page.waitForLoadState('networkidle');
+    await page.getByText('Python', { exact: true }).first().click();
+    await page.getByText('requests.delete(').first().waitFor();
+    const form = page.locator('details', { hasText: 'Send POST /contacts' }).first();
+    await form.getByText('Try it').click();
+    await form.getByLabel('Key (pk_… or sk_…)').fill(project.secretKey);
+    await form.getByLabel('Body (JSON)').fill('{ "email": "tried@example.com" }');
+    await form.getByRole('button', { name: 'Send POST /contacts' }).click();
+    await form.getByText(/^20\d .*ms$/).waitFor();
+    expect(await form.getByRole('region', { name: 'Answer' }).innerText()).to.contain('tried@example.com');
     const { body } = await project.server.get('/contacts?search=tried');
     expect(body.data).to.have.lengthOf(1);
   });
@@ -43,8 +56,7 @@ describeApp('the documentation in a browser', settings, (app) => {
       const faults: string[] = [];
       for (const width of [375, 1280]) {
         const page = await app.open(path, { width });
-        if (path.startsWith('/docs/api')) await page.getByRole('heading', { level: 1 }).waitFor();
-        else await settled(page);
+        await settled(page);
         const found = await lookFaults(page);
         if (width === 1280 && path.startsWith('/docs/api')) found.push(...(await keyboardFaults(page)));
         faults.push(...found.map((fault) => `${width} px: ${fault}`));

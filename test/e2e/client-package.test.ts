@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -6,6 +9,7 @@ import { buildClientPackage } from '../../dev/client-package.ts';
 import { root } from '../../dev/root.ts';
 import { execute } from '../../dev/run.ts';
 import { type ApiProject, describeApi } from '../support/api.ts';
+import { visit } from '../support/browser.ts';
 import { runDirectory } from '../support/cleanup.ts';
 
 const MAX_TRACK_BYTES = 2_000;
@@ -104,16 +108,48 @@ describeApi('the package @everpost/client', (api) => {
     });
   });
 
-  it('leaves unused parts out of a bundle', async () => {
-    const entry = join(folder, 'receiver.js');
-    writeFileSync(entry, "export { verifyWebhook } from '@everpost/client';");
+  /** Bundles a module of the user as Vite does for a web page, and returns the bundle. */
+  const bundle = async (name: string, source: string): Promise<string> => {
+    const entry = join(folder, `${name}.js`);
+    writeFileSync(entry, source);
     const outDir = join(folder, 'bundle');
-    const lib = { entry, formats: ['es'], fileName: 'receiver' };
-    const config = { logLevel: 'error', build: { lib, outDir, minify: false } };
+    const lib = { entry, formats: ['es'], fileName: name };
+    const config = { logLevel: 'error', build: { lib, outDir, minify: false, emptyOutDir: false } };
     writeFileSync(join(folder, 'vite.config.js'), `export default ${JSON.stringify(config)}`);
     await execute(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', folder]);
-    const bundle = readFileSync(join(outDir, 'receiver.js'), 'utf8');
-    expect(bundle).to.include('webhook-signature').and.not.include('authorization').and.not.include('hasMore');
+    return readFileSync(join(outDir, `${name}.js`), 'utf8');
+  };
+
+  it('leaves unused parts out of a bundle', async () => {
+    const receiver = await bundle('receiver', "export { verifyWebhook } from '@everpost/client';");
+    expect(receiver).to.include('webhook-signature').and.not.include('authorization').and.not.include('hasMore');
+  });
+
+  it('records an event from a web page of another origin, bundled', async () => {
+    const options = JSON.stringify({ baseUrl: api.url, publicKey: project.publicKey });
+    const script = await bundle(
+      'page',
+      `import { createTracker } from '@everpost/client/browser';
+       const track = createTracker(${options});
+       document.title = String(await track({ email: 'cleo@example.com', event: 'page_bundled' }));`,
+    );
+    const server = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.end(`<!doctype html><link rel="icon" href="data:,"><script type="module">${script}</script>`);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/`;
+    const { page, close } = await visit({ url });
+    try {
+      await page.goto(url);
+      await page.waitForFunction("document.title === 'true'");
+    } finally {
+      await close();
+      server.close();
+    }
+    const { body } = await project.server.get('/events');
+    expect(body.data.map(({ name }: { name: string }) => name)).to.include('page_bundled');
   });
 
   it('has a script for pages of less than 2 kB that records an event', async () => {

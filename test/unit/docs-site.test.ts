@@ -44,7 +44,8 @@ describe('the documentation', () => {
 
   it('has only links that lead somewhere', () => {
     const files = [
-      ...markdownIn(docs),
+      // A build of the site writes the API reference there.
+      ...markdownIn(docs).filter((file) => !file.startsWith(join(docs, 'api/'))),
       ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => join(root, name)),
     ];
     const dead = files.flatMap((file) =>

@@ -4,11 +4,14 @@ const ID = '01928c7e-0000-7000-8000-000000000002';
 const OTHER_ID = '01928c7e-0000-7000-8000-000000000003';
 const PLAN_IS_PRO = { field: 'data.plan', operator: 'equals', value: 'pro' };
 
-/** By operation. `from` must be on a verified domain. */
-export const exampleBodies = (from: string): Record<string, unknown> => ({
+/** Must be on a verified domain. */
+const FROM = 'hello@example.com';
+
+/** By operation. */
+export const exampleBodies: Record<string, unknown> = {
   'POST /v1/send': {
     to: 'ann@example.com',
-    from,
+    from: FROM,
     subject: 'Hello {{name ?? "there"}}',
     body: '<p>Your code is {{code}}.</p>',
     data: { name: 'Ann', code: { value: '4711', persistent: false } },
@@ -30,13 +33,13 @@ export const exampleBodies = (from: string): Record<string, unknown> => ({
   'POST /templates': {
     name: 'Welcome',
     type: 'TRANSACTIONAL',
-    from,
+    from: FROM,
     subject: 'Welcome, {{name ?? "friend"}}',
     body: '<p>Your plan is {{plan}}.</p>',
   },
   'PATCH /templates/{id}': { subject: 'Welcome to the shop' },
-  'POST /campaigns': campaignBody(from),
-  'PUT /campaigns/{id}': campaignBody(from),
+  'POST /campaigns': campaignBody(),
+  'PUT /campaigns/{id}': campaignBody(),
   'POST /campaigns/{id}/send': {},
   'POST /segments': { name: 'On the plan pro', type: 'DYNAMIC', condition: conditionOf(PLAN_IS_PRO) },
   'POST /segments/preview': { condition: conditionOf(PLAN_IS_PRO) },
@@ -61,18 +64,18 @@ export const exampleBodies = (from: string): Record<string, unknown> => ({
   'POST /auth/login': { email: 'ann@example.com', password: 'correct horse battery' },
   'POST /auth/reset-password': { token: 'token-of-the-mail', newPassword: 'correct horse battery' },
   'POST /projects/{id}/keys': { name: 'Sender', scopes: ['send:write', 'contacts:read'] },
-});
+};
 
 function conditionOf(filter: object): object {
   return { logic: 'AND', groups: [{ filters: [filter] }] };
 }
 
-function campaignBody(from: string): object {
+function campaignBody(): object {
   return {
     name: 'Spring news',
-    subject: 'Spring news for {{plan ?? "everybody"}}',
+    subject: 'Spring news for {{plan ?? "everyone"}}',
     body: '<h1>News</h1><p><a href="https://example.com">Read on</a></p>',
-    from,
+    from: FROM,
     audienceType: 'ALL',
   };
 }

@@ -1,4 +1,5 @@
-// Writes an example call of an operation in curl, TypeScript and Python.
+// Writes an example call of an operation in curl, TypeScript and Python. Address and keys are variables of the environment.
+import { type ClientMethod, clientMethod } from './client-methods.ts';
 
 /** What a call needs, with example values. */
 export interface ExampleCall {
@@ -16,25 +17,26 @@ export interface ExampleCall {
 }
 
 export interface CodeSample {
-  language: 'curl' | 'typescript' | 'python';
+  language: 'sh' | 'ts' | 'python';
   label: string;
   code: string;
 }
 
-export const samplesOf = (call: ExampleCall, baseUrl: string): CodeSample[] => [
-  { language: 'curl', label: 'curl', code: curl(call, baseUrl) },
-  { language: 'typescript', label: 'TypeScript', code: call.inClient ? client(call, baseUrl) : fetched(call, baseUrl) },
-  { language: 'python', label: 'Python', code: python(call, baseUrl) },
+export const samplesOf = (call: ExampleCall): CodeSample[] => [
+  { language: 'sh', label: 'curl', code: curl(call) },
+  { language: 'ts', label: 'TypeScript', code: call.inClient ? client(call) : fetched(call) },
+  { language: 'python', label: 'Python', code: python(call) },
 ];
 
 const KEY_NAMES = { publicKey: 'EVERPOST_PUBLIC_KEY', secretKey: 'EVERPOST_SECRET_KEY' } as const;
 
-function addressOf({ path, pathValues, queryValues }: ExampleCall, baseUrl: string): string {
+/** Path and query. */
+function addressOf({ path, pathValues, queryValues }: ExampleCall): string {
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(pathValues[name])));
   const search = new URLSearchParams(
     Object.entries(queryValues).map(([name, value]): [string, string] => [name, String(value)]),
   );
-  return baseUrl.replace(/\/+$/, '') + filled + (search.size > 0 ? `?${search}` : '');
+  return filled + (search.size > 0 ? `?${search}` : '');
 }
 
 const fieldsOf = (value: unknown): [string, string][] =>
@@ -45,10 +47,10 @@ const fieldsOf = (value: unknown): [string, string][] =>
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-function curl(call: ExampleCall, baseUrl: string): string {
+function curl(call: ExampleCall): string {
   const { method, auth, ofProject, body } = call;
   const usual = body ? 'POST' : 'GET';
-  const start = `curl -sS --fail-with-body ${method === usual ? '' : `-X ${method} `}${quoted(addressOf(call, baseUrl))}`;
+  const start = `curl -sS --fail-with-body ${method === usual ? '' : `-X ${method} `}"$EVERPOST_URL${addressOf(call)}"`;
   const lines = [start];
   if (auth === 'publicKey' || auth === 'secretKey') lines.push(`-H "Authorization: Bearer $${KEY_NAMES[auth]}"`);
   if (auth === 'session') lines.push('-H "Cookie: everpost_session=$SESSION"');
@@ -66,30 +68,48 @@ function curl(call: ExampleCall, baseUrl: string): string {
 
 const fileNameOf = ({ path }: ExampleCall): string => (path.includes('import') ? 'contacts.csv' : 'logo.png');
 
-/** With the client package, which knows the types of every field. */
-function client(call: ExampleCall, baseUrl: string): string {
+/** With the client package: by the method of a resource where there is one, otherwise by the path. */
+function client(call: ExampleCall): string {
   const { method, path, pathValues, queryValues, auth, body } = call;
   const key = auth === 'publicKey' ? 'publicKey' : 'secretKey';
+  const isForm = body !== undefined && body.kind !== 'json';
   const options = {
     ...(Object.keys(pathValues).length > 0 && { path: pathValues }),
     ...(Object.keys(queryValues).length > 0 && { query: queryValues }),
-    ...(body?.kind === 'json' && { body: body.value }),
-    ...(body && body.kind !== 'json' && { body: new Verbatim('form') }),
+    ...(body && { body: isForm ? new Verbatim('form') : body.value }),
   };
-  const argument = Object.keys(options).length > 0 ? `, ${literal(options, typescript)}` : '';
+  const found = isForm ? undefined : clientMethod(method, path);
+  const byPath = `everpost.${method.toLowerCase()}(${[typescript.text(path), ...optional(options)].join(', ')})`;
+  const expression = found ? `everpost.${found.name}(${argumentsOf(found, call).join(', ')})` : byPath;
   return [
     `import { createClient } from '@everpost/client';`,
-    ...(body && body.kind !== 'json' ? [`import { openAsBlob } from 'node:fs';`] : []),
+    ...(isForm ? [`import { openAsBlob } from 'node:fs';`] : []),
     '',
-    `const everpost = createClient({ baseUrl: ${typescript.text(baseUrl)}, ${key}: process.env.${KEY_NAMES[key]} });`,
+    'const everpost = createClient({',
+    `  baseUrl: process.env.EVERPOST_URL ?? 'http://localhost:3000',`,
+    `  ${key}: process.env.${KEY_NAMES[key]},`,
+    '});',
     ...formLines(call),
-    `const answer = await everpost.${method.toLowerCase()}(${typescript.text(path)}${argument});`,
-    'console.log(answer);',
+    ...(found?.isList
+      ? [`for await (const item of ${expression}) console.log(item);`]
+      : [`const answer = await ${expression};`, 'console.log(answer);']),
   ].join('\n');
 }
 
+const optional = (options: object): string[] => (Object.keys(options).length > 0 ? [literal(options, typescript)] : []);
+
+function argumentsOf({ parameters }: ClientMethod, { pathValues, queryValues, body }: ExampleCall): string[] {
+  const values = parameters.map(({ from, field }) => {
+    if (from === 'path') return pathValues[field];
+    if (from === 'query') return Object.keys(queryValues).length > 0 ? queryValues : undefined;
+    return field ? (body?.value as Record<string, unknown>)[field] : body?.value;
+  });
+  const last = values.findLastIndex((value) => value !== undefined);
+  return values.slice(0, last + 1).map((value) => (value === undefined ? 'undefined' : literal(value, typescript)));
+}
+
 /** For operations of sessions, which the client package leaves out. */
-function fetched(call: ExampleCall, baseUrl: string): string {
+function fetched(call: ExampleCall): string {
   const { method, auth, ofProject, body } = call;
   const headers: [string, string][] = [];
   if (auth === 'publicKey' || auth === 'secretKey')
@@ -108,7 +128,7 @@ function fetched(call: ExampleCall, baseUrl: string): string {
     ...(headers.length > 0 ? [`  headers: { ${headers.map((pair) => pair.join(': ')).join(', ')} },`] : []),
     ...(body ? [`  body: ${content},`] : []),
   ];
-  const address = typescript.text(addressOf(call, baseUrl));
+  const address = `\`\${process.env.EVERPOST_URL}${addressOf(call)}\``;
   return [
     ...(body?.kind === 'multipart' ? [`import { openAsBlob } from 'node:fs';`, '', ...formLines(call)] : []),
     options.length > 0
@@ -129,7 +149,7 @@ function formLines(call: ExampleCall): string[] {
   ];
 }
 
-function python(call: ExampleCall, baseUrl: string): string {
+function python(call: ExampleCall): string {
   const { method, auth, ofProject, body } = call;
   const key = auth === 'publicKey' || auth === 'secretKey' ? KEY_NAMES[auth] : undefined;
   const headers = [
@@ -137,7 +157,7 @@ function python(call: ExampleCall, baseUrl: string): string {
     ...(auth === 'session' && ofProject ? [`"X-Project-Id": os.environ["PROJECT_ID"]`] : []),
   ];
   const options = [
-    pythonic.text(addressOf(call, baseUrl)),
+    `os.environ["EVERPOST_URL"] + ${pythonic.text(addressOf(call))}`,
     ...(headers.length > 0 ? [`headers={${headers.join(', ')}}`] : []),
     ...(auth === 'session' ? [`cookies={"everpost_session": os.environ["SESSION"]}`] : []),
     ...(body?.kind === 'json' ? [`json=${literal(body.value, pythonic, 1)}`] : []),
@@ -150,7 +170,8 @@ function python(call: ExampleCall, baseUrl: string): string {
     'timeout=30',
   ];
   return [
-    ...(auth === 'none' ? [] : ['import os', '']),
+    'import os',
+    '',
     'import requests',
     '',
     `answer = requests.${method.toLowerCase()}(`,

@@ -1,0 +1,8 @@
+// The operations of the API, for `OperationList`.
+import { type ListedPage, listedPages } from '../reference.ts';
+
+declare const data: ListedPage[];
+
+export { data };
+
+export default { load: listedPages };
