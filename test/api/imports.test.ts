@@ -288,7 +288,7 @@ describeApi('imports and bulk jobs', { env: { IMPORT_MAX_BYTES: String(12 * 1024
         const body = await begin(project, impatient.url);
         const answer = await body.answer();
         expect(answer.status).to.equal(408);
-        expect(JSON.parse(answer.body).error.message).to.include('16 kB a second');
+        expect(JSON.parse(answer.body).error.message).to.include('16 kB/s');
         await body.closed();
       } finally {
         await impatient.stop();

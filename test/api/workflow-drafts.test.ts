@@ -425,7 +425,7 @@ describeApi('drafts of a workflow', (api) => {
       for (const unknown of ['9999', '0', '-1', 'x']) {
         const answer = await project.server.get(path(`/versions/${unknown}`));
         expect(answer).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
-        expect(answer.body.error.message).to.equal('There is no such version of this workflow in this project.');
+        expect(answer.body.error.message).to.equal('Workflow version not found in this project.');
       }
     });
 

@@ -145,7 +145,7 @@ describe('a job on contacts', () => {
     const stranger = '01900000-0000-7000-8000-000000000000';
     const off = await bulk('BULK_UNSUBSCRIBE', [...ids, stranger, ...ids]);
     expect(off).to.deep.include({ requested: 5, changed: 1, unchanged: 3, failed: 1 });
-    expect(off.errors).to.deep.equal([{ contactId: stranger, error: 'there is no such contact in this project' }]);
+    expect(off.errors).to.deep.equal([{ contactId: stranger, error: 'contact not found in this project' }]);
     expect(await bulk('BULK_SUBSCRIBE', ids)).to.include({ changed: 2, unchanged: 0, failed: 0 });
     const events = await storedEvents(database.db, { projectId: project.id }).select('name');
     expect(events.map(({ name }) => name)).to.deep.equal([
