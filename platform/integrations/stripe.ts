@@ -33,7 +33,7 @@ export async function asking<T>(work: () => Promise<T>): Promise<T> {
     const { errors } = await load();
     if (!(error instanceof errors.StripeError)) throw error;
     throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `The billing provider answered: ${error.message}`, {
-      suggestion: 'Try again in a while; if it stays, ask the operator.',
+      suggestion: 'Try again later. If the problem persists, contact the operator.',
     });
   }
 }

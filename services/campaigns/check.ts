@@ -72,8 +72,8 @@ export async function requireSegmentsBeforeSending(
     await requireSegments(trx, campaign.projectId, checkAudience(campaign));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw badRequest('The audience of the campaign names a segment that is not there any more.', {
-      suggestion: 'Give it another audience with PUT /campaigns/:id.',
+    throw badRequest('The audience of the campaign refers to a segment that no longer exists.', {
+      suggestion: 'Change the audience with PUT /campaigns/:id.',
     });
   }
 }
@@ -93,6 +93,6 @@ export function requireValidTexts(texts: TemplateTexts): void {
   const faults = faultsIn(texts);
   if (faults.length === 0) return;
   const errors = faults.map(asViolation);
-  const message = `The campaign cannot be read. ${errors[0]?.message}.`;
+  const message = `The campaign is not a valid template. ${errors[0]?.message}.`;
   throw new ApiError(422, 'VALIDATION_ERROR', message, { errors, details: { faults } });
 }

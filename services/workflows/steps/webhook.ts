@@ -115,6 +115,6 @@ function targetErrors({ url = '' }: WebhookConfig, { webhookAllowedHosts, path }
     throw validationError([{ field, message: `"${field}" must be an http or https URL`, code: 'invalid_string' }]);
   const refusal = targetRefusal(text, webhookAllowedHosts);
   return refusal
-    ? [{ field: 'url', message: `"url" leads to an address that may not be called: ${refusal}`, code: 'custom' }]
+    ? [{ field: 'url', message: `"url" points to an address that is not allowed: ${refusal}`, code: 'custom' }]
     : [];
 }

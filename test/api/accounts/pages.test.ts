@@ -78,7 +78,7 @@ describeApi('pages of links in system mail', (api) => {
     const other = await person(api);
     expect((await other.get(path)).body, "another user's session").to.contain('type="password"');
     expect((await someone.get(path)).body).not.to.contain('type="password"');
-    expectPage(await api.post(path, 'password=wrong', form), 401, /password is wrong/);
+    expectPage(await api.post(path, 'password=wrong', form), 401, /Incorrect email address or password/);
     expectPage(await api.post(path, 'newPassword=short', form), 422, /at least 8 characters/);
     expectPage(await someone.post(path, '', form), 200, /is verified/);
     expect(await someone.get('/users/@me'), 'its session stays').to.have.status(200);
@@ -110,7 +110,7 @@ describeApi('pages of links in system mail', (api) => {
     const path = `/invitations/${await tokenTo(api.db, guest.email)}`;
     expectPage(await api.get(path), 200, /log in as person\d+@people\.example to accept/);
     const other = await person(api);
-    for (const client of [api, other]) expectPage(await client.post(path, '', form), 401, /needs a session/);
+    for (const client of [api, other]) expectPage(await client.post(path, '', form), 401, /Log in to accept/);
     expect((await guest.get(path)).body).not.to.contain('type="password"');
     expectPage(await guest.post(path, '', form), 200, /You are a member/);
     expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);

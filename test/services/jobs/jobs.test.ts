@@ -74,8 +74,8 @@ describe('a job on contacts', () => {
     );
     expect(result).to.include({ totalRows: 3, created: 1, failed: 2 });
     expect(result.errors).to.deep.equal([
-      { row: 2, email: 'not an address', error: 'this is not a valid e-mail address' },
-      { row: 4, email: 'ok@example.com', error: '"subscribed" is neither true nor false' },
+      { row: 2, email: 'not an address', error: 'not a valid email address' },
+      { row: 4, email: 'ok@example.com', error: '"subscribed" must be true or false' },
     ]);
   });
 
