@@ -93,6 +93,6 @@ export function requireValidTexts(texts: TemplateTexts): void {
   const faults = faultsIn(texts);
   if (faults.length === 0) return;
   const errors = faults.map(asViolation);
-  const message = `The campaign is not a valid template. ${errors[0]?.message}.`;
+  const message = `The campaign content is invalid. ${errors[0]?.message}.`;
   throw new ApiError(422, 'VALIDATION_ERROR', message, { errors, details: { faults } });
 }

@@ -42,7 +42,7 @@ function scheduleErrors({ cron, timezone = 'UTC' }: TriggerConfig): Violation[] 
     });
   if (!isTimezone(timezone)) add('timezone', 'must be the name of a time zone, such as Europe/Berlin');
   if (cron !== undefined && !isCron(cron))
-    add('cron', 'must be a cron expression of five fields that comes true some day');
+    add('cron', 'must be a cron expression with five fields that matches some date');
   return errors;
 }
 

@@ -108,7 +108,7 @@ describeApi('drafts of a workflow', (api) => {
       expect([of(delay.id), of(hook.id)]).to.deep.equal([2, 1]);
       expect(body.faults).to.deep.include({
         stepId: delay.id,
-        message: 'a transition is refused: a step cannot lead to itself',
+        message: 'a transition is not allowed: a step cannot lead to itself',
       });
     });
 

@@ -185,7 +185,7 @@ describe('npx everpost', () => {
 
   it('prints one line or JSON and exits with 1 when a command fails', async () => {
     const cases: [string[], RegExp][] = [
-      [['user', 'create', '--email', 'nobody'], /no e-mail address/],
+      [['user', 'create', '--email', 'nobody'], /not an email address/],
       [['user', 'create', '--email', 'a@b.co', '--password', 'short'], /at least 8/],
       [['user', 'create', '--email', 'op@example.com'], /already/],
       [['project', 'create', '--name', 'x', '--owner', 'who@example.com'], /no user who@example\.com/],
@@ -201,7 +201,7 @@ describe('npx everpost', () => {
     }
     const { status, out } = await spawned(['user', 'create', '--email', 'nobody'], env);
     expect(status).to.equal(1);
-    expect(out.trim()).to.equal('"nobody" is no e-mail address.');
+    expect(out.trim()).to.equal('"nobody" is not an email address.');
   });
 
   it('applies pending migrations once', async () => {

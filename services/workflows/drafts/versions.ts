@@ -121,7 +121,7 @@ export async function restoreWorkflowVersion(
         workflow,
         rules,
         expectedRevision === undefined
-          ? 'There is a draft of someone else: send its revision as "expectedRevision" to replace it.'
+          ? 'Another user has a draft. Send its revision as "expectedRevision" to replace it.'
           : undefined,
       );
     const settings = settingsOf(workflow, row);

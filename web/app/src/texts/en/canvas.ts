@@ -174,11 +174,11 @@ export const canvas = {
     WEBHOOK: 'Calls a URL, and goes on when it is accepted.',
     UPDATE_CONTACT: 'Changes fields or the subscription of the contact.',
     EXIT: 'Ends the execution.',
-    SPLIT: 'Sends each contact by one of several branches at random, always by the same one.',
+    SPLIT: 'Assigns each contact at random to one of several branches, always to the same one.',
     TIME_WINDOW: 'Waits until it is one of these hours where the contact is.',
     ADD_TO_SEGMENT: 'Makes the contact a member of a static segment.',
     REMOVE_FROM_SEGMENT: 'Ends the membership of the contact in a static segment.',
-    START_WORKFLOW: 'Lets the contact enter another workflow, and goes on here.',
+    START_WORKFLOW: 'Starts another workflow for the contact, and continues here.',
   },
   saveStates: {
     saved: 'Draft saved',
