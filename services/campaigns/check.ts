@@ -41,7 +41,7 @@ function checkSegmentId(id: unknown): string {
   if (id === undefined || id === null || id === '') throw validationError([required('segmentId', 'SEGMENT')]);
   if (typeof id === 'string' && isUuid(id)) return id;
   const code = typeof id === 'string' ? 'invalid_string' : 'invalid_type';
-  throw validationError([{ field: 'segmentId', message: '"segmentId" must be the id of a segment', code }]);
+  throw validationError([{ field: 'segmentId', message: '"segmentId" must be a segment ID', code }]);
 }
 
 const required = (field: string, audienceType: AudienceType): Violation => ({
