@@ -25,7 +25,7 @@ const makePending = statement<{ id: string }>(
 const closeUnknown = statement<{ id: string }>(
   'campaign-close-unknown',
   `with closed as (
-     update emails set status = 'FAILED', reason = 'closed: nobody knows whether it arrived', updated_at = now()
+     update emails set status = 'FAILED', reason = 'closed: it is unknown whether it was delivered', updated_at = now()
      where campaign_id = $1 and status = 'UNKNOWN' returning *
    ),
    result as (${insertUnpublishedResults('closed')})

@@ -97,7 +97,7 @@ describeApi('pages of links in system mail', (api) => {
     const email = 'guessed@pages.example';
     await api.post('/auth/signup', { email, password: 'correct horse' });
     const path = `/verify-email/${await tokenTo(api.db, email)}`;
-    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /is wrong/);
+    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /Incorrect/);
     expectPage(await api.post(path, 'password=correct+horse', form), 429, /Too many attempts/);
     await clearAttempts(api.db);
     expectPage(await api.post(path, 'password=correct+horse', form), 200, /is verified/);
@@ -122,7 +122,7 @@ describeApi('pages of links in system mail', (api) => {
     const guest = await person(api);
     await project.owner.post(`/projects/${project.id}/members`, { email: guest.email, role: 'MEMBER' });
     const path = `/invitations/${await tokenTo(api.db, guest.email)}`;
-    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /is wrong/);
+    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /Incorrect/);
     const throttled = await api.post(path, 'password=correct+horse', form);
     expectPage(throttled, 429, /Too many attempts/);
     expect(Number(throttled.headers.get('retry-after'))).to.be.within(1, 900);
