@@ -32,7 +32,7 @@ export type Advanced = { details: string } & (
   | (Extract<Next, { kind: 'rest' }> & { summary: string })
 );
 
-const INTERNAL_FAILURE = `the step failed ${MAX_FAILURES} times for a reason that lies with the service`;
+const INTERNAL_FAILURE = `the step failed ${MAX_FAILURES} times because of an internal error`;
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 
 export const executionActivities = (deps: ExecutionAdvanceDeps) => {
@@ -73,7 +73,7 @@ export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) 
       const share = await shares.enter(projectId, receiverOf(projectId, request.url), cancellationSignal);
       // Gives its slot back to calls of other projects. No attempt was made.
       if (!share)
-        throw retryLater('the project makes many calls at once', 'WebhookWaits', shares.returnDelayMs(projectId));
+        throw retryLater('the project makes too many calls at once', 'WebhookWaits', shares.returnDelayMs(projectId));
       const began = performance.now();
       const outcome = await callWebhook(
         http,

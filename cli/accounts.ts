@@ -15,7 +15,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export async function userCreate({ email, password }: { email: string; password?: string }): Promise<CommandResult> {
   const address = parseAddress(email);
-  if (!address) throw new Error(`"${email}" is no e-mail address.`);
+  if (!address) throw new Error(`"${email}" is not an email address.`);
   if (password !== undefined && password.length < MIN_PASSWORD)
     throw new Error(`The password must have at least ${MIN_PASSWORD} characters.`);
   const secret = password ?? randomText(20);

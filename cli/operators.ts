@@ -30,7 +30,7 @@ export async function projectList({ search }: { search?: string }): Promise<Comm
       projects.push(...page.data);
       cursor = page.cursor;
     }
-    return { lines: projects.length > 0 ? projects.map(lineOf) : ['There is no such project.'], json: { projects } };
+    return { lines: projects.length > 0 ? projects.map(lineOf) : ['No project found.'], json: { projects } };
   });
 }
 

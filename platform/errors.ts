@@ -70,14 +70,14 @@ export class ApiError extends Error {
 export const badRequest = (message: string, extras?: Extras) => new ApiError(400, 'BAD_REQUEST', message, extras);
 export const invalidKey = (message: string) =>
   new ApiError(401, 'INVALID_API_KEY', message, {
-    suggestion: 'Send the header "Authorization: Bearer <key>" with a current key of the project.',
+    suggestion: 'Send "Authorization: Bearer <key>" with an active key of the project.',
   });
 export const validationError = (errors: Violation[]) =>
-  new ApiError(422, 'VALIDATION_ERROR', 'The request breaks the rules listed in "errors".', { errors });
+  new ApiError(422, 'VALIDATION_ERROR', 'The request is invalid. See "errors" for details.', { errors });
 /** Resources that belong to no project. */
 const projectless = ['project', 'session', 'outbox message', 'provider', 'recipe', 'demo user', 'link'];
 export const notFoundMessage = (what: string) =>
-  `There is no such ${what}${projectless.includes(what) ? '' : ' in this project'}.`;
+  `${what.charAt(0).toUpperCase()}${what.slice(1)} not found${projectless.includes(what) ? '' : ' in this project'}.`;
 export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') =>
   new ApiError(404, code, notFoundMessage(what));
 /** The API contract prescribes this code for an unverified sender, and clients match on it. */
@@ -88,5 +88,5 @@ export const unverifiedSender = (domain: string) =>
   });
 export const projectDisabled = (reason: string | null) =>
   new ApiError(403, 'PROJECT_DISABLED', `This project is disabled${reason ? `: ${reason}` : ''}.`, {
-    suggestion: 'Reading still works. Ask the operator to enable the project again.',
+    suggestion: 'You can still read data. Ask the operator to re-enable the project.',
   });

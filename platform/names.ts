@@ -14,9 +14,9 @@ const SCRIPTS = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/
  */
 export function nameViolation(text: string): string | undefined {
   if (text.trim() === '') return 'must not be blank';
-  if (UNPRINTABLE.test(text) || BLANKS.test(text)) return 'must not have invisible or control characters';
+  if (UNPRINTABLE.test(text) || BLANKS.test(text)) return 'must not contain invisible or control characters';
   const mixed = text.split(/[^\p{L}\p{M}]+/u).some((word) => SCRIPTS.filter((script) => script.test(word)).length > 1);
-  return mixed ? 'must not mix letters of scripts that look alike in one word' : undefined;
+  return mixed ? 'must not mix look-alike letters of different scripts in one word' : undefined;
 }
 
 export const MAX_PROJECT_NAME_LENGTH = 100;

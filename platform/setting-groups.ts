@@ -55,7 +55,7 @@ function parseDnsServers(text: string): string[] {
   try {
     new Resolver().setServers(servers);
   } catch {
-    throw new Error('must be a comma list of IP addresses, each with or without a port');
+    throw new Error('must be a comma-separated list of IP addresses, each with or without a port');
   }
   return servers;
 }
@@ -65,7 +65,7 @@ function parseOrigins(text: string): string[] {
   return splitList(text).map((item) => {
     const { origin, href } = URL.canParse(item) ? new URL(item) : { origin: 'null', href: '' };
     if (!/^https?:/.test(origin) || href !== `${origin}/`)
-      throw new Error('must be a comma list of origins such as https://app.example.com');
+      throw new Error('must be a comma-separated list of origins such as https://app.example.com');
     return origin;
   });
 }

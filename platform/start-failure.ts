@@ -12,9 +12,9 @@ export function startFailure(error: unknown): string | undefined {
   const { code, address, port, message } = (error ?? {}) as SystemError;
   switch (code) {
     case 'EADDRINUSE':
-      return `The port ${port} of ${address} is used by another program: end that one, or set another port.`;
+      return `Port ${port} on ${address} is in use by another program. Stop it, or set another port.`;
     case 'EACCES':
-      return port === undefined ? undefined : `This user may not open the port ${port}: set one above 1023.`;
+      return port === undefined ? undefined : `This user may not open port ${port}. Set a port above 1023.`;
     case '28P01':
     case '28000':
     case '3D000':

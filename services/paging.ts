@@ -82,9 +82,9 @@ export async function requireSmallPage<M extends BaseModel>(
     throw new ApiError(
       413,
       'PAYLOAD_TOO_LARGE',
-      `The bodies on this page are larger than ${maxBytes} bytes together.`,
+      `The bodies on this page exceed ${maxBytes} bytes in total.`,
       {
-        suggestion: 'Ask for fewer items at once with "pageSize".',
+        suggestion: 'Request fewer items with "pageSize".',
       },
     );
 }

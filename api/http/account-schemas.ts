@@ -63,7 +63,7 @@ export const timezone = (): Typed<string> =>
       .custom((value: string, helpers) =>
         isTimezone(value)
           ? value
-          : refuse(helpers, 'invalid_string', 'must be the name of a time zone, such as Europe/Berlin'),
+          : refuse(helpers, 'invalid_string', 'must be a time zone name, such as Europe/Berlin'),
       )
       .required(),
     { format: 'time-zone', pattern: '^[A-Za-z]' },

@@ -23,7 +23,7 @@ const matching = (rule: (text: string) => boolean, violation: string, pattern: s
 const filename = () =>
   matching(
     (text) => !/["/\\]/.test(text) && !UNSAFE_IN_LINE.test(text) && !/^\.*$/.test(text.trim()),
-    'must be the name of a file, without line breaks, quotes or slashes',
+    'must be a file name without line breaks, quotes or slashes',
     '^(?![. ]*$)[^"/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]+$',
   );
 
@@ -40,7 +40,11 @@ const mimeType = () =>
 
 /** Used between < and > in a header, and after `cid:` in the body. */
 const contentId = () =>
-  matching((text) => /^[!#-;=?-~]+$/.test(text), 'must be printable ASCII without blanks, " < and >', '^[!#-;=?-~]+$');
+  matching(
+    (text) => /^[!#-;=?-~]+$/.test(text),
+    'must be printable ASCII without spaces, quotes, < or >',
+    '^[!#-;=?-~]+$',
+  );
 
 /** Base64 may be wrapped into lines. */
 const BREAKS = /[\r\n]+/g;

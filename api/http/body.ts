@@ -40,7 +40,7 @@ export function jsonReader(limit = DEFAULT_LIMIT): BodyReader {
   return async (ctx) => {
     if (hasNoBody(ctx)) return { value: {}, files: noFiles, mayContainBadText: false };
     expectType(ctx, 'application/json');
-    await readOrRefuse(ctx, read, `The body is larger than the ${limit} bytes that this route takes.`);
+    await readOrRefuse(ctx, read, `The body exceeds the limit of ${limit} bytes for this route.`);
     const text = String(ctx.request.body ?? '');
     return { value: parse(text), files: noFiles, mayContainBadText: text.includes('\\u') };
   };
@@ -66,7 +66,7 @@ export function rawReader(limit = DEFAULT_LIMIT): BodyReader {
 function textReader(textTypes: string[], textLimit: number): (ctx: Context) => Promise<string> {
   const read = koaBody({ json: false, urlencoded: false, text: true, textTypes, textLimit, parsedMethods });
   return async (ctx) => {
-    await readOrRefuse(ctx, read, `The body is larger than the ${textLimit} bytes that this route takes.`);
+    await readOrRefuse(ctx, read, `The body exceeds the limit of ${textLimit} bytes for this route.`);
     return String(ctx.request.body ?? '');
   };
 }
@@ -116,7 +116,7 @@ export function multipartReader({ files, maxFileBytes }: Multipart): BodyReader 
     const formidable = { ...limits, onFileBegin: (_name: string, file: File) => void created.push(file) };
     const read = koaBody({ json: false, urlencoded: false, text: false, multipart: true, parsedMethods, formidable });
     try {
-      await readOrRefuse(ctx, read, `The upload is larger than the ${maxFileBytes} bytes that this route takes.`);
+      await readOrRefuse(ctx, read, `The upload exceeds the limit of ${maxFileBytes} bytes for this route.`);
       await Promise.all(created.map(requireWholeFile));
     } catch (error) {
       await release();
@@ -138,8 +138,8 @@ export const isNoSpace = (error: unknown): boolean =>
   NO_SPACE.includes((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 
 export const noSpace = () =>
-  new ApiError(503, 'INTERNAL_SERVER_ERROR', 'The upload could not be stored: the server has no space for it.', {
-    suggestion: 'Nothing was done. Send the request again later.',
+  new ApiError(503, 'INTERNAL_SERVER_ERROR', 'The upload could not be stored: the server is out of disk space.', {
+    suggestion: 'Nothing was changed. Retry later.',
     headers: { 'Retry-After': '30' },
   });
 
@@ -151,10 +151,10 @@ function expectType(ctx: Context, type: string, refuseWith = unsupported): void 
   // Refuses compressed bodies: co-body abandons a stream that passed the limit, and an error in the rest of it would
   // end the process as an uncaught exception.
   if (encoding && encoding !== 'identity')
-    throw unsupported(`Content-Encoding "${excerpt(encoding)}" is not accepted; send the body as it is.`);
+    throw unsupported(`Content-Encoding "${excerpt(encoding)}" is not supported; send the body uncompressed.`);
   if (given === type || ctx.is(type)) return;
   const has = given ? `has the Content-Type "${excerpt(given)}"` : 'has no Content-Type';
-  throw refuseWith(`The body ${has}; this route takes ${type}.`);
+  throw refuseWith(`The body ${has}; this route expects ${type}.`);
 }
 
 const unsupported = (message: string) => new ApiError(415, 'BAD_REQUEST', message);
@@ -179,7 +179,7 @@ function apiErrorOf(error: unknown, tooLarge: string): unknown {
   const { status, httpCode, message, type, code } = error as Record<string, unknown>;
   if (isNoSpace(error)) return noSpace();
   if (type === 'stream.not.readable') return badRequest('The connection ended before the body was read.');
-  if (code === TOO_MANY_FILES) return badRequest('The upload has more files than this route takes.');
+  if (code === TOO_MANY_FILES) return badRequest('The upload has more files than this route accepts.');
   if (status === 413 || httpCode === 413) return new ApiError(413, 'PAYLOAD_TOO_LARGE', tooLarge);
   if (status === 400 || httpCode !== undefined) return badRequest(`The body cannot be read: ${message}.`);
   return error;

@@ -44,7 +44,7 @@ export function findRefusedParts(body: object, mayContainBadText = true): Violat
     else
       for (const key of Object.keys(value)) {
         const item = (value as Record<string, unknown>)[key];
-        const reason = key === '__proto__' ? 'is a name that cannot be used' : mayContainBadText && unstorable(key);
+        const reason = key === '__proto__' ? 'is not an allowed name' : mayContainBadText && unstorable(key);
         if (reason) violations.push(violationAt(child(path, key), reason, 'custom'));
         else if (isContainer(item)) stack.push({ value: item, path: child(path, key) });
         else if (typeof item === 'number') checkNumber(item, key, path, violations);
@@ -69,7 +69,7 @@ function checkText(item: unknown, key: string | number, path: Path, violations: 
 
 function unstorable(text: string): string | undefined {
   if (text.includes('\0')) return 'contains a NUL character';
-  if (LONE_SURROGATE.test(text)) return 'contains half of a surrogate pair';
+  if (LONE_SURROGATE.test(text)) return 'contains an unpaired surrogate';
   return undefined;
 }
 

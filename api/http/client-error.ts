@@ -26,7 +26,7 @@ const hasBegunResponse = (socket: Socket): boolean =>
 function apiErrorOf({ code }: NodeJS.ErrnoException): ApiError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new ApiError(431, 'BAD_REQUEST', 'The address and the headers of this request are too large.');
+      return new ApiError(431, 'BAD_REQUEST', 'The URL and headers of this request are too large.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ApiError(408, 'BAD_REQUEST', 'The request did not arrive in time.');
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':

@@ -79,7 +79,7 @@ class OpenRequests {
 }
 
 const tooBusy = () =>
-  new ApiError(503, 'INTERNAL_SERVER_ERROR', 'The service has too many requests to answer just now.', {
-    suggestion: 'Nothing was done. Send the request again in a moment.',
+  new ApiError(503, 'INTERNAL_SERVER_ERROR', 'The service is handling too many requests.', {
+    suggestion: 'Nothing was changed. Retry in a moment.',
     headers: { 'Retry-After': '2' },
   });

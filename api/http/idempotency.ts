@@ -4,7 +4,7 @@ import { type Done, once } from '../../services/idempotency/once.ts';
 import { failure } from './answers.ts';
 import type { HandlerContext } from './route.ts';
 
-export const keyReused = failure('The Idempotency-Key has been used, or is in use.', 'IDEMPOTENCY_KEY_REUSED');
+export const keyReused = failure('The Idempotency-Key was already used, or is in use.', 'IDEMPOTENCY_KEY_REUSED');
 
 type KeyedCall = HandlerContext & { project: ProjectAccess };
 

@@ -46,7 +46,7 @@ const mappingSchema = joi.object().pattern(joi.string(), joi.string().min(1).max
 function mappingOf(given: string): Record<string, string | null> {
   const { value, error } = mappingSchema.validate(parsed(given));
   if (!error) return value;
-  const message = '"mapping" must be a JSON object: by column the name of the field, or null';
+  const message = '"mapping" must be a JSON object that maps column headers to field names or null';
   throw validationError([{ field: 'mapping', message, code: 'custom' }]);
 }
 

@@ -38,9 +38,9 @@ const isOneOf = (lower: string, names: Set<string>, prefixes: string[]): boolean
 
 function nameViolation(name: string): string | undefined {
   const lower = name.toLowerCase();
-  if (!NAME.test(name) || name.length > MAX_NAME) return 'is no name that a header can have';
+  if (!NAME.test(name) || name.length > MAX_NAME) return 'is not a valid header name';
   if (isOneOf(lower, RESERVED, RESERVED_PREFIXES)) return 'is a header that cannot be set';
-  if (isOneOf(lower, RELAY_CONTROL, RELAY_CONTROL_PREFIXES)) return 'is a header that steers the relay';
+  if (isOneOf(lower, RELAY_CONTROL, RELAY_CONTROL_PREFIXES)) return 'is a header that controls the mail relay';
   return undefined;
 }
 

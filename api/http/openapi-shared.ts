@@ -21,10 +21,10 @@ const errorExample = {
   success: false,
   error: {
     code: 'VALIDATION_ERROR',
-    message: 'The request breaks the rules listed in "errors".',
+    message: 'The request is invalid. See "errors" for details.',
     statusCode: 422,
     requestId: REQUEST_ID,
-    errors: [{ field: 'email', message: '"email" must be an e-mail address', code: 'invalid_string' }],
+    errors: [{ field: 'email', message: '"email" must be a valid email', code: 'invalid_string' }],
   },
   timestamp: TIME,
 };

@@ -213,7 +213,7 @@ export const webhookData: Record<string, Described> = {
   'domain.lost': domain('PENDING'),
   'job.completed': job('COMPLETED', null),
   'job.failed': job('FAILED', 'The file cannot be read.'),
-  'project.disabled': project('10.0 % of its mail bounced'),
+  'project.disabled': project('10.0 % of its emails bounced'),
   'project.enabled': project(null),
   'webhook.test': {
     schema: namedType('TestWebhookData', 'A test delivery.', {

@@ -56,12 +56,12 @@ export class ReceiveLimit {
 }
 
 const tooMany = () =>
-  new ApiError(429, 'RATE_LIMIT_EXCEEDED', 'Too many large files are being received at this moment.', {
+  new ApiError(429, 'RATE_LIMIT_EXCEEDED', 'Too many large files are being uploaded.', {
     headers: { 'Retry-After': '5' },
   });
 
 const tooSlow = () =>
-  new ApiError(408, 'BAD_REQUEST', `The file arrives too slowly: it needs ${BYTES_PER_MS} kB a second.`, {
+  new ApiError(408, 'BAD_REQUEST', `The upload is too slow: it must reach ${BYTES_PER_MS} kB/s.`, {
     suggestion: 'Nothing was imported. Send smaller files, or use a faster connection.',
     headers: { Connection: 'close' },
   });

@@ -15,7 +15,7 @@ const lenient: joi.ValidationOptions = {
   stripUnknown: { objects: true },
   messages: {
     // joi's text repeats the value, however long.
-    'string.pattern.base': '{{#label}} has the wrong form',
+    'string.pattern.base': '{{#label}} has an invalid format',
     'string.pattern.name': '{{#label}} must be {{#name}}',
     'any.unknown': '{{#label}} is not supported yet',
     ...Object.fromEntries(violationCodes.map((code) => [`fault.${code}`, '{{#label}} {{#rule}}'])),
@@ -53,14 +53,14 @@ export function queryCheck(shape: Shape | undefined): Check<unknown> {
     const { value, error } = schema.validate(given);
     if (!error) return value;
     const errors = faultsOf(error);
-    throw badRequest(`The query cannot be read: ${messagesOf(errors)}.`, { errors });
+    throw badRequest(`The query is invalid: ${messagesOf(errors)}.`, { errors });
   };
 }
 
 function withPrefix(prefix: string, query: object): object {
   const found = Object.entries(query).filter(([name]) => name.startsWith(prefix));
   // joi would drop it silently, and with it the filter.
-  if (found.some(([name]) => name === `${prefix}__proto__`)) throw badRequest(`"${prefix}__proto__" cannot be used.`);
+  if (found.some(([name]) => name === `${prefix}__proto__`)) throw badRequest(`"${prefix}__proto__" is not allowed.`);
   return Object.fromEntries(found.map(([name, value]) => [name.slice(prefix.length), value]));
 }
 

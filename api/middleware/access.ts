@@ -109,7 +109,7 @@ async function callerByKey(ctx: Context, needed: KeyKind, route: Declared, { key
   const key = bearer(header);
   const kind = key && keyKind(key);
   if (!key || !kind)
-    throw invalidKey('The Authorization header is garbled: it must be "Bearer", a space, and a whole pk_ or sk_ key.');
+    throw invalidKey('The Authorization header is malformed. Send "Bearer", a space, and a complete pk_ or sk_ key.');
   if (kind !== needed) {
     // Only for the log of failed requests: the answer is the same without a database.
     const project = await keys.find(key).catch(() => undefined);
@@ -150,8 +150,8 @@ const hasSessionCookie = (ctx: Context): boolean =>
 function refuseForeignOrigin({ req }: Context, { corsOrigins }: Parts['settings']): void {
   const { origin, 'sec-fetch-site': site } = req.headers;
   if (origin === undefined ? site !== 'cross-site' : corsOrigins.includes(origin)) return;
-  throw new ApiError(403, 'FORBIDDEN', 'A request with a session may not come from this origin.', {
-    suggestion: 'Add the origin to CORS_ORIGINS if it is one of yours.',
+  throw new ApiError(403, 'FORBIDDEN', 'Session requests are not allowed from this origin.', {
+    suggestion: 'Add the origin to CORS_ORIGINS if you trust it.',
   });
 }
 
@@ -166,8 +166,8 @@ async function sessionUser(ctx: Context, { db, settings }: Parts, { unverified }
   const found = token ? await findSession(db, token) : undefined;
   const user = found?.user;
   if (user && settings.emailVerificationRequired && !user.emailVerified && !unverified)
-    throw new ApiError(403, 'EMAIL_VERIFICATION_REQUIRED', 'Verify your e-mail address first.', {
-      suggestion: 'Follow the link in the mail, or ask for another one with POST /auth/request-verification.',
+    throw new ApiError(403, 'EMAIL_VERIFICATION_REQUIRED', 'Verify your email address first.', {
+      suggestion: 'Follow the link in the verification email, or request another with POST /auth/request-verification.',
     });
   if (found) {
     await touchSession(db, found.session, { ip: ctx.ip, userAgent: ctx.get('User-Agent') });
@@ -181,10 +181,9 @@ async function sessionUser(ctx: Context, { db, settings }: Parts, { unverified }
 async function projectMember(ctx: Context, caller: SessionCaller, route: Declared, parts: Parts): Promise<Caller> {
   const { user } = caller;
   const projectId = ctx.get('X-Project-Id') || (route.projectInQuery ? [ctx.query.projectId].flat()[0] : '');
-  if (!projectId)
-    throw new ApiError(400, 'BAD_REQUEST', 'A request with a session says by X-Project-Id which project it is about.');
+  if (!projectId) throw new ApiError(400, 'BAD_REQUEST', 'Session requests need the X-Project-Id header.');
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;
-  if (!membership) throw new ApiError(403, 'FORBIDDEN', 'You are no member of the project in X-Project-Id.');
+  if (!membership) throw new ApiError(403, 'FORBIDDEN', 'You are not a member of the project in X-Project-Id.');
   ctx.state.caller = { user, ...membership };
   requireRole(membership.role, route);
   return { ...caller, ...membership };
@@ -210,14 +209,14 @@ async function memberOf(
 function requireRole(role: Role, route: Declared): void {
   const needed = neededRole(route);
   if (!hasRole(role, needed))
-    throw new ApiError(403, 'FORBIDDEN', `This needs the role ${needed} in the project; yours is ${role}.`);
+    throw new ApiError(403, 'FORBIDDEN', `This requires the role ${needed} in the project; yours is ${role}.`);
 }
 
 /** Rejects with 403 a session whose user gave no proof of the last 15 minutes. */
 export function requireConfirmed({ provenAt }: CurrentSession): void {
   if (Date.now() - provenAt.getTime() < CONFIRMED_MS) return;
-  throw new ApiError(403, 'FORBIDDEN', 'This needs a proof of the last 15 minutes that it is you.', {
-    suggestion: 'Send your password or a code with POST /auth/confirm, or sign in with your provider again.',
+  throw new ApiError(403, 'FORBIDDEN', 'Confirm your password or a code first (POST /auth/confirm).', {
+    suggestion: 'A confirmation lasts 15 minutes. Without a password or a code, sign in with your provider again.',
     details: { confirmationRequired: true },
   });
 }
@@ -256,8 +255,8 @@ function enforce({ res }: Context, { allowed, limit, remaining, resetSeconds }: 
   res.setHeader('RateLimit-Remaining', remaining);
   res.setHeader('RateLimit-Reset', resetSeconds);
   if (!allowed)
-    throw new ApiError(429, 'RATE_LIMIT_EXCEEDED', `More than ${limit} requests in a minute ${whose}.`, {
-      suggestion: `Send it again in ${resetSeconds} s.`,
+    throw new ApiError(429, 'RATE_LIMIT_EXCEEDED', `More than ${limit} requests per minute ${whose}.`, {
+      suggestion: `Retry in ${resetSeconds} s.`,
       headers: { 'Retry-After': String(resetSeconds) },
     });
 }

@@ -55,30 +55,29 @@ function unexpected(
   }
   log.error({ err: error, requestId: id, route }, 'unexpected error');
   return new ApiError(500, 'INTERNAL_SERVER_ERROR', 'Something went wrong on our side.', {
-    suggestion: `If it happens again, tell the operator the request id ${id}.`,
+    suggestion: `If this keeps happening, contact the operator with the request ID ${id}.`,
   });
 }
 
 const unavailable = (message: string, suggestion: string) =>
   new ApiError(503, 'INTERNAL_SERVER_ERROR', message, { suggestion, headers: { 'Retry-After': RETRY_SECONDS } });
 
-const unreachable = () =>
-  unavailable('The service cannot reach its database just now.', 'Send the request again in a moment.');
+const unreachable = () => unavailable('The database is currently unreachable.', 'Retry in a moment.');
 
 const diskFull = () =>
   unavailable(
-    "The database's disk is full: nothing can be stored just now.",
-    'Send the request again later. The operator must free some space.',
+    "The database's disk is full, so nothing can be stored.",
+    'Retry later. The operator has to free disk space.',
   );
 
 const outcomeUnknown = () =>
   unavailable(
-    'The connection to the database broke before it answered. The request may or may not have been carried out.',
-    'Check whether it was carried out before you send it again. A request with an Idempotency-Key can be sent again with the same key: it is carried out once.',
+    'The connection to the database was lost before it responded. The request may or may not have taken effect.',
+    'Check whether the request took effect before you retry it. A request with an Idempotency-Key is safe to retry with the same key.',
   );
 
 const tooSlow = () =>
   unavailable(
-    'The request took the database too long and was cancelled. The statement that was running has changed nothing.',
-    'Send the request again later, or ask for less at once.',
+    'The database query took too long and was cancelled. It changed nothing.',
+    'Retry later, or request less data at once.',
   );

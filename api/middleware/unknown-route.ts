@@ -26,7 +26,7 @@ export const unknownRoute =
 export function refuseMethod(ctx: Context, methods: string[]): void {
   const allow = [...new Set(methods)].sort().join(', ');
   if (ctx.method !== 'OPTIONS')
-    throw new ApiError(405, 'BAD_REQUEST', `${ctx.path.slice(0, 200)} does not take ${ctx.method}.`, {
+    throw new ApiError(405, 'BAD_REQUEST', `${ctx.path.slice(0, 200)} does not support ${ctx.method}.`, {
       suggestion: `Use one of: ${allow}.`,
       headers: { Allow: allow },
     });

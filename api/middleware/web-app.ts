@@ -44,7 +44,7 @@ export function webApp(files: StaticFiles | undefined): Middleware {
     if (!files) throw notBuilt();
     const page = sessionToken(ctx.req.headers) === undefined ? signedOutIndex : index;
     const file = name === INDEX || (!files.has(name) && !isFileName(name)) ? page : files.get(name);
-    if (!file) throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'The web application has no such file.');
+    if (!file) throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'File not found in the web application.');
     send(ctx, file);
   };
 }

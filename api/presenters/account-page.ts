@@ -24,4 +24,4 @@ export const presentRefusedForm = ({ status, message, extras: { errors } }: ApiE
   presentNotice('The form cannot be used', errors?.map((error) => `${error.message}.`).join(' ') ?? message, status);
 
 export const presentUselessLink = (): Answer =>
-  presentNotice('This link does not work any more', 'It was used before, has expired, or was copied in part.', 400);
+  presentNotice('This link no longer works', 'It was already used, has expired, or is incomplete.', 400);

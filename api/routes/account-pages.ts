@@ -36,7 +36,7 @@ interface LinkPage {
   act(call: PageCall): Promise<Answer>;
 }
 
-const TOO_SHORT: FormError = { text: 'A password has at least 8 characters.', status: 422 };
+const TOO_SHORT: FormError = { text: 'The password must have at least 8 characters.', status: 422 };
 const NEW_PASSWORD = 'Choose a password, at least 8 characters';
 
 const form = (page: Omit<Parameters<typeof presentForm>[0], 'formError'>, formError?: FormError): Answer => {
@@ -58,7 +58,7 @@ const verification: LinkPage = {
     return form(
       {
         title: 'Verify your address',
-        text: `To verify ${email}, enter the password of the account. If you do not know it, or if it was not you who signed up, choose a new one: all sessions end with it.`,
+        text: `To verify ${email}, enter the password of the account. If you do not know it, or did not sign up yourself, choose a new one. This ends all sessions.`,
         forms: [
           { button: 'Verify', fields: [{ name: 'password', label: 'Password', isNew: false }] },
           { button: 'Verify with a new password', fields: [{ name: 'newPassword', label: NEW_PASSWORD, isNew: true }] },
@@ -76,7 +76,7 @@ const verification: LinkPage = {
     const session = sessionToken(request.headers);
     const { user, passwordCleared } = await verifyEmail(db, settings, { ...proof, session });
     const next = passwordCleared
-      ? ' The account has no password now: ask for a password reset to set one.'
+      ? ' The account no longer has a password. Request a password reset to set one.'
       : chosen === undefined
         ? ''
         : ' You can log in with the new password now.';
@@ -92,7 +92,7 @@ const reset: LinkPage = {
     return form(
       {
         title: 'Choose a new password',
-        text: 'All sessions end with it.',
+        text: 'This ends all sessions.',
         forms: [
           {
             button: 'Set the password',
@@ -144,7 +144,7 @@ const invitation: LinkPage = {
     const token = started ? `${client.boundTo ?? ''}${started.token}` : sessionToken(request.headers);
     const given = { token: params.token, password: body?.password };
     const { user, session } = await acceptInvitation(db, given, token, call.actor);
-    const answer = presentNotice('Welcome', `You are a member of the project ${projectName} now.`);
+    const answer = presentNotice('Welcome', `You are now a member of the project ${projectName}.`);
     const cookie = started
       ? { 'Set-Cookie': sessionCookie(settings, started.token) }
       : await startedSession(call, user, { session });
@@ -164,7 +164,7 @@ function waysToAccept(
     button: 'Log in and accept',
     fields: [
       { name: 'password', label: 'Password', isNew: false },
-      ...(hasTwoFactor ? [{ name: 'code' as const, label: 'Code of your authenticator app, or a recovery code' }] : []),
+      ...(hasTwoFactor ? [{ name: 'code' as const, label: 'Code from your authenticator app or recovery code' }] : []),
     ],
   };
   const available = oauthProviders.filter((name) => oauth[name] && providers.includes(name));
@@ -172,7 +172,7 @@ function waysToAccept(
     forms: hasPassword ? [login] : [],
     links: available.map((name) => ({
       href: `${baseUrl}/auth/oauth/${name}`,
-      text: `Log in with ${{ github: 'GitHub', google: 'Google', oidc: 'single sign-on' }[name]}, then open the link in the mail again`,
+      text: `Log in with ${{ github: 'GitHub', google: 'Google', oidc: 'single sign-on' }[name]}, then open the link in the email again`,
     })),
   };
 }
@@ -214,7 +214,7 @@ const loginAnswers = {
 function refuseForeignForm({ settings, request: { headers } }: PageCall): void {
   if (headers.origin !== undefined && !settings.corsOrigins.includes(headers.origin))
     throw new ApiError(403, 'FORBIDDEN', 'This form may not be sent from another site.', {
-      suggestion: 'Open the link in the mail, and use the form on its page.',
+      suggestion: 'Open the link in the email, and use the form on its page.',
     });
 }
 

@@ -31,7 +31,7 @@ const types = (): Typed<ActivityType[]> =>
         const named = [...new Set(value.split(',').map((type) => type.trim()))];
         return named.every(isType)
           ? named
-          : refuse(helpers, 'invalid_enum', `must be a comma list of ${activityTypes.join(', ')}`);
+          : refuse(helpers, 'invalid_enum', `must be a comma-separated list of ${activityTypes.join(', ')}`);
       })
       .required(),
     { pattern: `^(${ONE_TYPE})(, *(${ONE_TYPE}))*$` },

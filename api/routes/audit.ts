@@ -17,7 +17,7 @@ const actor = (): Typed<string> =>
       .custom((value: string, helpers) =>
         isUuid(value) || ['USER', 'KEY', 'SYSTEM'].includes(value)
           ? value
-          : refuse(helpers, 'invalid_string', 'must be the id of a user or key, or USER, KEY or SYSTEM'),
+          : refuse(helpers, 'invalid_string', 'must be a user ID, a key ID, USER, KEY or SYSTEM'),
       )
       .required(),
     {

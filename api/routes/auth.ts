@@ -116,7 +116,7 @@ const requestMailRoute = (path: string, purpose: RequestPurpose, summary: string
       if (!address)
         throw validationError([{ field: 'email', message: '"email" is required without a session', code: 'required' }]);
       await requestMail(db, purpose, address, request.ip);
-      return messageOf('If there is an account that this is about, a mail is on its way to it.');
+      return messageOf('If the account exists, an email is on its way.');
     },
   });
 

@@ -42,8 +42,8 @@ export function billing({ settings }: AppParts): RouteGroup {
     client ??= createStripe(settings.stripe);
     const stripe = await client;
     if (stripe) return { stripe, settings };
-    throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'Billing is turned off here: everything is free.', {
-      suggestion: 'The operator turns it on with STRIPE_SECRET_KEY.',
+    throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'Billing is turned off on this installation: everything is free.', {
+      suggestion: 'The operator can turn it on with STRIPE_SECRET_KEY.',
     });
   };
   return routes('Billing', [
@@ -141,11 +141,11 @@ export function billing({ settings }: AppParts): RouteGroup {
 
   function verified(stripe: Stripe, body: string, signature: string | string[] | undefined): Stripe.Event {
     const secret = settings.stripe?.webhookSecret;
-    if (!secret) throw badRequest('No signature can be verified here: STRIPE_WEBHOOK_SECRET is not set.');
+    if (!secret) throw badRequest('The signature cannot be verified: STRIPE_WEBHOOK_SECRET is not set.');
     try {
       return stripe.webhooks.constructEvent(body, signature ?? '', secret);
     } catch {
-      throw badRequest('The signature of this request is not right.');
+      throw badRequest('The signature of this request is invalid.');
     }
   }
 }

@@ -33,8 +33,8 @@ function futureTime(given: unknown): Date | undefined {
   if (given === undefined || given === null) return undefined;
   const time = typeof given === 'string' ? timeOf(given.trim()) : undefined;
   if (time === undefined)
-    throw badRequest('"scheduledFor" must be a date and time in ISO 8601, such as 2027-01-31T09:00:00Z.');
-  if (time <= Date.now()) throw badRequest('"scheduledFor" has passed.');
+    throw badRequest('"scheduledFor" must be an ISO 8601 date-time, such as 2027-01-31T09:00:00Z.');
+  if (time <= Date.now()) throw badRequest('"scheduledFor" must be in the future.');
   return new Date(time);
 }
 

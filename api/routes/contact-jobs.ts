@@ -98,7 +98,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       answers: {
         202: queued,
         400: unreadable,
-        408: failure('The file arrives too slowly.', 'BAD_REQUEST'),
+        408: failure('The upload is too slow.', 'BAD_REQUEST'),
         409: tooMany,
         413: failure('The file is larger than IMPORT_MAX_BYTES.', 'PAYLOAD_TOO_LARGE'),
         429: failure(

@@ -57,7 +57,7 @@ interface Who {
 /** Requires one of the two to name the contact. */
 function named<B extends Who>(body: B): B {
   if (body.contactId !== undefined || body.email !== undefined) return body;
-  const message = '"contactId" is required, or "email" instead';
+  const message = '"contactId" or "email" is required';
   throw validationError([{ field: 'contactId', message, code: 'required' }]);
 }
 

@@ -24,7 +24,7 @@ const topics = (): Typed<string[]> =>
           : refuse(
               helpers,
               'invalid_string',
-              'must be a comma list of "activity", "campaign:<id>", "job:<id>", "domain:<id>" and "workflow:<id>"',
+              'must be a comma-separated list of "activity", "campaign:<id>", "job:<id>", "domain:<id>" and "workflow:<id>"',
             );
       })
       .required(),

@@ -13,7 +13,7 @@ const elsewhere = failure('The request was not sent to the host of BASE_URL.', '
 /** Refuses other names of this machine: a web page may have its own name lead here (DNS rebinding). */
 function requireOwnHost({ settings: { baseUrl }, request }: HandlerContext): void {
   if (request.headers.host === new URL(baseUrl).host) return;
-  throw new ApiError(403, 'FORBIDDEN', `Sign-in links work under ${baseUrl} only.`);
+  throw new ApiError(403, 'FORBIDDEN', `Sign-in links work only on ${baseUrl}.`);
 }
 
 /** Signs the demo user of `npm start` in without a password. These routes do not exist in production. */
@@ -71,8 +71,8 @@ export const loginLink = ({ settings: { production } }: Pick<AppParts, 'settings
                 const isBrowser = call.request.headers.accept?.includes('text/html');
                 if (!isBrowser || !(error instanceof ApiError) || error.status !== 400) throw error;
                 return presentNotice(
-                  'This link does not work any more',
-                  'Each sign-in link works once, within 10 minutes. Start Everpost again for a new one, or sign in with a password.',
+                  'This link no longer works',
+                  'Each sign-in link works once and expires after 10 minutes. Restart Everpost for a new one, or sign in with a password.',
                   400,
                   'Sign in',
                 );

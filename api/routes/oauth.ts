@@ -66,8 +66,8 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       });
     const credentials = provider === 'oidc' ? undefined : settings.oauth[provider];
     if (!credentials || provider === 'oidc')
-      throw new ApiError(404, 'RESOURCE_NOT_FOUND', `Signing in with ${provider} is not set up here.`, {
-        suggestion: 'GET /auth/oauth-config says what is.',
+      throw new ApiError(404, 'RESOURCE_NOT_FOUND', `Sign-in with ${provider} is not configured here.`, {
+        suggestion: 'GET /auth/oauth-config lists the configured providers.',
       });
     return fixedClient(provider, oauthAt[provider], { ...credentials, baseUrl });
   };
@@ -132,9 +132,9 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
         const { provider } = params;
         const client = await clientOf(provider, log);
         const state = opened<OAuthState>('state', request);
-        if (state?.provider !== provider) throw badRequest('This sign-in was not begun in this browser.');
+        if (state?.provider !== provider) throw badRequest('This sign-in was not started in this browser.');
         const identity = await client.finish(state, query as Record<string, string>).catch((error: Error) => {
-          if (error instanceof OAuthRefusal) throw badRequest(`The sign-in did not succeed: ${error.message}.`);
+          if (error instanceof OAuthRefusal) throw badRequest(`Sign-in failed: ${error.message}.`);
           throw cannotReach(provider, error, log);
         });
         const user = await signInWith(db, settings, identity, call.actor);
@@ -168,8 +168,8 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
         const { db, params, body, request } = call;
         const pending = opened<PendingSignIn>('pending', request);
         if (pending?.provider !== params.provider)
-          throw badRequest('No sign-in waits for a code in this browser.', {
-            suggestion: `Begin again with GET ${PATH}/${params.provider}.`,
+          throw badRequest('No sign-in is waiting for a code in this browser.', {
+            suggestion: `Start again with GET ${PATH}/${params.provider}.`,
           });
         try {
           const { code = '' } = body;
@@ -194,7 +194,7 @@ function askForCode({ request }: HandlerContext, error: ApiError, headers: Recor
   const form = presentForm(
     {
       title: 'Two-factor authentication',
-      text: 'Enter the code of your authenticator app, or one of your recovery codes.',
+      text: 'Enter the code from your authenticator app, or one of your recovery codes.',
       forms: [{ button: 'Log in', action: 'code', fields: [{ name: 'code', label: 'Code' }] }],
       ...(!(error instanceof CodeRequired) && { formError: error.message }),
     },
@@ -205,7 +205,7 @@ function askForCode({ request }: HandlerContext, error: ApiError, headers: Recor
 
 function cannotReach(provider: OAuthProvider, error: unknown, log: HandlerContext['log']): ApiError {
   log.warn({ err: error, provider }, 'OAuth provider is unavailable');
-  return new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} cannot be reached just now.`);
+  return new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} is currently unreachable.`);
 }
 
 /** Discovery documents change rarely, but they do. */

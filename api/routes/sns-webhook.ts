@@ -40,7 +40,7 @@ export function snsWebhook(): RouteGroup {
       },
       handle: async ({ db, settings, log, body }) => {
         const message = readSnsMessage(parsed(body));
-        if (!message) throw new ApiError(403, 'FORBIDDEN', 'This is not a message of Amazon SNS.');
+        if (!message) throw new ApiError(403, 'FORBIDDEN', 'This is not an Amazon SNS message.');
         gate ??= new SnsVerifier(settings.sns);
         const outcome = await receiveSnsMessage(db, gate, settings.secretKeys, message);
         log.debug({ snsMessageId: message.MessageId.slice(0, 200), outcome }, 'received SNS message');

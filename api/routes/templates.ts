@@ -54,7 +54,7 @@ const ofVersion = {
 };
 const one = answer('The template.', templateSchema);
 const noTemplate = missing('template', 'TEMPLATE_NOT_FOUND');
-const noVersion = missingPart('version of this template', noTemplate, 'TEMPLATE_NOT_FOUND');
+const noVersion = missingPart('template version', noTemplate, 'TEMPLATE_NOT_FOUND');
 const unreadable = failure(
   'The subject or the body is not a valid template. The error has line and column.',
   'BAD_REQUEST',

@@ -21,7 +21,7 @@ export const eventName = (): Typed<string> =>
       .max(MAX_EVENT_NAME)
       .custom((name: string, helpers) =>
         isReservedEvent(name)
-          ? refuse(helpers, 'reserved_event', 'is a name that only the service itself records')
+          ? refuse(helpers, 'reserved_event', 'is reserved for events that Everpost records')
           : name,
       )
       .required(),

@@ -74,7 +74,7 @@ const typePattern = (): Typed<string> =>
       .custom((pattern: string, helpers) =>
         isTypePattern(pattern)
           ? pattern
-          : refuse(helpers, 'invalid_enum', 'is no type of webhook; GET /webhook-endpoints/types lists them'),
+          : refuse(helpers, 'invalid_enum', 'is not a webhook type; GET /webhook-endpoints/types lists them'),
       )
       .required(),
     { pattern: '^(\\*|[a-z]+\\.[\\s\\S]+)$' },

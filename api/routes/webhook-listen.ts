@@ -23,7 +23,7 @@ function readTypes(types: string | undefined): string[] {
   const patterns = [...new Set(types.split(',').map((pattern) => pattern.trim()))];
   const unknown = patterns.find((pattern) => !isTypePattern(pattern));
   if (unknown !== undefined || patterns.length > MAX_TYPES)
-    throw badRequest(`"types" must be 1 to ${MAX_TYPES} types of webhooks, separated by commas.`, {
+    throw badRequest(`"types" must be 1 to ${MAX_TYPES} webhook types, separated by commas.`, {
       suggestion: 'GET /webhook-endpoints/types lists them.',
     });
   return patterns;
@@ -99,7 +99,7 @@ export const webhookListen = ({ isClosing, settings }: Pick<AppParts, 'isClosing
         if ((streams.get(projectId) ?? 0) >= STREAMS_PER_PROJECT)
           throw new ApiError(429, 'RATE_LIMIT_EXCEEDED', `This project has ${STREAMS_PER_PROJECT} streams open.`, {
             headers: { 'Retry-After': '15' },
-            suggestion: 'Close one of them first.',
+            suggestion: 'Close one first.',
           });
         return eventStream((left) => messages(db, project, types, secret, request.authenticate, left), {
           ...(hasScope(project, 'webhooks:write') && { 'X-Webhook-Secret': secret }),

@@ -42,7 +42,7 @@ const replacesDraft = request('ReplaceWorkflowDraftRequest', 'The draft to repla
 
 const theDraft = answer('The draft.', draftSchema);
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
-const noVersion = missingPart('version of this workflow', noWorkflow, 'WORKFLOW_NOT_FOUND');
+const noVersion = missingPart('workflow version', noWorkflow, 'WORKFLOW_NOT_FOUND');
 const conflict = failure(
   'The draft or the live workflow has changed since. `details` has the current draft.',
   'CONFLICT',

@@ -78,7 +78,7 @@ export class CampaignSending {
   async send(campaignId: string, token: string, scheduledFor: string | undefined): Promise<unknown> {
     const confirmation = this.#confirmations.get(token);
     if (!confirmation || confirmation.campaignId !== campaignId)
-      throw new Error('This token is not of a preview of this campaign, or was used. Call preview_campaign first.');
+      throw new Error('The token does not belong to this campaign, or was already used. Call preview_campaign first.');
     if (confirmation.expiresAt < Date.now())
       throw new Error('The token has expired. Call preview_campaign again and ask for confirmation.');
     const campaign = await this.#everpost.get('/campaigns/{id}', { path: { id: campaignId } });

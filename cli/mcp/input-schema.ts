@@ -78,7 +78,7 @@ export function requestParts(tool: RouteTool, { schema, places, hasBody }: ToolA
   const parts = { path: { ...tool.fixed } as Record<string, unknown>, query: {}, body: {} };
   for (const [name, value] of Object.entries(given)) {
     const place = places.get(name);
-    if (!place) throw new Error(`Unknown argument "${name}". Known are: ${[...places.keys()].join(', ')}.`);
+    if (!place) throw new Error(`Unknown argument "${name}". Expected: ${[...places.keys()].join(', ')}.`);
     if (name in (tool.narrowed ?? {}) && typeof value !== 'string')
       throw new Error(`The argument "${name}" must be a single string.`);
     Object.assign(parts[place], { [name]: value });

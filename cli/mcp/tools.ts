@@ -31,31 +31,31 @@ function tool(name: string, route: string, description: string, writes: boolean,
   return { name, description, method: method.toLowerCase() as Method, path, write: writes, ...options };
 }
 
-const oneAddress = { type: 'string', format: 'email', description: 'One address. Use a campaign for several.' };
+const oneAddress = { type: 'string', format: 'email', description: 'A single address. Use a campaign for several.' };
 
 export const routeTools: RouteTool[] = [
   // Contacts
   read('list_contacts', 'GET /contacts', 'List contacts; `search` finds part of an address.'),
   read('get_contact', 'GET /contacts/{id}', 'Get a contact with its custom fields.'),
-  read('list_contact_fields', 'GET /contacts/fields', 'List the custom fields with type and coverage.'),
+  read('list_contact_fields', 'GET /contacts/fields', 'List contact fields with their types and coverage.'),
   read('list_contact_segments', 'GET /contacts/{id}/segments', 'List the segments that a contact is in.'),
   write('save_contact', 'POST /contacts', 'Create a contact, or update the one with this address.'),
-  write('update_contact', 'PATCH /contacts/{id}', 'Change a contact; only the fields given change.'),
+  write('update_contact', 'PATCH /contacts/{id}', 'Update a contact. Fields left out stay as they are.'),
 
   // Events
   read('list_events', 'GET /events', 'List recent events.'),
-  read('list_event_names', 'GET /events/names', 'List the names of all events.'),
-  read('get_event_stats', 'GET /events/stats', 'Get counts of events by name.'),
+  read('list_event_names', 'GET /events/names', 'List all event names.'),
+  read('get_event_stats', 'GET /events/stats', 'Count events by name.'),
   read('list_contact_events', 'GET /events/contact/{contactId}', 'List the events of a contact.'),
-  write('track_event', 'POST /events/track', 'Record an event of a contact. It can start workflows, which send mail.'),
+  write('track_event', 'POST /events/track', 'Record an event of a contact. It can start workflows that send email.'),
 
   // Mail
-  read('list_emails', 'GET /emails', 'List e-mails with their delivery status, newest first.'),
-  read('get_email', 'GET /emails/{id}', 'Get an e-mail with its delivery attempts.'),
-  read('get_email_content', 'GET /emails/{id}/content', 'Get subject, bodies and headers of an e-mail.'),
-  read('list_suppressions', 'GET /suppressions', 'List addresses that get no mail, with the reason.'),
-  read('verify_address', 'POST /v1/verify', 'Check whether an address can receive mail.'),
-  write('send_email', 'POST /v1/send', 'Send a transactional e-mail to one address.', {
+  read('list_emails', 'GET /emails', 'List emails with their delivery status, newest first.'),
+  read('get_email', 'GET /emails/{id}', 'Get an email with its delivery attempts.'),
+  read('get_email_content', 'GET /emails/{id}/content', 'Get the subject, bodies and headers of an email.'),
+  read('list_suppressions', 'GET /suppressions', 'List suppressed addresses with the reason.'),
+  read('verify_address', 'POST /v1/verify', 'Check whether an address can receive email.'),
+  write('send_email', 'POST /v1/send', 'Send a transactional email to one address.', {
     narrowed: { to: oneAddress },
     destructive: true,
   }),
@@ -63,10 +63,10 @@ export const routeTools: RouteTool[] = [
   // Templates
   read('list_templates', 'GET /templates', 'List templates.'),
   read('get_template', 'GET /templates/{id}', 'Get a template with its body.'),
-  read('render', 'POST /render', 'Render a subject and a body for a contact or for data, and report faults.'),
+  read('render', 'POST /render', 'Render a subject and body for a contact or with given data, and report errors.'),
   write('create_template', 'POST /templates', 'Create a template.'),
-  write('update_template', 'PATCH /templates/{id}', 'Change a template; earlier versions are kept.'),
-  write('send_template_test', 'POST /templates/{id}/test', 'Send a template to one address as a test.', {
+  write('update_template', 'PATCH /templates/{id}', 'Update a template. Earlier versions are kept.'),
+  write('send_template_test', 'POST /templates/{id}/test', 'Send a test email of a template to one address.', {
     destructive: true,
   }),
 
@@ -74,43 +74,43 @@ export const routeTools: RouteTool[] = [
   read('list_segments', 'GET /segments', 'List segments with their conditions and member counts.'),
   read('get_segment', 'GET /segments/{id}', 'Get a segment.'),
   read('list_segment_contacts', 'GET /segments/{id}/contacts', 'List the members of a segment.'),
-  read('preview_segment', 'POST /segments/preview', 'Count the contacts that match a condition, and show some.'),
+  read('preview_segment', 'POST /segments/preview', 'Count the contacts that match a condition, with a sample.'),
   write('create_segment', 'POST /segments', 'Create a segment.'),
-  write('update_segment', 'PATCH /segments/{id}', 'Change a segment.'),
+  write('update_segment', 'PATCH /segments/{id}', 'Update a segment.'),
 
   // Campaigns; sending one is in campaign-sending.ts.
   read('list_campaigns', 'GET /campaigns', 'List campaigns.'),
   read('get_campaign', 'GET /campaigns/{id}', 'Get a campaign with its counts.'),
-  read('get_campaign_stats', 'GET /campaigns/{id}/stats', 'Get counts and rates of a campaign.'),
-  read('list_campaign_recipients', 'GET /campaigns/{id}/recipients', 'List the recipients of a campaign with results.'),
-  read('list_campaign_links', 'GET /campaigns/{id}/links', 'List the links of a campaign that were clicked.'),
+  read('get_campaign_stats', 'GET /campaigns/{id}/stats', 'Get the counts and rates of a campaign.'),
+  read('list_campaign_recipients', 'GET /campaigns/{id}/recipients', 'List campaign recipients with their results.'),
+  read('list_campaign_links', 'GET /campaigns/{id}/links', 'List the clicked links of a campaign.'),
   write('create_campaign', 'POST /campaigns', 'Create a campaign as a draft. Nothing is sent.'),
-  write('update_campaign', 'PUT /campaigns/{id}', 'Change a campaign that is a draft; only the fields given change.', {
+  write('update_campaign', 'PUT /campaigns/{id}', 'Update a draft campaign. Fields left out stay as they are.', {
     partial: true,
   }),
-  write('send_campaign_test', 'POST /campaigns/{id}/test', 'Send a campaign to one address as a test.', {
+  write('send_campaign_test', 'POST /campaigns/{id}/test', 'Send a test email of a campaign to one address.', {
     destructive: true,
   }),
   write('pause_campaign', 'POST /campaigns/{id}/pause', 'Pause a campaign that is SENDING.'),
-  write('cancel_campaign', 'POST /campaigns/{id}/cancel', 'Cancel a campaign; remaining recipients get no mail.', {
+  write('cancel_campaign', 'POST /campaigns/{id}/cancel', 'Cancel a campaign. Remaining recipients get no email.', {
     destructive: true,
   }),
 
   // Workflows
   read('list_workflows', 'GET /workflows', 'List workflows.'),
   read('get_workflow', 'GET /workflows/{id}', 'Get a workflow with its steps and transitions.'),
-  read('list_workflow_fields', 'GET /workflows/fields', 'List the fields that conditions of workflows can use.'),
+  read('list_workflow_fields', 'GET /workflows/fields', 'List the fields that workflow conditions can use.'),
   read('list_executions', 'GET /workflows/{id}/executions', 'List the executions of a workflow.'),
   read('get_execution', 'GET /workflows/{id}/executions/{executionId}', 'Get an execution with its steps.'),
   read(
     'simulate_workflow',
     'POST /workflows/{id}/simulate',
-    'Simulate a workflow for a contact: steps, times and mails. Nothing is sent or stored.',
+    'Simulate a workflow for a contact: steps, times and emails. Nothing is sent or stored.',
   ),
   write('create_workflow', 'POST /workflows', 'Create a workflow. It starts disabled.'),
-  write('update_workflow', 'PATCH /workflows/{id}', 'Change a workflow, or enable or disable it.'),
+  write('update_workflow', 'PATCH /workflows/{id}', 'Update, enable or disable a workflow.'),
   write('add_workflow_step', 'POST /workflows/{id}/steps', 'Add a step to a workflow.'),
-  write('update_workflow_step', 'PATCH /workflows/{id}/steps/{stepId}', 'Change a step of a workflow.'),
+  write('update_workflow_step', 'PATCH /workflows/{id}/steps/{stepId}', 'Update a step of a workflow.'),
   write('add_workflow_transition', 'POST /workflows/{id}/transitions', 'Connect two steps of a workflow.'),
   write('start_execution', 'POST /workflows/{id}/executions', 'Start a workflow for one contact.', {
     destructive: true,
@@ -124,13 +124,13 @@ export const routeTools: RouteTool[] = [
     fixed: { projectId: 'current' },
   }),
   read('check_domain', 'GET /domains/{id}/verify', 'Check the DNS records of a domain now.'),
-  write('add_domain', 'POST /domains', 'Add a sender domain; the answer has the DNS records to publish.'),
+  write('add_domain', 'POST /domains', 'Add a sender domain. Returns the DNS records to publish.'),
 
   // Analytics
-  read('get_timeseries', 'GET /analytics/timeseries', 'Get mail results per day or hour.'),
-  read('list_top_campaigns', 'GET /analytics/top-campaigns', 'List campaigns, the best first.'),
+  read('get_timeseries', 'GET /analytics/timeseries', 'Get email results by day or hour.'),
+  read('list_top_campaigns', 'GET /analytics/top-campaigns', 'List the best campaigns.'),
   read('list_top_events', 'GET /analytics/top-events', 'List the most frequent events with their growth.'),
-  read('get_results_by_domain', 'GET /analytics/by-domain', 'List mail results by the domain of the recipient.'),
-  read('get_results_by_template', 'GET /analytics/by-template', 'List mail results by template.'),
-  read('list_activity', 'GET /activity', 'List what happened: sends, opens, clicks, bounces and more.'),
+  read('get_results_by_domain', 'GET /analytics/by-domain', 'List email results by recipient domain.'),
+  read('get_results_by_template', 'GET /analytics/by-template', 'List email results by template.'),
+  read('list_activity', 'GET /activity', 'List recent activity: sends, opens, clicks, bounces and more.'),
 ];

@@ -11,7 +11,7 @@ export const signCursor = (keys: SigningKeys, boundTo: string[], position: unkno
 /** Returns the position given to `signCursor`. Throws a 400 for a cursor that was not signed for this list. */
 export function openCursor(keys: SigningKeys, boundTo: string[], cursor: string): unknown {
   const position = openToken(keys, purposeOf(boundTo), cursor);
-  if (!position) throw badRequest('This cursor is not one of ours, or belongs to another list, order or project.');
+  if (!position) throw badRequest('The cursor is invalid, or belongs to another list, sort order or project.');
   return JSON.parse(position.toString());
 }
 

@@ -87,8 +87,8 @@ export function failureOf(
 ): Exclude<OutboundResponse, { kind: 'answered' }> {
   if (error instanceof RefusedError) return { kind: 'refused', reason: error.message };
   if (codeOf(error) === 'UND_ERR_INVALID_ARG')
-    return { kind: 'refused', reason: 'the URL, the method or a header is not valid' };
-  if (timedOut) return { kind: 'unreachable', reason: `no answer within ${rules.timeoutMs / 1000} s` };
+    return { kind: 'refused', reason: 'the URL, method or a header is invalid' };
+  if (timedOut) return { kind: 'unreachable', reason: `no response within ${rules.timeoutMs / 1000} s` };
   return { kind: 'unreachable', reason: reasonOf(error) };
 }
 
@@ -109,9 +109,8 @@ async function followRedirects(rules: Rules, request: OutboundRequest, signal: A
 /** Parses an http or https URL. Throws a RefusedError for any other. */
 export function parseTarget(text: string, base?: URL): URL {
   const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
-  if (!url?.hostname) throw new RefusedError('the URL cannot be read');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new RefusedError('the URL is neither http nor https');
+  if (!url?.hostname) throw new RefusedError('the URL is malformed');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new RefusedError('the URL must be http or https');
   return url;
 }
 
@@ -214,7 +213,7 @@ function requirePublic(url: URL, addresses: string[]): void {
     const refusal = refusalOf(address);
     if (!refusal) continue;
     throw new RefusedError(
-      literalAddress(url) ? `${address} ${refusal}` : `${url.hostname} leads to an address that is not public`,
+      literalAddress(url) ? `${address} ${refusal}` : `${url.hostname} resolves to an address that is not public`,
     );
   }
 }
@@ -229,7 +228,7 @@ export const isWebUrl = (text: string): boolean =>
 
 /** Returns why a URL may not be called, as far as the URL itself shows it. Every call checks it again. */
 export function targetRefusal(text: string, allowedHosts: string[]): string | undefined {
-  if (!isWebUrl(text)) return 'the URL cannot be read';
+  if (!isWebUrl(text)) return 'the URL is malformed';
   const target = new URL(text);
   const literal = literalAddress(target);
   if (!literal || isAllowed(target, allowedHosts)) return undefined;
@@ -298,13 +297,13 @@ function decompress(compressed: Readable, decompressor: NodeJS.ReadWriteStream):
 
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was cut',
-  EPIPE: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
+  UND_ERR_SOCKET: 'the connection was reset',
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the host cannot be reached',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the host is unreachable',
 };
 
 /** Uses the error code only: socket messages contain addresses, and certificate messages contain names. */

@@ -116,7 +116,7 @@ class Post implements Dispatcher.DispatchHandler {
     this.size += chunk.length;
     if (this.size <= this.rules.maxBytes) return;
     this.answer();
-    controller.abort(new Error('the answer is too long'));
+    controller.abort(new Error('the response is too long'));
   }
 
   onResponseEnd(): void {
@@ -128,7 +128,7 @@ class Post implements Dispatcher.DispatchHandler {
   }
 
   timeOut(): void {
-    const error = new Error('no answer in time');
+    const error = new Error('no response in time');
     this.finish(failureOf(this.rules, error, true));
     this.controller?.abort(error);
   }

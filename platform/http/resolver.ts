@@ -119,7 +119,7 @@ export function createResolver({
       if (alias.kind === 'unknown') return alias;
       const [next] = alias.kind === 'found' ? alias.values : [];
       if (next === undefined) return answer;
-      if (deadline.aborted) return unknown('no answer in time');
+      if (deadline.aborted) return unknown('no response in time');
       target = next;
     }
     return unknown(`${name} has too many aliases`);
@@ -171,7 +171,7 @@ export function createResolver({
     lookupOperatorHost: async (host) => {
       if (servers.length > 0 || isIP(host) || LOCALHOST.test(host)) return lookup(host, OPERATOR);
       return rememberingFailure(`system ${host}`, OPERATOR, async (deadline) => {
-        if (!(await systemSlot.take(0, deadline))) return unknown('no answer in time');
+        if (!(await systemSlot.take(0, deadline))) return unknown('no response in time');
         return answerOf(async () => {
           const found = await systemLookup(host, { all: true }).finally(() => systemSlot.give());
           return found.map(({ address }) => address);
@@ -204,7 +204,7 @@ async function answerOf<T>(run: () => Promise<T[]>): Promise<DnsAnswer<T>> {
 
 function withDeadline<T>(answer: Promise<DnsAnswer<T>>, deadline: AbortSignal): Promise<DnsAnswer<T>> {
   return new Promise((resolve, reject) => {
-    const late = () => resolve(unknown('no answer in time'));
+    const late = () => resolve(unknown('no response in time'));
     deadline.addEventListener('abort', late, { once: true });
     answer.then(resolve, reject).finally(() => deadline.removeEventListener('abort', late));
   });

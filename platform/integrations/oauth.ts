@@ -178,7 +178,7 @@ export class OAuthClient {
       verified: boolean;
     }[];
     const primary = emails.find(({ primary }) => primary);
-    if (!user.id || !primary) throw new OAuthRefusal('The account there has no primary address.');
+    if (!user.id || !primary) throw new OAuthRefusal('the account at the provider has no primary email address');
     return {
       provider: this.provider,
       subject: String(user.id),

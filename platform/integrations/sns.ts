@@ -52,8 +52,7 @@ const MAX_BYTES = 65_536;
 const MAX_FETCHES = 5;
 
 /** The provider drops a message that is answered with a 4xx and retries it after a 5xx, so an outage loses no bounce. */
-const providerUnavailable = () =>
-  new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The provider cannot be reached just now.');
+const providerUnavailable = () => new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The provider is currently unreachable.');
 
 /** Returns the message in a body, unverified, or undefined when the body has another form. */
 export function readSnsMessage(body: unknown): SnsMessage | undefined {
@@ -86,13 +85,13 @@ export class SnsVerifier {
    * another topic causes no fetch. Throws a 502 when the provider is unavailable.
    */
   async refusalOf(message: SnsMessage): Promise<string | undefined> {
-    if (!this.options.topicArns.includes(message.TopicArn)) return 'This topic is not one of SNS_TOPIC_ARNS.';
+    if (!this.options.topicArns.includes(message.TopicArn)) return 'This topic is not listed in SNS_TOPIC_ARNS.';
     const url = this.allowedUrl(message.SigningCertURL);
-    if (!url?.pathname.endsWith('.pem')) return 'The certificate is not on a host of the provider.';
+    if (!url?.pathname.endsWith('.pem')) return 'The certificate is not hosted by the provider.';
     const algorithm = ALGORITHMS.get(message.SignatureVersion);
-    if (!algorithm) return 'The version of the signature is not known.';
+    if (!algorithm) return 'The signature version is unknown.';
     const certificate = await this.certificates.get(url);
-    if (!certificate || !isValidNow(certificate)) return 'The certificate cannot be had, or is not valid now.';
+    if (!certificate || !isValidNow(certificate)) return 'The certificate cannot be fetched, or is not valid.';
     const verify = createVerify(algorithm).update(signedText(message));
     try {
       if (verify.verify(certificate.publicKey, message.Signature, 'base64')) {
@@ -102,7 +101,7 @@ export class SnsVerifier {
     } catch {
       // The key has another type than the algorithm.
     }
-    return 'The signature is not genuine.';
+    return 'The signature is invalid.';
   }
 
   isAllowed = (url: string): boolean => this.allowedUrl(url) !== undefined;

@@ -32,8 +32,8 @@ export async function asking<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const { errors } = await load();
     if (!(error instanceof errors.StripeError)) throw error;
-    throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `The billing provider answered: ${error.message}`, {
-      suggestion: 'Try again in a while; if it stays, ask the operator.',
+    throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `The billing provider returned an error: ${error.message}`, {
+      suggestion: 'Try again later. If the problem persists, contact the operator.',
     });
   }
 }

@@ -16,7 +16,7 @@ const [STRAY_BREAK, LEADING_DOT, NUL_BYTE] = [1, 2, 4];
 export class NulByteError extends Error {
   constructor() {
     super(
-      'it contains a NUL byte, which no mail can carry; ' +
+      'it contains a NUL byte, which email cannot carry; ' +
         'give the attachment a content type that is sent as base64, such as application/octet-stream',
     );
     this.name = 'NulByteError';

@@ -153,8 +153,7 @@ export class SmtpConversation {
       this.readLine(line);
     }
     this.line = rest;
-    if (rest.length + this.size > MAX_REPLY_LENGTH)
-      this.end(new SmtpFailure('lost', 'the reply of the server is too long'));
+    if (rest.length + this.size > MAX_REPLY_LENGTH) this.end(new SmtpFailure('lost', 'the server reply is too long'));
   }
 
   private readLine(line: string): void {

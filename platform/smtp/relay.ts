@@ -96,7 +96,7 @@ export class Relay {
   async connect(signal?: AbortSignal): Promise<RelayConnection | Unreachable> {
     if (this.left) return { kind: 'unreachable', reason: this.left.reason };
     const idle = this.pool.takeIdle(signal);
-    if (!idle && this.delay() > 0) return { kind: 'unreachable', reason: 'the relay takes no more connections now' };
+    if (!idle && this.delay() > 0) return { kind: 'unreachable', reason: 'the relay accepts no more connections now' };
     const connection = idle ?? (await this.pool.open(signal));
     return 'kind' in connection ? connection : this.counted(connection);
   }

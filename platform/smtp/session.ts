@@ -114,7 +114,7 @@ export class SmtpSession {
   /** Returns the bytes to write. Throws `permanent` for a mail that this server can never accept. */
   private toData({ from, to, utf8, raw: message }: SmtpMessage): Buffer {
     if (ENVELOPE_BREAK.test(from) || ENVELOPE_BREAK.test(to))
-      throw new SmtpFailure('permanent', 'an address of its envelope contains a control character');
+      throw new SmtpFailure('permanent', 'an envelope address contains a control character');
     let raw: Buffer;
     try {
       raw = toSmtpData(message);
@@ -123,9 +123,9 @@ export class SmtpSession {
     }
     const { max } = this.extensions.size;
     if (max > 0 && raw.length > max)
-      throw new SmtpFailure('permanent', `the mail has ${raw.length} bytes, and the SMTP server takes ${max} at most`);
+      throw new SmtpFailure('permanent', `the email has ${raw.length} bytes; the SMTP server accepts at most ${max}`);
     if (utf8 && !this.extensions.utf8)
-      throw new SmtpFailure('permanent', 'the SMTP server takes ASCII addresses only (it has no SMTPUTF8)');
+      throw new SmtpFailure('permanent', 'the SMTP server accepts only ASCII addresses (no SMTPUTF8)');
     return raw;
   }
 

@@ -119,7 +119,7 @@ export class Pool {
       return;
     }
     const reason = cause === 'time' ? 'time' : 'memory';
-    const refusal: Refusal = { ok: false, reason, message: `the template takes more ${reason} than a mail may take` };
+    const refusal: Refusal = { ok: false, reason, message: `the template takes too much ${reason} to render` };
     this.refuse(job, refusal);
     this.resolve(mail, refusal);
   }

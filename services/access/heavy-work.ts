@@ -69,7 +69,7 @@ function slotsFor(db: Db, kind: HeavyWork): KeyedSlots {
 }
 
 const tooMany = () =>
-  new ApiError(429, 'RATE_LIMIT_EXCEEDED', 'Too many requests of this kind are being answered at this moment.', {
+  new ApiError(429, 'RATE_LIMIT_EXCEEDED', 'Too many requests of this kind are in progress.', {
     headers: { 'Retry-After': '1' },
-    suggestion: 'Ask again in a moment, a few at a time.',
+    suggestion: 'Retry in a moment with fewer concurrent requests.',
   });

@@ -16,9 +16,9 @@ export async function registerStream(db: Db, projectId: string): Promise<string>
       projectId,
     ]);
     if (rows[0].open >= MAX_STREAMS)
-      throw new ApiError(429, 'RATE_LIMIT_EXCEEDED', `This project has ${MAX_STREAMS} live streams open.`, {
+      throw new ApiError(429, 'RATE_LIMIT_EXCEEDED', `This project already has ${MAX_STREAMS} live streams open.`, {
         headers: { 'Retry-After': '15' },
-        suggestion: 'Follow several topics with one stream, and close streams that nobody looks at.',
+        suggestion: 'Follow several topics with one stream, and close unused streams.',
       });
     await trx('liveStreams').insert({ id, projectId });
   });

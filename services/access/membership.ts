@@ -37,4 +37,4 @@ const twoFactorRequired = () =>
 
 /** The same error for a missing project and for one the caller is not a member of. */
 export const noProject = () =>
-  new ApiError(404, 'RESOURCE_NOT_FOUND', 'There is no such project, or you are no member of it.');
+  new ApiError(404, 'RESOURCE_NOT_FOUND', 'Project not found, or you are not a member of it.');

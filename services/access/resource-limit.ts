@@ -19,7 +19,7 @@ export async function requireBelowLimit(trx: Db, { what, projectId, max }: Room)
     projectId,
   ]);
   if (rows[0].existing >= max)
-    throw new ApiError(409, 'CONFLICT', `This project has ${max} ${what.replaceAll('_', ' ')}, which is the limit.`, {
-      suggestion: 'Delete one that is no longer used.',
+    throw new ApiError(409, 'CONFLICT', `This project has reached the limit of ${max} ${what.replaceAll('_', ' ')}.`, {
+      suggestion: 'Delete one you no longer use.',
     });
 }

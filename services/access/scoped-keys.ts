@@ -77,8 +77,8 @@ async function requireRoomForKey(trx: Db, projectId: string, max: number): Promi
   await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`scoped_keys/${projectId}`]);
   const [row] = await trx('scopedKeys').where({ projectId }).whereNull('revokedAt').count<{ count: string }[]>('id');
   if (Number(row?.count) >= max)
-    throw new ApiError(409, 'CONFLICT', `This project has ${max} keys with scopes, which is the limit.`, {
-      suggestion: 'Revoke one that is no longer used.',
+    throw new ApiError(409, 'CONFLICT', `This project has reached the limit of ${max} scoped keys.`, {
+      suggestion: 'Revoke one you no longer use.',
     });
 }
 
@@ -102,7 +102,7 @@ export async function revokeScopedKey(db: Db, { projectId, actor }: ProjectAcces
 export function requireUsableKey({ expiresAt, allowedIps }: ScopedKeyAccess, ip: string): void {
   if (expiresAt && expiresAt.getTime() <= Date.now()) throw invalidKey('This key has expired.');
   if (allowedIps.length > 0 && !isAllowedIp(allowedIps, ip))
-    throw invalidKey('This key may not be used from this address.');
+    throw invalidKey('This key may not be used from this IP address.');
 }
 
 function isAllowedIp(allowed: readonly string[], ip: string): boolean {

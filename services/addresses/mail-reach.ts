@@ -52,7 +52,7 @@ function byExchanges(exchanges: MailExchange[]): MailReach {
   const found = { domainExists: true, hasMxRecords: true };
   // RFC 7505: a single MX of "." means that the domain accepts no mail.
   if (exchanges.every(({ exchange }) => exchange === '' || exchange === '.'))
-    return { ...found, reachable: false, reason: 'the domain says that it takes no mail (null MX)' };
+    return { ...found, reachable: false, reason: 'the domain does not accept email (null MX)' };
   return { ...found, reachable: true };
 }
 
@@ -62,19 +62,19 @@ function byAddresses(mx: DnsAnswer<MailExchange>, addresses: DnsAnswer<string>):
       domainExists: mx.kind === 'absent' || addresses.kind === 'found' ? true : null,
       hasMxRecords: mx.kind === 'absent' ? false : null,
       reachable: null,
-      reason: 'unknown: the domain could not be looked up just now',
+      reason: 'unknown: the domain could not be looked up',
     };
   if (addresses.kind === 'found')
     return {
       domainExists: true,
       hasMxRecords: false,
       reachable: true,
-      reason: 'the domain has no MX records; mail goes to its own address',
+      reason: 'the domain has no MX records; email goes to its A or AAAA address',
     };
   return {
     domainExists: true,
     hasMxRecords: false,
     reachable: false,
-    reason: 'the domain has neither MX nor address records, so it cannot take mail',
+    reason: 'the domain has neither MX nor address records, so it cannot receive email',
   };
 }

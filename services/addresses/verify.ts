@@ -48,7 +48,7 @@ export async function verifyAddress(
     hasMxRecords,
     ...(suggestedEmail !== undefined && { suggestedEmail }),
     reasons: [
-      ...(kind.isDisposable ? ['the domain gives out disposable addresses'] : []),
+      ...(kind.isDisposable ? ['the domain provides disposable addresses'] : []),
       ...(suggestedEmail !== undefined ? [`probably a typo of ${suggestedEmail}`] : []),
       ...(reason ? [reason] : []),
     ],
@@ -65,7 +65,7 @@ const malformed = (given: string): VerifiedAddress => ({
   isPersonalEmail: false,
   domainExists: false,
   hasMxRecords: false,
-  reasons: ['this is not the form of an e-mail address'],
+  reasons: ['not a valid email address'],
 });
 
 /** Well-known domains are not treated as misspellings. */

@@ -31,7 +31,7 @@ export async function timeseries(
   const step = STEP_MS[granularity];
   const first = Math.floor(range.from.getTime() / step) * step;
   const length = Math.ceil((range.to.getTime() - first) / step);
-  if (length > MAX_POINTS) throw badRequest(`That would be ${length} points; ask for at most ${MAX_POINTS}.`);
+  if (length > MAX_POINTS) throw badRequest(`The range has ${length} points; request at most ${MAX_POINTS}.`);
   const found = await readActivityCounts(db, projectId, range, granularity);
   const counts = new Map(found.map(({ at, counts }) => [at.getTime(), counts]));
   return Array.from({ length }, (_, n) => {

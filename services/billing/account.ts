@@ -46,9 +46,9 @@ async function customerOf(db: Db, { stripe }: Billing, projectId: string, user: 
 export async function startCheckout(db: Db, billing: Billing, projectId: string, user: User): Promise<string> {
   const { stripe, settings } = billing;
   const price = settings.stripe?.priceId;
-  if (!price) throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'There is nothing to buy here: no price is set up.');
+  if (!price) throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'Checkout is unavailable: no price is configured.');
   if (active.includes((await account(db, projectId))?.subscriptionStatus ?? ''))
-    throw conflict('The project has a subscription already.', 'Change it in the billing portal.');
+    throw conflict('The project already has a subscription.', 'Change it in the billing portal.');
   const customer = await customerOf(db, billing, projectId, user);
   const session = await asking(() =>
     stripe.checkout.sessions.create({
@@ -61,13 +61,13 @@ export async function startCheckout(db: Db, billing: Billing, projectId: string,
       cancel_url: `${settings.baseUrl}/?checkout=cancelled`,
     }),
   );
-  if (!session.url) throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The billing provider gave no address.');
+  if (!session.url) throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The billing provider returned no URL.');
   return session.url;
 }
 
 export async function openPortal(db: Db, { stripe, settings }: Billing, projectId: string): Promise<string> {
   const customer = (await account(db, projectId))?.customerId;
-  if (!customer) throw conflict('The project has no billing account yet.', 'Begin with POST .../checkout.');
+  if (!customer) throw conflict('The project has no billing account yet.', 'Start with POST .../checkout.');
   const session = await asking(() =>
     stripe.billingPortal.sessions.create({ customer, return_url: `${settings.baseUrl}/` }),
   );

@@ -10,7 +10,7 @@ import { type Categories, type Consumption, readConsumption, sources } from './c
 export type Caps = Categories<number | null>;
 
 export const capReached = (category: string, cap: number) =>
-  new ApiError(402, 'BILLING_LIMIT_EXCEEDED', `The cap of ${cap} ${category} mails in this period is reached.`, {
+  new ApiError(402, 'BILLING_LIMIT_EXCEEDED', `The cap of ${cap} ${category} emails for this period is reached.`, {
     suggestion: 'Raise it with PUT /users/@me/projects/:id/billing-limits, or wait for the next period.',
   });
 

@@ -15,7 +15,7 @@ interface Text {
 }
 
 const KINDS = {
-  en: { transactional: 'transactional mails', campaigns: 'campaign mails', workflows: 'workflow mails' },
+  en: { transactional: 'transactional emails', campaigns: 'campaign emails', workflows: 'workflow emails' },
   de: { transactional: 'Transaktionsmails', campaigns: 'Kampagnenmails', workflows: 'Workflow-Mails' },
 } as const;
 
@@ -25,12 +25,12 @@ export const capMailTexts: Record<AccountLanguage, (facts: Facts) => Text> = {
     const what = KINDS.en[category];
     const consequence =
       category === 'transactional'
-        ? 'Further ones are refused'
-        : 'Further ones are held, and go out when there is room';
+        ? 'Further emails are rejected'
+        : 'Further emails are held, and sent when there is room again';
     return {
       subject: reached ? `The cap on ${what} of ${project} is reached` : `${project} has used 80 % of its ${what}`,
       paragraphs: [
-        `In this period the project ${project} has used ${used} of the ${limit} ${what} that its cap allows.`,
+        `The project ${project} has used ${used} of the ${limit} ${what} that its cap allows in this period.`,
         reached ? `${consequence}.` : `At the cap: ${consequence.toLowerCase()}.`,
       ],
       closing: 'You can change the cap in the billing limits of the project.',

@@ -61,7 +61,7 @@ export function autoPauseReason(
   ] as const;
   for (const [verb, count, mails, limit] of rates)
     if (mails >= MIN_SENT && count / mails > limit)
-      return `${count} of ${mails} mails ${verb} (${percent(count / mails)}; at most ${percent(limit)} may be)`;
+      return `${count} of ${mails} emails ${verb} (${percent(count / mails)}; the limit is ${percent(limit)})`;
   return undefined;
 }
 

@@ -41,7 +41,7 @@ function checkSegmentId(id: unknown): string {
   if (id === undefined || id === null || id === '') throw validationError([required('segmentId', 'SEGMENT')]);
   if (typeof id === 'string' && isUuid(id)) return id;
   const code = typeof id === 'string' ? 'invalid_string' : 'invalid_type';
-  throw validationError([{ field: 'segmentId', message: '"segmentId" must be the id of a segment', code }]);
+  throw validationError([{ field: 'segmentId', message: '"segmentId" must be a segment ID', code }]);
 }
 
 const required = (field: string, audienceType: AudienceType): Violation => ({
@@ -72,8 +72,8 @@ export async function requireSegmentsBeforeSending(
     await requireSegments(trx, campaign.projectId, checkAudience(campaign));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw badRequest('The audience of the campaign names a segment that is not there any more.', {
-      suggestion: 'Give it another audience with PUT /campaigns/:id.',
+    throw badRequest('The audience of the campaign refers to a segment that no longer exists.', {
+      suggestion: 'Change the audience with PUT /campaigns/:id.',
     });
   }
 }
@@ -93,6 +93,6 @@ export function requireValidTexts(texts: TemplateTexts): void {
   const faults = faultsIn(texts);
   if (faults.length === 0) return;
   const errors = faults.map(asViolation);
-  const message = `The campaign cannot be read. ${errors[0]?.message}.`;
+  const message = `The campaign content is invalid. ${errors[0]?.message}.`;
   throw new ApiError(422, 'VALIDATION_ERROR', message, { errors, details: { faults } });
 }

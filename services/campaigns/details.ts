@@ -5,7 +5,7 @@ import { totalOf, viewCampaign } from './view.ts';
 /** Returns the state of a campaign as one line for Temporal's Web UI, without personal data. */
 export async function describeCampaign(db: Db, id: string): Promise<string> {
   const campaign = await Campaign.query(db).findById(id);
-  if (!campaign) return 'the campaign is gone';
+  if (!campaign) return 'the campaign no longer exists';
   const { counts, secondsLeft } = await viewCampaign(db, campaign);
   const { pending: _, ...ended } = counts;
   const { sent, failed, skipped, cancelled, unknown } = ended;

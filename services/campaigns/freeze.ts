@@ -25,7 +25,7 @@ export async function freezeAudience(db: Db, id: string): Promise<void> {
     await inTransaction(db, (trx) => freeze(trx, id));
   } catch (error) {
     if (isStatementTimeout(error))
-      await pauseCampaignItself(db, id, 'AUTO_PAUSE', 'it takes too long to find out who the recipients are');
+      await pauseCampaignItself(db, id, 'AUTO_PAUSE', 'determining the recipients takes too long');
     else if (!(error instanceof NoLongerSending)) throw error;
   }
 }

@@ -32,7 +32,7 @@ export async function resendEmail(db: Db, project: ProjectAccess, id: string): P
     return email;
   }
   if (email.status !== 'FAILED' && email.status !== 'UNKNOWN') throw notResendable(email);
-  if (email.to === null) throw new ApiError(409, 'CONFLICT', 'The content of this mail is gone.');
+  if (email.to === null) throw new ApiError(409, 'CONFLICT', 'The content of this email is no longer stored.');
   throw await refusal(db, project);
 }
 
@@ -62,4 +62,4 @@ async function resendOfCampaign(db: Db, project: ProjectAccess, campaignId: stri
 }
 
 const notResendable = ({ status }: EmailRecord) =>
-  new ApiError(409, 'CONFLICT', `Only FAILED and UNKNOWN mail can be sent again; this one is ${status}.`);
+  new ApiError(409, 'CONFLICT', `Only FAILED and UNKNOWN emails can be resent; this one is ${status}.`);

@@ -25,7 +25,7 @@ const makePending = statement<{ id: string }>(
 const closeUnknown = statement<{ id: string }>(
   'campaign-close-unknown',
   `with closed as (
-     update emails set status = 'FAILED', reason = 'closed: nobody knows whether it arrived', updated_at = now()
+     update emails set status = 'FAILED', reason = 'closed: it is unknown whether it was delivered', updated_at = now()
      where campaign_id = $1 and status = 'UNKNOWN' returning *
    ),
    result as (${insertUnpublishedResults('closed')})
@@ -60,7 +60,8 @@ export async function resendRecipient(
 ): Promise<boolean> {
   return writing(db, project, async (trx) => {
     const campaign = await lockCampaignAndSending(trx, project.projectId, campaignId).catch((error: unknown) => {
-      throw error instanceof ApiError ? new ApiError(409, 'CONFLICT', 'The campaign of this mail is deleted.') : error;
+      if (!(error instanceof ApiError)) throw error;
+      throw new ApiError(409, 'CONFLICT', 'The campaign of this email was deleted.');
     });
     return (await resend(trx, campaign, ['FAILED', 'UNKNOWN'], emailId)) > 0;
   });
@@ -68,7 +69,7 @@ export async function resendRecipient(
 
 async function resend(trx: Db, campaign: Campaign, states: string[], emailId: string | null = null): Promise<number> {
   if (campaign.status === 'CANCELLED')
-    throw new ApiError(409, 'CONFLICT', 'The campaign is CANCELLED: nothing of it is sent any more.');
+    throw new ApiError(409, 'CONFLICT', 'The campaign is CANCELLED, so its emails can no longer be sent.');
   const resent = await makePending(trx, [campaign.id, states, emailId]);
   if (resent.length === 0) return 0;
   await requireCampaignBelowCap(trx, campaign.projectId, resent.length);

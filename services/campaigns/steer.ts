@@ -49,7 +49,7 @@ export function cancelCampaign(db: Db, project: ProjectAccess, id: string): Prom
 export function pauseCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
   return changeState(db, project, id, 'campaign.paused', async (_trx, campaign) => {
     if (campaign.status !== 'SENDING' || campaign.pausedBy === 'USER') throw stateConflict(campaign, 'be paused');
-    return { paused: true, pausedBy: 'USER', pauseReason: 'paused by a person' };
+    return { paused: true, pausedBy: 'USER', pauseReason: 'paused by a user' };
   });
 }
 

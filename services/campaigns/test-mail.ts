@@ -52,7 +52,7 @@ export async function sendTemplateTestMail(db: Db, project: ProjectAccess, id: s
 
 async function defaultSender(trx: Db, projectId: string): Promise<string> {
   const domain = await Domain.query(trx).findOne({ projectId, status: 'VERIFIED' }).orderBy('id').limit(1);
-  if (!domain) throw badRequest('The template has no sender, and the project no verified domain to send from.');
+  if (!domain) throw badRequest('The template has no sender, and the project has no verified domain to send from.');
   return `no-reply@${domain.domain}`;
 }
 

@@ -76,7 +76,7 @@ const standard = new Map<string, FieldDefinition>([
  */
 export function resolveField(name: string, operator: string, inExecution: boolean): FieldDefinition {
   if (name.length > MAX_LENGTH) throw fieldViolation(`must be at most ${MAX_LENGTH} characters long`);
-  if (/\0|\p{Surrogate}/u.test(name)) throw fieldViolation('has a character that cannot be stored');
+  if (/\0|\p{Surrogate}/u.test(name)) throw fieldViolation('contains a character that cannot be stored');
   const known = standard.get(name) ?? dataField(name) ?? segmentField(name, operator);
   if (known) return known;
   const prefixed = name.startsWith('event.');
@@ -85,7 +85,7 @@ export function resolveField(name: string, operator: string, inExecution: boolea
   if (inExecution && /^event[.[]/.test(name)) return contextField(name);
   if (prefixed || mailEventNames.has(name)) return eventField(event);
   throw fieldViolation(
-    'is no field: there are email, subscribed, createdAt, updatedAt, data.<key>, event.<name>, email.<what happened> and segment.<id>',
+    'is not a known field. Use email, subscribed, createdAt, updatedAt, data.<key>, event.<name>, email.<event> or segment.<id>',
   );
 }
 
@@ -101,7 +101,7 @@ function contextField(name: string): FieldDefinition {
 
 function keysAfter(root: string, name: string): string[] {
   const keys = keysOf(name.slice(root.length));
-  if (!keys) throw fieldViolation(`names no key: write ${root}.key, ${root}.outer.inner or ${root}["a key"]`);
+  if (!keys) throw fieldViolation(`has no key: use ${root}.key, ${root}.outer.inner or ${root}["a key"]`);
   return keys;
 }
 
@@ -114,11 +114,11 @@ function segmentField(name: string, operator: string): FieldDefinition | undefin
       segments.set(id, [...(segments.get(id) ?? []), path]);
     });
   if (Object.hasOwn(eventOperators, operator)) return undefined;
-  throw fieldViolation('names no segment: write segment.<id>');
+  throw fieldViolation('has no segment: use segment.<id>');
 }
 
 function eventField(given: string): FieldDefinition {
-  if (given === '') throw fieldViolation('names no event: write event.<name>');
+  if (given === '') throw fieldViolation('has no event name: use event.<name>');
   const name = mailEventNames.get(given) ?? given;
   return field(name, eventOperators, (uses, _, { count }, { needsOldest }) => {
     uses.events.add(name);

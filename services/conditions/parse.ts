@@ -39,7 +39,7 @@ export function parseCondition(tree: unknown, { at = '', inExecution = false }: 
   const state: ParseState = { inExecution, uses, faults: [] };
   const condition = readCondition(state, tree, at, 1);
   if (uses.filterCount > MAX_FILTERS)
-    report(state, joinPath(at, 'groups'), `must not have more than ${MAX_FILTERS} filters in all`, 'too_big');
+    report(state, joinPath(at, 'groups'), `must not have more than ${MAX_FILTERS} filters in total`, 'too_big');
   if (condition && state.faults.length === 0) return { parsed: { condition, uses } };
   return { faults: state.faults.slice(0, MAX_VIOLATIONS) };
 }

@@ -21,7 +21,7 @@ export const MAX_KEY_LENGTH = 256;
 
 export const mergedTooLarge: Violation = {
   field: 'data',
-  message: '"data" of this contact would grow larger than 128 KB',
+  message: '"data" of this contact would exceed 128 KB',
   code: 'too_big',
 };
 

@@ -10,7 +10,7 @@ interface DatabaseError {
 export function contactViolation(error: unknown): unknown {
   const { code, constraint } = error as DatabaseError;
   if (code === '23505' && constraint === 'contacts_project_id_email_key')
-    return new ApiError(409, 'CONFLICT', 'Another contact of this project has this e-mail address.');
+    return new ApiError(409, 'CONFLICT', 'Another contact in this project has this email address.');
   if (isDataTooLarge(error)) return validationError([mergedTooLarge]);
   return error;
 }

@@ -55,10 +55,10 @@ const MAX_PENDING = 100;
 async function refuseTooMany(db: Db, projectId: string): Promise<void> {
   const pending = await Domain.query(db).where({ projectId, status: 'PENDING' }).resultSize();
   if (pending >= MAX_PENDING)
-    throw badRequest(`${pending} domains of this project are still pending; verify or delete some of them first.`);
+    throw badRequest(`This project already has ${pending} pending domains. Verify or delete some first.`);
 }
 
 const alreadyAdded = (name: string) =>
-  new ApiError(409, 'CONFLICT', `The domain ${name} is already there.`, {
-    suggestion: 'GET /domains/project/current lists it with its records.',
+  new ApiError(409, 'CONFLICT', `This project already has the domain ${name}.`, {
+    suggestion: 'GET /domains/project/current lists its DNS records.',
   });

@@ -17,7 +17,7 @@ export const domainMailTexts: Record<AccountLanguage, Record<DomainNews, TextOfD
       subject: `${domain} is verified`,
       paragraphs: [
         `All records of the domain ${domain} were found. The project ${project} can send from it now.`,
-        'Keep the records where they are: they are looked at every hour.',
+        'Keep the records in place: they are checked every hour.',
       ],
     }),
     REMOVAL: (domain, project) => ({
@@ -30,8 +30,8 @@ export const domainMailTexts: Record<AccountLanguage, Record<DomainNews, TextOfD
     PENDING: (domain, project) => ({
       subject: `${domain} is no longer verified`,
       paragraphs: [
-        `Several checks in a row did not find the DNS records of the domain ${domain} as they must be, so the project ${project} cannot send from it any more.`,
-        'Mail that was accepted already waits, and goes out when the records are found again. GET /domains/project/current shows what is missing.',
+        `The DNS records of the domain ${domain} failed several checks in a row, so the project ${project} can no longer send from it.`,
+        'Emails that were already accepted are held, and sent when the records are found again. GET /domains/project/current shows what is missing.',
       ],
     }),
   },

@@ -13,16 +13,16 @@ export type DomainName = { name: string } | { violation: string };
 export function readDomainName(text: string): DomainName {
   const given = text.trim().replace(/\.$/, '');
   if (given.length > MAX_NAME) return { violation: `is longer than the ${MAX_NAME} characters of a domain name` };
-  if (isIP(given.replace(/^\[|\]$/g, ''))) return { violation: 'is an IP address; mail is sent from a domain name' };
+  if (isIP(given.replace(/^\[|\]$/g, ''))) return { violation: 'is an IP address; use a domain name' };
   // domainToASCII reads these as parts of a URL, or drops them silently.
   if (/[\s/\\@:?#%*_[\]<>^|]/.test(given)) return { violation: 'must be a bare domain name, such as example.com' };
   const name = domainToASCII(given);
   if (!name.split('.').every((label) => LABEL.test(label))) return { violation: 'is not a valid domain name' };
-  if (isIP(name)) return { violation: 'is an IP address; mail is sent from a domain name' };
-  if (!name.includes('.')) return { violation: 'is a single label; mail is sent from a name such as example.com' };
-  if (name.length > MAX_NAME - LONGEST_PREFIX) return { violation: 'is too long for the records that it would need' };
+  if (isIP(name)) return { violation: 'is an IP address; use a domain name' };
+  if (!name.includes('.')) return { violation: 'is a single label; use a name such as example.com' };
+  if (name.length > MAX_NAME - LONGEST_PREFIX) return { violation: 'is too long for its DNS records' };
   const { domain, publicSuffix } = parse(name, { allowPrivateDomains: true });
-  if (!domain) return { violation: `is a public suffix (${publicSuffix ?? name}), under which others have domains` };
+  if (!domain) return { violation: `is a public suffix (${publicSuffix ?? name}), not a domain that you can own` };
   return { name };
 }
 

@@ -68,11 +68,11 @@ const read = statement<StoredContent>(
 /** Reads what is stored. Answers 410 when retention or the deletion of the contact has removed it. */
 async function storedContentOf(db: Db, projectId: string, id: string): Promise<StoredContent & { html: string }> {
   const [row] = await read(db, [projectId, id]);
-  if (!row) throw notFound('e-mail');
+  if (!row) throw notFound('email');
   const { html, campaign_id, contact } = row;
   if (html === null || (campaign_id !== null && contact === null))
-    throw new ApiError(410, 'RESOURCE_NOT_FOUND', 'The content of this e-mail is no longer stored.', {
-      suggestion: 'EMAIL_BODY_RETENTION_DAYS says how long contents are kept; deleting a contact erases them.',
+    throw new ApiError(410, 'RESOURCE_NOT_FOUND', 'The content of this email is no longer stored.', {
+      suggestion: 'Content is kept for EMAIL_BODY_RETENTION_DAYS days, and erased with its contact.',
     });
   return { ...row, html };
 }

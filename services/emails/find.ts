@@ -12,7 +12,7 @@ const findOne = statement<EmailRow>(
 
 export async function findEmail(db: Db, projectId: string, id: string): Promise<EmailRecord> {
   const [row] = await findOne(db, [projectId, id]);
-  if (!row) throw notFound('e-mail');
+  if (!row) throw notFound('email');
   return recordOf(row);
 }
 

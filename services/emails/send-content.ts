@@ -92,7 +92,7 @@ function incomplete(content: Record<'from' | 'subject' | 'body', unknown>, templ
 function checkSizes(body: string, attachments: MailAttachment[], limits: SendLimits): void {
   const files = attachments.reduce((sum, { content }) => sum + content.length, 0);
   if (files > limits.attachmentMaxBytes) {
-    const message = `"attachments" are larger than ${limits.attachmentMaxBytes} bytes together`;
+    const message = `"attachments" must not exceed ${limits.attachmentMaxBytes} bytes in total`;
     throw validationError([{ field: 'attachments', message, code: 'too_big' }]);
   }
   // Skips the exact count for short texts, which cannot be too large in any encoding.
@@ -100,7 +100,7 @@ function checkSizes(body: string, attachments: MailAttachment[], limits: SendLim
   // Files are encoded as base64 lines, and text as ASCII, which can be three times as long.
   const messageBytes = encodeText(body).text.length + Math.ceil((Math.ceil(files / 3) * 4 * 78) / 76);
   if (messageBytes > limits.messageMaxBytes) {
-    const message = `The message is larger than the ${limits.messageMaxBytes} bytes that a mail may have.`;
+    const message = `The message exceeds the limit of ${limits.messageMaxBytes} bytes.`;
     throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message);
   }
 }

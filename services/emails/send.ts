@@ -340,7 +340,7 @@ async function refuseUnsubscribed(trx: Db, { emails }: Accepted, type: TemplateT
     .limit(MAX_LISTED);
   if (unsubscribed.length === 0) return;
   const addresses = unsubscribed.map(({ email }) => email).join(', ');
-  throw badRequest(`A ${type} template reaches subscribed contacts only; not subscribed: ${addresses}.`, {
-    suggestion: 'Send `subscribed: true` when they have agreed, leave them out, or use a TRANSACTIONAL template.',
+  throw badRequest(`${type} templates are sent to subscribed contacts only. Not subscribed: ${addresses}.`, {
+    suggestion: 'Send `subscribed: true` if they have consented, leave them out, or use a TRANSACTIONAL template.',
   });
 }

@@ -57,7 +57,7 @@ export async function once<T>(db: Db, keyed: KeyedRequest, work: (db: Db) => Pro
   const { key } = keyed;
   if (key === undefined) return (await work(db)).result;
   if (!/^[\x20-\x7e]{1,255}$/.test(key))
-    throw badRequest('The header Idempotency-Key must have 1 to 255 printable ASCII characters.');
+    throw badRequest('The Idempotency-Key header must be 1 to 255 printable ASCII characters.');
   let done: Done<T> | undefined;
   const workAndRemember = async (trx: Db) => {
     done = await work(trx);
@@ -96,8 +96,8 @@ async function runLocked<T>(
 
 function reused(key: string, request: string, used?: KeyRow): ApiError {
   const message = used
-    ? 'This Idempotency-Key has been used; the work it stands for is done.'
-    : 'A request with this Idempotency-Key is being worked on at this moment.';
+    ? 'This Idempotency-Key was already used, and that request has completed.'
+    : 'A request with this Idempotency-Key is still in progress.';
   // Callers of another route do not see the ids: the public key must not learn what the secret key has created.
   const response = used?.request === request ? used.response : null;
   return new ApiError(409, 'IDEMPOTENCY_KEY_REUSED', message, {
@@ -115,8 +115,8 @@ function reused(key: string, request: string, used?: KeyRow): ApiError {
 function suggestionFor(used: KeyRow | undefined, response: KeyRow['response'] | null): string {
   if (!used) return 'Try again in a moment.';
   return response
-    ? 'Find what it made by the ids in details.originalResponse, or send new work under a new key.'
-    : 'Use another key: it belongs to the project, not to the route.';
+    ? 'Find its result by the IDs in details.originalResponse, or use a new key for a new request.'
+    : 'Use another key. Keys are unique per project, not per route.';
 }
 
 const SWEEP_CHUNK = 10_000;

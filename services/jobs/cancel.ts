@@ -18,7 +18,7 @@ export async function cancelJob(db: Db, project: ProjectAccess, id: string, limi
     if (!job) throw notFound('job');
     requireJobScope(project, job, 'write');
     if (job.status !== 'QUEUED' && job.status !== 'RUNNING')
-      throw new ApiError(409, 'CONFLICT', `This job has ended: it is ${job.status}.`);
+      throw new ApiError(409, 'CONFLICT', `This job has already ended (${job.status}).`);
     await trx('jobInputs').where({ jobId: id }).del();
     // A job that waits for a slot has no Temporal workflow.
     if (job.admittedAt)

@@ -74,7 +74,7 @@ async function storeContacts(trx: Db, jobId: string, matching: Matching): Promis
 }
 
 const countDiffers = (count: number, expectedCount: number) =>
-  new ApiError(409, 'CONFLICT', `${count} contacts match now, not ${expectedCount}.`, {
+  new ApiError(409, 'CONFLICT', `${count} contacts match, not the expected ${expectedCount}.`, {
     details: { count, expectedCount },
-    suggestion: 'Look at the contacts again, and send the new number as "expectedCount".',
+    suggestion: 'Review the contacts, then send the new count as "expectedCount".',
   });

@@ -81,8 +81,8 @@ async function requireRoomForBytes(trx: Db, projectId: string): Promise<void> {
     [projectId],
   );
   if (rows[0].bytes > MAX_WAITING_BYTES)
-    throw new ApiError(409, 'CONFLICT', 'More than 1 GB of files of this project wait to be imported.', {
-      suggestion: 'Wait for an import to end, or cancel one with POST /contacts/jobs/:jobId/cancel.',
+    throw new ApiError(409, 'CONFLICT', 'This project has more than 1 GB of files waiting to be imported.', {
+      suggestion: 'Wait for an import to finish, or cancel one with POST /contacts/jobs/:jobId/cancel.',
     });
 }
 

@@ -179,7 +179,7 @@ function fieldOf(header: string, mapping: CsvMapping): string | null {
 
 function columnsOf(header: string[], mapping: CsvMapping): CsvColumns {
   if (header.length > MAX_COLUMNS)
-    throw badRequest(`The file has ${header.length} columns; it may have ${MAX_COLUMNS} at most.`);
+    throw badRequest(`The file has ${header.length} columns; the maximum is ${MAX_COLUMNS}.`);
   const unknown = Object.keys(mapping).find((name) => !header.includes(name));
   if (unknown !== undefined)
     throw badRequest(`"mapping" names the column "${unknown.slice(0, 100)}", which the file does not have.`);
@@ -188,7 +188,7 @@ function columnsOf(header: string[], mapping: CsvMapping): CsvColumns {
   const email = names.indexOf('email');
   if (email < 0)
     throw badRequest('The file has no column "email" in its first row.', {
-      suggestion: 'Name it "email", or say by "mapping" which column it is: {"E-mail address": "email"}.',
+      suggestion: 'Name the column "email", or map it with "mapping": {"E-mail address": "email"}.',
     });
   const subscribed = names.indexOf('subscribed');
   const custom = fields.flatMap((key, column) =>
@@ -208,9 +208,9 @@ function columnsOf(header: string[], mapping: CsvMapping): CsvColumns {
             .toLowerCase(),
       ).length > 1,
   );
-  if (twice) throw badRequest(`"mapping" makes two columns the field "${twice.slice(0, 100)}".`);
+  if (twice) throw badRequest(`"mapping" maps two columns to the field "${twice.slice(0, 100)}".`);
   const tooLong = custom.find(({ key }) => key.length > MAX_KEY_LENGTH);
-  if (tooLong) throw badRequest(`Column ${tooLong.column + 1} has a name of more than ${MAX_KEY_LENGTH} characters.`);
+  if (tooLong) throw badRequest(`The name of column ${tooLong.column + 1} exceeds ${MAX_KEY_LENGTH} characters.`);
   return { email, subscribed: subscribed < 0 ? undefined : subscribed, fields: custom };
 }
 

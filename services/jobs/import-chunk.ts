@@ -75,12 +75,12 @@ export class ImportChunk implements FileChunk {
   /** Returns the contact of a row, or what is wrong with the row. */
   private read({ cells, parseError }: CsvRow, given: string | undefined): ContactWrite | string {
     if (parseError) return `the row cannot be read: ${parseError}`;
-    if (!given) return 'the row has no e-mail address';
+    if (!given) return 'the row has no email address';
     const email = parseAddress(given);
-    if (!email) return 'this is not a valid e-mail address';
+    if (!email) return 'not a valid email address';
     const { subscribed: column } = this.columns;
     const subscribed = column === undefined ? undefined : subscribedCell(cells[column]);
-    if (subscribed === null) return '"subscribed" is neither true nor false';
+    if (subscribed === null) return '"subscribed" must be true or false';
     const { patch, deletes } = readData(this.dataOf(cells));
     const { limits, refusedKeys } = this.rules;
     const violation = dataKeysViolation(patch, limits);

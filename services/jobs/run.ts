@@ -265,7 +265,7 @@ async function applyBulk(trx: Db, projectId: string, type: BulkType, contactIds:
     changed,
     unchanged: contactIds.length - changed - unknown.length,
     failed: unknown.length,
-    errors: unknown.map((contactId) => ({ contactId, error: 'there is no such contact in this project' })),
+    errors: unknown.map((contactId) => ({ contactId, error: 'contact not found in this project' })),
   };
 }
 

@@ -22,8 +22,8 @@ export async function requireRoomForJob(trx: Db, projectId: string, { openJobs }
     [projectId],
   );
   if (rows[0].open >= openJobs)
-    throw new ApiError(409, 'CONFLICT', `This project has ${openJobs} jobs that have not ended, which is the limit.`, {
-      suggestion: 'Wait for one of them to end, or cancel one with POST /contacts/jobs/:jobId/cancel.',
+    throw new ApiError(409, 'CONFLICT', `This project has reached the limit of ${openJobs} open jobs.`, {
+      suggestion: 'Wait for one to finish, or cancel one with POST /contacts/jobs/:jobId/cancel.',
     });
 }
 

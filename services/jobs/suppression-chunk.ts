@@ -41,7 +41,7 @@ export class SuppressionChunk implements FileChunk {
         rowErrorOf(
           row,
           given,
-          row.parseError ? `the row cannot be read: ${row.parseError}` : 'this is not a valid e-mail address',
+          row.parseError ? `the row cannot be read: ${row.parseError}` : 'not a valid email address',
         ),
       );
     else {

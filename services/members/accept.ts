@@ -68,12 +68,12 @@ export async function acceptInvitation(
     const session = await findSessionOf(trx, sessionToken, user.id);
     const needs = await needOf(trx, user, session);
     if (needs === 'session')
-      throw new ApiError(401, 'UNAUTHORIZED', 'The invited address has an account: accepting needs a session of it.', {
-        suggestion: 'Log in with POST /auth/login as the invited user, and send the cookie along.',
+      throw new ApiError(401, 'UNAUTHORIZED', 'The invited address has an account. Log in to accept the invitation.', {
+        suggestion: 'Log in as the invited user with POST /auth/login, and send the session cookie.',
       });
     if (needs === 'password' && passwordHash === undefined)
       throw validationError([
-        { field: 'password', message: '"password" is required: the account has none yet', code: 'required' },
+        { field: 'password', message: '"password" is required: the account does not have one yet', code: 'required' },
       ]);
     const joined =
       projectId &&

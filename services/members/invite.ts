@@ -35,7 +35,7 @@ export async function inviteMember(
     const userId = await findOrCreateUser(trx, email);
     const before = await Membership.query(trx).findById([projectId, userId]);
     if (before?.status === 'ACTIVE')
-      throw new ApiError(409, 'CONFLICT', 'The user with this address is a member already.');
+      throw new ApiError(409, 'CONFLICT', 'The user with this address is already a member.');
     requireOwnerFor(inviter, role, ...(before ? [before.role] : []));
     await Membership.query(trx)
       .insert({ projectId, userId, role, status: 'PENDING' })
@@ -94,8 +94,8 @@ async function countInvitation(trx: Db, { projectId, userId, emailVerified, ip }
     throw tooMany(
       wait,
       emailVerified
-        ? 'Too many invitations in a day.'
-        : `At most ${PER_UNVERIFIED_INVITER} invitations a day before your address is verified.`,
+        ? 'Too many invitations within a day.'
+        : `Until you verify your address, you can send at most ${PER_UNVERIFIED_INVITER} invitations a day.`,
     );
 }
 

@@ -26,7 +26,7 @@ export async function requireMembership(trx: Db, projectId: string, userId: stri
 /** Only an OWNER may make or change an OWNER. */
 export function requireOwnerFor(member: ActingMember, ...roles: Role[]): void {
   if (member.role !== 'OWNER' && roles.includes('OWNER'))
-    throw new ApiError(403, 'FORBIDDEN', `Only an OWNER can make or change an OWNER; your role is ${member.role}.`);
+    throw new ApiError(403, 'FORBIDDEN', `Only an OWNER can add or change an OWNER; your role is ${member.role}.`);
 }
 
 /** Rejects ending or changing the membership of the last OWNER. */

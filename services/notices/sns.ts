@@ -30,9 +30,9 @@ export async function receiveSnsMessage(
 
 async function confirm(gate: SnsVerifier, { SubscribeURL }: SnsMessage): Promise<SnsOutcome> {
   if (!SubscribeURL || !gate.isAllowed(SubscribeURL))
-    throw forbidden('The subscription is not to be confirmed on a host of the provider.');
+    throw forbidden('The subscription URL is not hosted by the provider.');
   if (await gate.confirm(SubscribeURL)) return 'confirmed';
-  throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The subscription could not be confirmed just now.');
+  throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The subscription could not be confirmed.');
 }
 
 const forbidden = (message: string) => new ApiError(403, 'FORBIDDEN', message);

@@ -29,24 +29,24 @@ const reasonAfter = (reason: string): string => (reason ? `: ${reason}` : '');
 
 export const notificationMailTexts: Record<AccountLanguage, Texts> = {
   en: {
-    closing: 'You can turn these mails off in the settings of your notifications.',
+    closing: 'You can turn these emails off in your notification settings.',
     types: {
       'campaign.finished': ({ name, project }) => ({
         subject: `The campaign ${name} has finished`,
         paragraph: `The campaign ${name} of the project ${project} has been sent to all recipients.`,
-        button: 'Show the campaign',
+        button: 'View campaign',
       }),
       'campaign.paused': ({ name, project, reason }) => ({
-        subject: `The campaign ${name} has paused itself`,
-        paragraph: `The campaign ${name} of the project ${project} has paused itself${reasonAfter(reason)}.`,
-        button: 'Show the campaign',
+        subject: `The campaign ${name} was paused automatically`,
+        paragraph: `The campaign ${name} of the project ${project} was paused automatically${reasonAfter(reason)}.`,
+        button: 'View campaign',
       }),
       'import.finished': ({ project, failed, reason, total }) => ({
         subject: failed ? `An import of ${project} has failed` : `An import of ${project} has finished`,
         paragraph: failed
           ? `An import of the project ${project} has failed${reasonAfter(reason)}`
           : `An import of the project ${project} has finished: ${total} rows were read.`,
-        button: 'Show the import',
+        button: 'View import',
       }),
       // Mailed by the services that notice them.
       'domain.lost': newsInEnglish,
@@ -84,7 +84,7 @@ export const notificationMailTexts: Record<AccountLanguage, Texts> = {
 };
 
 function newsInEnglish({ project }: Facts): Text {
-  return { subject: `News of the project ${project}`, paragraph: `Open the project ${project}.` };
+  return { subject: `News from the project ${project}`, paragraph: `Open the project ${project}.` };
 }
 
 function newsInGerman({ project }: Facts): Text {

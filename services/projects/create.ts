@@ -48,7 +48,7 @@ async function requireRoomForProject(trx: Db, userId: string, max: number): Prom
   await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`projects/${userId}`]);
   const owned = await Membership.query(trx).where({ userId, role: 'OWNER' }).resultSize();
   if (owned >= max)
-    throw new ApiError(409, 'CONFLICT', `You own ${max} projects, which is the limit.`, {
-      suggestion: 'Delete one that is no longer used.',
+    throw new ApiError(409, 'CONFLICT', `You have reached the limit of ${max} owned projects.`, {
+      suggestion: 'Delete one you no longer use.',
     });
 }

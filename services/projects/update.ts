@@ -28,7 +28,7 @@ export function mayRequireTwoFactor({ totpEnabledAt }: User, role: Role): void {
   if (role !== 'OWNER')
     throw new ApiError(403, 'FORBIDDEN', `Only an OWNER can change "requireTwoFactor"; your role is ${role}.`);
   if (!totpEnabledAt)
-    throw new ApiError(403, 'FORBIDDEN', 'To change "requireTwoFactor", you need two-factor authentication yourself.', {
+    throw new ApiError(403, 'FORBIDDEN', 'You need two-factor authentication yourself to change "requireTwoFactor".', {
       suggestion: 'Set it up with POST /users/@me/totp and POST /users/@me/totp/confirm first.',
     });
 }

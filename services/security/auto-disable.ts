@@ -55,7 +55,7 @@ export async function disableCriticalProjects(
   ]);
   let disabled = 0;
   for (const { project_id: projectId, name, sent, offered, bounced, complained } of found) {
-    const reason = `${percent(bounced, offered)} of its mail bounced and ${percent(complained, sent)} was complained about`;
+    const reason = `${percent(bounced, offered)} of its emails bounced, ${percent(complained, sent)} drew complaints`;
     const done = await inTransaction(db, async (trx) => {
       if (!(await disableProject(trx, projectId, { reason, automatic: true }))) return false;
       await mailManagers(trx, projectId, {
@@ -63,9 +63,9 @@ export async function disableCriticalProjects(
         subject: `The project ${nameInMail(name)} was disabled`,
         paragraphs: [
           `The project ${nameInMail(name)} was disabled: ${reason}.`,
-          'Nothing can be changed or sent meanwhile. Mail that was accepted is kept, and goes out when the project is enabled again.',
+          'Until it is enabled again, nothing can be changed or sent. Emails that were already accepted are held and sent afterwards.',
         ],
-        closing: 'Take addresses that bounce off your lists, then ask the operator to enable the project.',
+        closing: 'Remove addresses that bounce from your lists, then ask the operator to enable the project.',
       });
       return true;
     });

@@ -59,6 +59,6 @@ export async function changeMember(
 }
 
 export function refusalOfMembers(segment: Pick<Segment, 'type'> | undefined): string | undefined {
-  if (!segment) return 'the segment of the step is gone';
+  if (!segment) return 'the segment of the step no longer exists';
   return segment.type === 'STATIC' ? undefined : 'the segment of the step is not static';
 }

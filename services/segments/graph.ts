@@ -91,8 +91,8 @@ export class SegmentGraph {
 
   private referenceViolations({ segments }: Uses, leadsBack: (target: string) => boolean): Violation[] {
     return [...segments].flatMap(([target, paths]) => {
-      if (!this.nodes.has(target)) return paths.map((path) => violation(path, 'names a segment that is not there'));
-      return leadsBack(target) ? paths.map((path) => violation(path, 'leads back to this segment itself')) : [];
+      if (!this.nodes.has(target)) return paths.map((path) => violation(path, 'names a segment that does not exist'));
+      return leadsBack(target) ? paths.map((path) => violation(path, 'refers back to this segment')) : [];
     });
   }
 

@@ -38,6 +38,6 @@ export async function prepare(trx: Db, timeoutMs: number): Promise<void> {
 }
 
 const tooSlow = (timeoutMs: number) =>
-  badRequest(`The condition takes longer to answer than the ${timeoutMs / 1000} seconds that it is given.`, {
-    suggestion: 'Narrow it down with a filter that few contacts match, such as equality with a value in data.',
+  badRequest(`The condition took longer than ${timeoutMs / 1000} seconds to evaluate.`, {
+    suggestion: 'Add a filter that few contacts match, such as a data field that equals a value.',
   });

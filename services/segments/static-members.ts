@@ -130,7 +130,7 @@ export async function removeMembers(
 async function lockStatic(trx: Db, projectId: string, id: string): Promise<Segment> {
   const segment = await lockSegment(trx, projectId, id);
   if (segment.type === 'STATIC') return segment;
-  throw badRequest('The members of a dynamic segment follow from its condition and cannot be set.');
+  throw badRequest('The members of a dynamic segment are determined by its condition and cannot be set.');
 }
 
 const parametersOf = ({ id, projectId, slug }: Segment, addresses: string[], event: 'entry' | 'exit'): unknown[] => [

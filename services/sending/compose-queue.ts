@@ -164,7 +164,7 @@ export class ComposeQueue {
     let [next, offset] = [from, 0];
     for (const result of results) {
       const job = jobs[next++];
-      if ('refused' in result) job?.done({ kind: 'refused', reason: `cannot be written as a mail: ${result.refused}` });
+      if ('refused' in result) job?.done({ kind: 'refused', reason: `cannot be composed: ${result.refused}` });
       else {
         const { from, to, utf8, length } = result;
         job?.done({ from, to, utf8, raw: bytes.subarray(offset, offset + length) });

@@ -7,7 +7,7 @@ import type { ComposeSettings, RenderedMail } from './compose-protocol.ts';
 import { type ComposeJob, ComposeQueue, type Refused } from './compose-queue.ts';
 
 export const QUARANTINE_REASON =
-  'composing or signing this mail took too much time or memory twice; it was not sent and is not tried again';
+  'composing or signing this email exceeded the time or memory limit twice; it was not sent and is not retried';
 
 /** The largest mail that the API accepts takes about half a second and 200 MB. */
 const LIMITS: ProcessLimits = { silenceMs: 5_000, heapMb: 512, totalMb: 1_024 };

@@ -277,7 +277,7 @@ export class MailLeases {
     const { ledger, onError } = this.options;
     const retryAfterSeconds = this.queue.slowDomains.postpone(domain, campaignId);
     if (retryAfterSeconds === undefined) return false;
-    const reason = `mail to ${domain} is slowed down; it will be sent later`;
+    const reason = `sending to ${domain} is throttled; it will be sent later`;
     ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(onError);
     return true;
   }
@@ -287,7 +287,7 @@ export class MailLeases {
     const { relays, ledger, onError } = this.options;
     return mails.filter(({ id, relay }) => {
       if (relay === undefined || relays.byName(relay)) return true;
-      const reason = `its outcome at ${relay} is unknown, and that relay is no longer in the settings`;
+      const reason = `its outcome at ${relay} is unknown, and that relay is no longer configured`;
       ledger.release({ id, status: 'UNKNOWN', reason }).catch(onError);
       return false;
     });

@@ -70,7 +70,7 @@ const gone = (id: string): PreparedMail => ({
   to: null,
   senderDomain: '',
   subject: null,
-  message: { kind: 'refused', reason: 'its recipient or its content is gone' },
+  message: { kind: 'refused', reason: 'its recipient or content no longer exists' },
 });
 
 export class Preparation {

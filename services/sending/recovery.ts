@@ -43,7 +43,7 @@ const removeSenders = statement(
      and not exists (select 1 from outgoing_mails o where o.sender_id = s.id)`,
 );
 
-const INTERRUPTED = { kind: 'unknown', reason: 'the worker was interrupted while it was sending' } as const;
+const INTERRUPTED = { kind: 'unknown', reason: 'the worker was interrupted while sending' } as const;
 
 /**
  * Takes back the mail of senders without a valid lease: leased mail is free again, mail in flight has an unknown outcome,

@@ -194,7 +194,7 @@ class SenderRun {
     this.quarantined.set(campaignId, count);
     if (count !== QUARANTINED_LIMIT) return;
     this.quarantined.delete(campaignId);
-    const reason = `${QUARANTINED_LIMIT} of its mails could not be composed`;
+    const reason = `${QUARANTINED_LIMIT} of its emails could not be composed`;
     this.follow(
       pauseCampaignItself(this.deps.db, campaignId, 'AUTO_PAUSE', reason).then(() =>
         this.mailLeases.dropCampaign(campaignId),

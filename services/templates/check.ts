@@ -31,5 +31,5 @@ export function requireValidTemplate(texts: TemplateTexts): void {
   const faults = faultsIn(texts);
   const errors = faults.map(asViolation);
   const [first] = errors;
-  if (first) throw badRequest(`The template cannot be read. ${first.message}.`, { errors, details: { faults } });
+  if (first) throw badRequest(`The template is invalid. ${first.message}.`, { errors, details: { faults } });
 }

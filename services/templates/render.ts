@@ -82,7 +82,7 @@ export async function renderPreview(
         : [],
     ),
     ...(contact && !contact.subscribed && type !== 'TRANSACTIONAL'
-      ? [{ code: 'contact_unsubscribed', message: 'This contact is unsubscribed and would not get the mail.' }]
+      ? [{ code: 'contact_unsubscribed', message: 'This contact is unsubscribed and would not receive the email.' }]
       : []),
   ];
   const faults = faultsOf({ subject, body: html, text: textSource ?? '' });
@@ -103,10 +103,10 @@ function warningsOf(
   if (given !== undefined && subject === '')
     warnings.push({ code: 'subject_empty', message: 'The subject is empty for this contact.' });
   if (size > CLIPPED_BYTES)
-    warnings.push({ code: 'html_large', message: 'The HTML is larger than 102 KB. Gmail cuts it off.' });
+    warnings.push({ code: 'html_large', message: 'The HTML is larger than 102 KB. Gmail clips it.' });
   if (/<img\b[^<>]*\ssrc=["']?http:/i.test(html))
-    warnings.push({ code: 'insecure_image', message: 'An image has an http: address. Many mail programs block it.' });
+    warnings.push({ code: 'insecure_image', message: 'An image has an http: URL. Many email clients block it.' });
   if (type === 'HEADLESS' && !/unsubscribeUrl|manageUrl/.test(body))
-    warnings.push({ code: 'unsubscribe_missing', message: 'The body has no link to unsubscribe.' });
+    warnings.push({ code: 'unsubscribe_missing', message: 'The body has no unsubscribe link.' });
   return warnings;
 }

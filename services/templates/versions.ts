@@ -72,7 +72,7 @@ export async function findVersion(
   const found = await versions(db, projectId, templateId)
     .where('v.version', version)
     .first<TemplateVersion | undefined>('v.*', 'u.email as savedBy');
-  if (!found) throw notFound('version of this template', 'TEMPLATE_NOT_FOUND');
+  if (!found) throw notFound('template version', 'TEMPLATE_NOT_FOUND');
   return found;
 }
 

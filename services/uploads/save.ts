@@ -38,8 +38,8 @@ export async function saveUpload(
   const { fileTypeFromBuffer } = await import('file-type');
   const image = images[(await fileTypeFromBuffer(bytes))?.mime ?? ''];
   if (!image || (image.extension === 'gif' && !isGif(bytes)))
-    throw badRequest('This is no image that mail programs show.', {
-      suggestion: 'Send a PNG, JPEG, GIF or WebP; its bytes count, whatever it is called.',
+    throw badRequest('This is not an image that email clients display.', {
+      suggestion: 'Send a PNG, JPEG, GIF or WebP image. Its type is detected from the content, not the file name.',
     });
   await requireOpenProject(db, project);
   const { contentType, extension } = image;
@@ -53,7 +53,7 @@ export async function saveUpload(
   } catch (error) {
     throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The image could not be stored.', {
       details: { reason: (error as Error).name },
-      suggestion: 'Try again in a while; if it stays, ask the operator.',
+      suggestion: 'Try again later. If the problem persists, contact the operator.',
     });
   }
   const upload = { key, contentType, size };
@@ -93,7 +93,7 @@ async function countBytes(trx: Db, projectId: string, size: number, max: number)
 }
 
 const quotaExceeded = (max: number) =>
-  new ApiError(413, 'PAYLOAD_TOO_LARGE', `The images of this project would exceed the ${max} bytes that it may store.`);
+  new ApiError(413, 'PAYLOAD_TOO_LARGE', `The images of this project would exceed the limit of ${max} bytes.`);
 
 export async function readUpload(
   db: Db,

@@ -66,7 +66,7 @@ const CODES_PER_DAY = 30;
 export async function beginCode(db: Db, userId: string): Promise<Pick<CountedAttempt, 'succeed'>> {
   const limits: Limit[] = [{ name: `code account ${userId}`, max: CODES_PER_DAY, minutes: 24 * 60 }];
   const wait = await countUse(db, limits);
-  if (wait > 0) throw tooMany(wait, 'Too many wrong codes in a day.');
+  if (wait > 0) throw tooMany(wait, 'Too many wrong codes within a day.');
   return { succeed: () => resetUses(db, limits) };
 }
 
@@ -82,7 +82,7 @@ export async function countSignup(
   const undo = () => undoUse(db, limits);
   if (wait > 0) {
     await undo();
-    throw tooMany(wait, 'Too many accounts were opened from this IP.');
+    throw tooMany(wait, 'Too many accounts were created from this IP address.');
   }
   return { undo };
 }

@@ -29,8 +29,8 @@ export async function signInWith(
   if (known) return known;
   const email = parseAddress(given);
   if (!email || !emailVerified)
-    throw new ApiError(403, 'FORBIDDEN', 'The account there has no verified e-mail address.', {
-      suggestion: 'Verify the address there first, or sign up with a password.',
+    throw new ApiError(403, 'FORBIDDEN', 'The provider account has no verified email address.', {
+      suggestion: 'Verify the address with the provider first, or sign up with a password.',
     });
   return inTransaction(db, async (trx) => {
     const user = (await findAndSecure(trx, email, actor)) ?? (await create(trx, settings, email, actor));

@@ -15,10 +15,10 @@ export async function mailVerification(trx: Db, { systemFrom, baseUrl }: MailSet
   await sendSystemMail(trx, {
     from: systemFrom,
     to: user.email,
-    subject: 'Verify your e-mail address',
+    subject: 'Verify your email address',
     paragraphs: ['Please verify that this address is yours.'],
     link: { url: `${baseUrl}/verify-email/${token}`, text: 'Verify the address' },
-    closing: 'The link works once, within three days. If you did not sign up, ignore this mail.',
+    closing: 'The link works once and expires in three days. If you did not sign up, ignore this email.',
   });
 }
 
@@ -28,9 +28,9 @@ export async function mailReset(trx: Db, { systemFrom, baseUrl }: MailSettings, 
     from: systemFrom,
     to: user.email,
     subject: 'Reset your password',
-    paragraphs: ['A new password was requested for the account with this address, we hope by you.'],
+    paragraphs: ['A password reset was requested for the account with this address.'],
     link: { url: `${baseUrl}/reset-password/${token}`, text: 'Choose a new password' },
-    closing: 'The link works once, within an hour. If it was not you, ignore this mail: nothing has changed.',
+    closing: 'The link works once and expires in an hour. If you did not request it, ignore this email: nothing has changed.',
   });
 }
 
@@ -60,14 +60,14 @@ export async function mailPasswordChanged(
     subject: `Your password was ${what}`,
     paragraphs: [
       `The password of your account was ${what}, and all sessions have ended.`,
-      ...(cleared ? ['Ask for a password reset to set a new one.'] : []),
+      ...(cleared ? ['Request a password reset to set a new one.'] : []),
       ...(projects > 0
         ? [
-            `Before the address was verified, the account had joined ${projects === 1 ? 'a project' : `${projects} projects`}. If it was not you who opened the account, delete or leave them: their API keys may be known to someone else. Regenerate the keys of those that you keep.`,
+            `Before the address was verified, the account had joined ${projects === 1 ? 'a project' : `${projects} projects`}. If you did not create the account, delete or leave them: someone else may know their API keys. Regenerate the keys of those that you keep.`,
           ]
         : []),
     ],
-    closing: 'If it was not you, reset your password at once.',
+    closing: 'If this was not you, reset your password immediately.',
   });
 }
 
@@ -97,9 +97,9 @@ export async function mailInvitation(
     to,
     subject: `Invitation to ${project}`,
     paragraphs: [
-      `${who ? `${who} invites you` : 'You are invited'} to work on ${project}, with the role ${roleInText(role)}.`,
+      `${who ? `${who} has invited you` : 'You have been invited'} to work on ${project}, with the role ${roleInText(role)}.`,
     ],
-    link: { url: `${baseUrl}/invitations/${token}`, text: 'Look at the invitation' },
-    closing: 'The link works once, within seven days. If you do not know the sender, ignore this mail.',
+    link: { url: `${baseUrl}/invitations/${token}`, text: 'View invitation' },
+    closing: 'The link works once and expires in seven days. If you do not know the sender, ignore this email.',
   });
 }

@@ -9,7 +9,7 @@ import { type MailSettings, mailPasswordChanged } from './mails.ts';
 import { findToken, lockTokenUser, revokeTokens, useToken } from './tokens.ts';
 import { removeTwoFactor } from './two-factor.ts';
 
-export const wrongCredentials = () => new ApiError(401, 'INVALID_CREDENTIALS', 'The address or the password is wrong.');
+export const wrongCredentials = () => new ApiError(401, 'INVALID_CREDENTIALS', 'Incorrect email address or password.');
 
 /** Compared when the account has no password, so that the refusal takes as long as any other. */
 let dummyPasswordHash: Promise<string> | undefined;
@@ -48,7 +48,7 @@ export async function changePassword(
 ): Promise<User> {
   if (!user.passwordHash)
     throw badRequest('This account has no password yet.', {
-      suggestion: 'Set the first one with POST /auth/request-password-reset.',
+      suggestion: 'Set one with POST /auth/request-password-reset.',
     });
   const { passwordHash: current } = await checkPassword(db, user.email, currentPassword, actor);
   const passwordHash = await hashPassword(newPassword);

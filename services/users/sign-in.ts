@@ -51,7 +51,7 @@ export async function completeSignIn(
   client: SignInClient,
 ): Promise<string> {
   const user = await User.query(db).findById(userId);
-  if (!user) throw new ApiError(401, 'UNAUTHORIZED', 'The account does not exist any more.');
+  if (!user) throw new ApiError(401, 'UNAUTHORIZED', 'The account no longer exists.');
   const attempt = await beginAttempt(db, { kind: 'login', email: user.email, ip: client.ip });
   const token = await startSession(db, keys, user, { code }, client);
   await attempt.succeed();
@@ -78,7 +78,7 @@ export async function startSession(
   const token = await inTransaction(db, async (trx) => {
     const current = await lockUser(trx, user.id);
     if (current.passwordHash !== user.passwordHash)
-      throw new ApiError(401, 'INVALID_CREDENTIALS', 'The password was changed just now.', {
+      throw new ApiError(401, 'INVALID_CREDENTIALS', 'The password has just been changed.', {
         suggestion: 'Log in again.',
       });
     if (current.totpEnabledAt && !session) {
@@ -111,7 +111,7 @@ export async function confirmSession(
   await inTransaction(db, async (trx) => {
     const current = await lockUser(trx, user.id);
     if (!current.totpEnabledAt)
-      throw badRequest('This account has no two-factor authentication.', {
+      throw badRequest('This account does not have two-factor authentication.', {
         suggestion: 'Send "password", or sign in with your provider again.',
       });
     await useCode(trx, keys, current, code ?? '');

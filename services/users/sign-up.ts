@@ -9,13 +9,13 @@ import { createUser, type NewUser } from './create.ts';
 import { type MailSettings, mailVerification } from './mails.ts';
 
 export const addressTaken = () =>
-  new ApiError(409, 'CONFLICT', 'There is an account with this address already.', {
+  new ApiError(409, 'CONFLICT', 'An account with this address already exists.', {
     suggestion: 'Log in, or reset the password.',
   });
 
 export function refuseSignup({ signupEnabled }: Pick<Settings, 'signupEnabled'>): void {
   if (!signupEnabled)
-    throw new ApiError(403, 'FORBIDDEN', 'Signing up is turned off here.', {
+    throw new ApiError(403, 'FORBIDDEN', 'Sign-up is turned off on this installation.', {
       suggestion: 'Ask for an invitation to a project.',
     });
 }

@@ -80,6 +80,6 @@ export async function revokeTokens(trx: Db, userId: string, ...purposes: TokenPu
 
 /** One message for all three cases: telling them apart would inform an attacker. */
 const invalidToken = () =>
-  badRequest('This token is used up, has expired, or never was one.', {
-    suggestion: 'Ask for a new link; each works once, and for a while.',
+  badRequest('This token is invalid, has expired or was already used.', {
+    suggestion: 'Request a new link. Each link works once and expires.',
   });

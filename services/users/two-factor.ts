@@ -22,8 +22,8 @@ export const totpContext = (userId: string): string[] => ['totp', userId];
 /** The account has two-factor authentication, and no code was given. */
 export class CodeRequired extends ApiError {
   constructor() {
-    super(401, 'INVALID_CREDENTIALS', 'This account has two-factor authentication: a code is missing.', {
-      suggestion: 'Send "code" too: one of your authenticator app, or a recovery code.',
+    super(401, 'INVALID_CREDENTIALS', 'This account has two-factor authentication: a code is required.', {
+      suggestion: 'Send "code" as well: a code from your authenticator app, or a recovery code.',
       details: { totpRequired: true },
     });
   }
@@ -31,8 +31,8 @@ export class CodeRequired extends ApiError {
 
 export class WrongCode extends ApiError {
   constructor() {
-    super(401, 'INVALID_CREDENTIALS', 'The code is wrong, or was used before.', {
-      suggestion: 'Wait for the next code of your authenticator app, or use a recovery code.',
+    super(401, 'INVALID_CREDENTIALS', 'The code is wrong or was already used.', {
+      suggestion: 'Wait for the next code in your authenticator app, or use a recovery code.',
       details: { totpRequired: true },
     });
   }
@@ -50,7 +50,7 @@ export async function beginTotp(
     .whereNull('totpEnabledAt')
     .patch({ totpSecret: seal(keys, totpContext(id), secret), updatedAt: new Date() });
   if (stored === 0)
-    throw new ApiError(409, 'CONFLICT', 'Two-factor authentication is on already.', {
+    throw new ApiError(409, 'CONFLICT', 'Two-factor authentication is already on.', {
       suggestion: 'Turn it off with DELETE /users/@me/totp first.',
     });
   return { secret, uri: totpUri(secret, { issuer: ISSUER, label: email }) };
@@ -70,8 +70,8 @@ export async function enableTotp(
   const recoveryCodes = await inTransaction(db, async (trx) => {
     const current = await lockUser(trx, user.id);
     if (!current.totpSecret || current.totpEnabledAt)
-      throw badRequest('There is no two-factor authentication to confirm.', {
-        suggestion: 'Begin with POST /users/@me/totp.',
+      throw badRequest('Two-factor setup has not been started.', {
+        suggestion: 'Start with POST /users/@me/totp.',
       });
     const step = stepOf(keys, current, code);
     if (step === undefined) throw new WrongCode();

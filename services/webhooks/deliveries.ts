@@ -136,7 +136,7 @@ export async function replayDelivery(db: Db, project: ProjectAccess, id: string)
     const endpoint = await trx('webhookEndpoints').where({ projectId, id: endpointId }).first('id');
     if (!endpoint)
       throw new ApiError(409, 'CONFLICT', `The endpoint of this delivery (${status}) was deleted.`, {
-        suggestion: 'Create an endpoint, and replay deliveries of that one.',
+        suggestion: 'Create a new endpoint; only deliveries of existing endpoints can be replayed.',
       });
     const deliveryId = newId();
     await trx.raw(copyEvent, { projectId, id, newId: deliveryId, endpointId });

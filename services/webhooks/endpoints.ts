@@ -47,8 +47,8 @@ const HOUR_MS = 3_600_000;
 const MAX_EARLIER_SECRETS = 10;
 
 const tooManySecrets = () =>
-  new ApiError(409, 'CONFLICT', `${MAX_EARLIER_SECRETS} earlier secrets of this endpoint still sign.`, {
-    suggestion: 'Rotate with "overlapHours": 0, or wait until the overlap of one of them has ended.',
+  new ApiError(409, 'CONFLICT', `${MAX_EARLIER_SECRETS} earlier secrets of this endpoint are still in use.`, {
+    suggestion: 'Rotate with "overlapHours": 0, or wait until one of them expires.',
   });
 
 /** Returns the oldest first. */
@@ -79,9 +79,9 @@ export async function findEnabledEndpoint(db: Db, projectId: string, id: string)
 }
 
 const DISABLED_BECAUSE = {
-  gone: 'its receiver answered 410 Gone',
-  failing: 'its calls failed for five days',
-  person: 'a member or a key disabled it',
+  gone: 'it responded with 410 Gone',
+  failing: 'its deliveries failed for five days',
+  person: 'it was disabled by a member or an API key',
 };
 
 export async function createEndpoint(
@@ -240,7 +240,7 @@ export async function renewWantedTypes(trx: Db, projectId: string): Promise<void
 function requireCallable(url: string, { webhookAllowedHosts }: EndpointSettings): void {
   if (!isWebUrl(url)) throw badRequest('"url" must be an http or https URL.');
   const refusal = targetRefusal(url, webhookAllowedHosts);
-  if (refusal) throw badRequest(`"url" leads to an address that may not be called: ${refusal}.`);
+  if (refusal) throw badRequest(`"url" points to an address that is not allowed: ${refusal}.`);
 }
 
 const distinct = (types: string[]): string[] => [...new Set(types)];

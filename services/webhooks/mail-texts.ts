@@ -11,7 +11,7 @@ interface Text {
 type TextOfEndpoint = (host: string, project: string) => Text;
 
 const KEPT_EN =
-  'What it wants is kept for 30 days. Enable it when it works again; POST /webhook-endpoints/{id}/recover sends what it missed.';
+  'Its deliveries are kept for 30 days. Enable it when it works again; POST /webhook-endpoints/{id}/recover sends those it missed.';
 const KEPT_DE =
   'Was er erhalten soll, wird 30 Tage aufbewahrt. Schalten Sie ihn wieder ein, wenn er funktioniert; POST /webhook-endpoints/{id}/recover sendet, was er verpasst hat.';
 
@@ -20,8 +20,8 @@ export const endpointMailTexts: Record<AccountLanguage, Record<EndpointNews, Tex
     warned: (host, project) => ({
       subject: 'A webhook endpoint is failing',
       paragraphs: [
-        `The webhook endpoint at ${host} of the project ${project} has answered no call for an hour.`,
-        'Its deliveries are retried for some days. After five days of nothing but failures the endpoint is disabled.',
+        `The webhook endpoint at ${host} of the project ${project} has not accepted a delivery for an hour.`,
+        'Its deliveries are retried for several days. If all of them fail for five days, the endpoint is disabled.',
       ],
     }),
     gone: (host, project) => ({

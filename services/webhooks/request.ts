@@ -34,8 +34,8 @@ const MAX_ANSWER = 1_000;
 /** Only a 2xx counts. A redirect is a failure: it could lead anywhere. */
 export function callResultOf(response: OutboundResponse, now: Date): WebhookCallResult {
   const failed = { delivered: false, gone: false, statusCode: null, answer: null, retryAfterMs: undefined };
-  if (response.kind === 'refused') return { ...failed, error: `The request was not made: ${response.reason}.` };
-  if (response.kind === 'unreachable') return { ...failed, error: `There was no answer: ${response.reason}.` };
+  if (response.kind === 'refused') return { ...failed, error: `The request was not sent: ${response.reason}.` };
+  if (response.kind === 'unreachable') return { ...failed, error: `No response: ${response.reason}.` };
   const { status, headers, body } = response;
   // Postgres stores neither NUL nor half of a surrogate pair.
   const answer =
@@ -44,12 +44,12 @@ export function callResultOf(response: OutboundResponse, now: Date): WebhookCall
       .slice(0, MAX_ANSWER)
       .replace(/\p{Surrogate}/gu, '') || null;
   const delivered = status >= 200 && status < 300;
-  const redirects = status >= 300 && status < 400;
+  const redirectNote = status >= 300 && status < 400 ? '; redirects are not followed' : '';
   return {
     delivered,
     gone: status === 410,
     statusCode: status,
-    error: delivered ? null : `The receiver answered ${status}${redirects ? '; redirects are not followed' : ''}.`,
+    error: delivered ? null : `The endpoint responded with ${status}${redirectNote}.`,
     answer,
     retryAfterMs: retryAfterMs(headers['retry-after'], now),
   };

@@ -7,26 +7,26 @@ export interface WebhookType {
 
 /** Types with a fixed name, and what they are sent for. */
 const fixedTypes = {
-  'email.sent': 'The SMTP relay has accepted a mail.',
-  'email.delivery': 'The receiving server has accepted a mail.',
-  'email.open': 'A mail was opened.',
-  'email.click': 'A link in a mail was clicked.',
-  'email.bounce': 'A mail bounced.',
-  'email.complaint': 'A recipient reported a mail as spam.',
-  'email.failed': 'A mail could not be sent.',
-  'email.unknown': 'It is unknown whether the SMTP relay has accepted a mail.',
+  'email.sent': 'The mail relay accepted an email.',
+  'email.delivery': 'The receiving server accepted an email.',
+  'email.open': 'An email was opened.',
+  'email.click': 'A link in an email was clicked.',
+  'email.bounce': 'An email bounced.',
+  'email.complaint': 'A recipient reported an email as spam.',
+  'email.failed': 'An email could not be sent.',
+  'email.unknown': 'It is unknown whether the mail relay accepted an email.',
   'contact.created': 'A contact was created.',
   'contact.updated': 'The address, the subscription or the data of a contact changed.',
   'contact.deleted': 'A contact was deleted; only its id is sent.',
   'contact.subscribed': 'A contact subscribed.',
   'contact.unsubscribed': 'A contact unsubscribed.',
-  'campaign.started': 'A campaign began to send.',
-  'campaign.paused': 'A campaign was paused, by a person or by itself.',
-  'campaign.resumed': 'A paused campaign continues.',
-  'campaign.finished': 'A campaign has sent to all recipients.',
+  'campaign.started': 'A campaign started sending.',
+  'campaign.paused': 'A campaign was paused, by a user or automatically.',
+  'campaign.resumed': 'A paused campaign was resumed.',
+  'campaign.finished': 'A campaign was sent to all recipients.',
   'campaign.cancelled': 'A campaign was cancelled.',
   'execution.started': 'A contact entered a workflow.',
-  'execution.completed': 'An execution of a workflow reached its end or an exit.',
+  'execution.completed': 'An execution completed or reached an EXIT step.',
   'execution.failed': 'A step of an execution failed.',
   'execution.cancelled': 'An execution was cancelled.',
   'domain.verified': 'All DNS records of a domain were found.',
@@ -35,14 +35,14 @@ const fixedTypes = {
   'job.failed': 'An import or a bulk change failed.',
   'project.disabled': 'The project was disabled.',
   'project.enabled': 'The project was enabled again.',
-  'webhook.test': 'Sent on request, to try an endpoint.',
+  'webhook.test': 'Sent on request to test an endpoint.',
 } as const;
 export type FixedWebhookType = keyof typeof fixedTypes;
 
 const namedTypes: WebhookType[] = [
   { type: 'segment.<slug>.entry', description: 'A contact entered a tracked segment.' },
   { type: 'segment.<slug>.exit', description: 'A contact left a tracked segment.' },
-  { type: 'event.<name>', description: 'A client tracked an event of this name. "*" does not include these.' },
+  { type: 'event.<name>', description: 'An event with this name was tracked. "*" does not include these.' },
 ];
 
 export const webhookTypes: WebhookType[] = [

@@ -39,7 +39,7 @@ type StepResult = Next | { kind: 'moved'; execution: ExecutionState };
 
 /** Events that end waits add to the context, and a loop may wait any number of times. */
 const MAX_CONTEXT_BYTES = 128 * 1024;
-const CONTEXT_TOO_LARGE = `the context of the execution would grow larger than ${MAX_CONTEXT_BYTES / 1024} KB`;
+const CONTEXT_TOO_LARGE = `the context of the execution would exceed ${MAX_CONTEXT_BYTES / 1024} KB`;
 
 /** Keeps a call short, so that it can be cancelled and its worker stopped. */
 const SLICE_STEPS = 50;
@@ -136,7 +136,7 @@ async function outcomeOf(
     return await stepTypeOf(step).run(openStep(keys, projectId, step), env);
   } catch (error) {
     // The operator can add the key again and retry the execution.
-    if (error instanceof SealError) return failStep('the headers of the step cannot be opened');
+    if (error instanceof SealError) return failStep('the headers of the step cannot be decrypted');
     throw error;
   }
 }
@@ -281,7 +281,7 @@ export async function failExecution(db: Db, { executionId, generation }: Executi
 async function failWithoutGraph(trx: Db, { id }: ExecutionState): Promise<Next> {
   await trx('executions')
     .where({ id })
-    .update({ status: 'FAILED', error: 'the graph of the workflow is gone', wakeAt: null, awaitedEvent: null })
+    .update({ status: 'FAILED', error: 'the graph of the workflow no longer exists', wakeAt: null, awaitedEvent: null })
     .update({ completedAt: trx.fn.now(), updatedAt: trx.fn.now() });
   return { kind: 'end', status: 'FAILED' };
 }

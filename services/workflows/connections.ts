@@ -11,21 +11,21 @@ export type Connection = Omit<Transition, 'id'>;
 export function refusalOfConnection(graph: Graph, added: Connection): string | undefined {
   const { fromStepId, toStepId, branch } = added;
   const from = graph.steps.find(({ id }) => id === fromStepId);
-  if (!from || !graph.steps.some(({ id }) => id === toStepId)) return 'one of its steps is not in the workflow';
+  if (!from || !graph.steps.some(({ id }) => id === toStepId)) return 'it connects a step that is not in the workflow';
   if (fromStepId === toStepId) return 'a step cannot lead to itself';
-  if (isLast(from)) return `nothing follows an ${from.type} step`;
+  if (isLast(from)) return `no step can follow an ${from.type} step`;
   if (!branchesOf(from).includes(branch)) return wrongBranch(from);
   if (graph.transitions.some((other) => other.fromStepId === fromStepId && other.branch === branch))
-    return `the ${branch === null ? 'exit' : `exit "${branch}"`} of "${from.name}" already leads somewhere`;
+    return `the ${branch === null ? 'exit' : `exit "${branch}"`} of "${from.name}" is already connected`;
   if (isCircle({ ...graph, transitions: [...graph.transitions, { id: '', ...added }] }, toStepId)) return CIRCLE;
   return undefined;
 }
 
-export const CIRCLE = 'it closes a circle in which nothing ever waits: put a DELAY or a WAIT_FOR_EVENT into it';
+export const CIRCLE = 'it creates a loop without a wait: add a DELAY or WAIT_FOR_EVENT step to the loop';
 
 export function requireConnection(graph: Graph, added: Connection): void {
   const refusal = refusalOfConnection(graph, added);
-  if (refusal) throw badRequest(`The transition is refused: ${refusal}.`);
+  if (refusal) throw badRequest(`The transition is not allowed: ${refusal}.`);
 }
 
 const isLast = ({ type }: Step): boolean => {

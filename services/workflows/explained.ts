@@ -32,7 +32,7 @@ export function conditionReason(filters: ExplainedFilter[]): string | null {
   return decisive
     .map(({ field, operator, value, matched }) => {
       const said = [field, operator, value === null ? undefined : inWords(value)].filter(Boolean).join(' ');
-      return `${said} ${matched ? 'holds' : 'does not hold'}`;
+      return `${said} ${matched ? 'is true' : 'is false'}`;
     })
     .join('; ');
 }

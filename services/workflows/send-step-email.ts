@@ -33,9 +33,9 @@ type Sender = Pick<ExecutionState, 'projectId' | 'contact'>;
 export async function planStepEmail(db: Db, execution: Sender, mail: StepMail): Promise<MailPlan> {
   const { projectId } = execution;
   const [template] = await find(db, [projectId, mail.templateId, mail.from ?? null]);
-  if (!template) return { failed: 'the template of the step is gone' };
+  if (!template) return { failed: 'the template of the step no longer exists' };
   const from = mail.from ?? template.fromEmail;
-  if (!from) return { failed: 'neither the step nor its template says who sends the mail' };
+  if (!from) return { failed: 'neither the step nor its template has a sender' };
   const domain = senderDomain(from);
   // Mail of an unverified domain is blocked until it is verified; a domain of another project fails the step.
   if (!template.known && !(await Domain.query(db).findOne({ projectId, domain })))

@@ -78,7 +78,7 @@ function refusedConfig(violations: Violation[], path: string) {
     ...violation,
     field: [path, violation.field].filter(Boolean).join('.'),
   }));
-  return badRequest(`The config of the step is refused: ${violations.map(({ message }) => message).join('; ')}.`, {
+  return badRequest(`The step config is invalid: ${violations.map(({ message }) => message).join('; ')}.`, {
     errors,
   });
 }

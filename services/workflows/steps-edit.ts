@@ -144,7 +144,7 @@ export async function deleteStep(
       rest.transitions.push(kept as WorkflowTransition);
     }
     if (joins.some(({ toStepId }) => isCircle(asGraph(rest), toStepId)))
-      throw badRequest(`The step cannot be taken out like this: ${CIRCLE}.`);
+      throw badRequest(`The step cannot be spliced out: ${CIRCLE}.`);
   });
 }
 
@@ -155,7 +155,7 @@ function joinsAround({ transitions }: EditedGraph, stepId: string): Join[] {
   const out = transitions.filter(({ fromStepId }) => fromStepId === stepId);
   const [next, ...others] = out;
   if (others.length > 0 || (next && next.branch !== null))
-    throw badRequest('A step that branches cannot be spliced out: which way would go on?');
+    throw badRequest('A step with branches cannot be spliced out: the next step is ambiguous.');
   if (!next) return [];
   return transitions
     .filter(({ toStepId }) => toStepId === stepId)
@@ -197,7 +197,7 @@ async function requireOwnSteps(trx: Db, projectId: string, { steps }: EditedGrap
   if (foreign.length === 0) return;
   const known = await WorkflowStep.query(trx).where({ projectId }).whereIn('id', foreign).resultSize();
   if (known < new Set(foreign).size) throw noStep();
-  throw badRequest('The transition is refused: a step of another workflow cannot be connected.');
+  throw badRequest('The transition is not allowed: a step of another workflow cannot be connected.');
 }
 
 export async function deleteTransition(

@@ -40,9 +40,9 @@ function scheduleErrors({ cron, timezone = 'UTC' }: TriggerConfig): Violation[] 
       message: `"triggerConfig.${key}" ${message}`,
       code: 'invalid_string',
     });
-  if (!isTimezone(timezone)) add('timezone', 'must be the name of a time zone, such as Europe/Berlin');
+  if (!isTimezone(timezone)) add('timezone', 'must be a time zone name, such as Europe/Berlin');
   if (cron !== undefined && !isCron(cron))
-    add('cron', 'must be a cron expression of five fields that comes true some day');
+    add('cron', 'must be a cron expression with five fields that matches some date');
   return errors;
 }
 

@@ -72,8 +72,8 @@ export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string)
       .whereIn('status', ['RUNNING', 'WAITING'])
       .first('id');
     if (active)
-      throw new ApiError(409, 'CONFLICT', 'Contacts are on their way through this workflow.', {
-        suggestion: `Cancel them with POST /workflows/${id}/executions/cancel-all, or wait for them to end.`,
+      throw new ApiError(409, 'CONFLICT', 'This workflow has active executions.', {
+        suggestion: `Cancel them with POST /workflows/${id}/executions/cancel-all, or wait for them to finish.`,
       });
     await workflow.$query(trx).delete();
     await trx('workflowRemovals').insert({ workflowId: id });

@@ -39,7 +39,7 @@ export async function saveFirstVersion(trx: Db, workflow: Workflow, graph: Edite
 
 export function requireGraphSize(graph: Graph): void {
   if (Buffer.byteLength(JSON.stringify(graph)) > MAX_GRAPH_BYTES)
-    throw badRequest(`The steps of a workflow may have ${MAX_GRAPH_BYTES} bytes together.`);
+    throw badRequest(`The steps of a workflow must not exceed ${MAX_GRAPH_BYTES} bytes in total.`);
 }
 
 /** Stores the graph as the version of the workflow. `published` is given when a draft is published. */

@@ -29,9 +29,8 @@ export function triggerViolations({
   triggerType,
   triggerConfig,
 }: Pick<Workflow, 'triggerType' | 'triggerConfig'>): GraphViolation[] {
-  if (triggerType === 'EVENT' && !triggerConfig.eventName)
-    return ofWorkflow('the trigger does not say which event starts it');
-  if (triggerType === 'SCHEDULE' && !triggerConfig.cron) return ofWorkflow('the trigger does not say when it starts');
+  if (triggerType === 'EVENT' && !triggerConfig.eventName) return ofWorkflow('the trigger needs an event');
+  if (triggerType === 'SCHEDULE' && !triggerConfig.cron) return ofWorkflow('the trigger needs a schedule');
   return [];
 }
 
@@ -56,10 +55,10 @@ const ofWorkflow = (message: string): GraphViolation[] => [{ stepId: null, messa
 function shapeViolations(graph: Graph): GraphViolation[] {
   const entries = entriesOf(graph);
   if (graph.steps.length === 0) return ofWorkflow('there are no steps');
-  if (entries.length === 0) return ofWorkflow('there is no step to begin with: a transition leads to each of them');
+  if (entries.length === 0) return ofWorkflow('there is no first step: every step has an incoming transition');
   if (entries.length === 1) return [];
   const names = entries.map(({ name }) => `"${name}"`).join(', ');
-  return ofWorkflow(`there must be one step to begin with, and no transition leads to ${names}`);
+  return ofWorkflow(`there must be exactly one first step, but ${names} have no incoming transition`);
 }
 
 async function templatesOf(db: Db, projectId: string, { steps }: Graph): Promise<Map<string, Template>> {

@@ -2,7 +2,7 @@ import type { Graph, Step, StepExit, Transition } from './graph.ts';
 
 /** Ends executions that loop without end. */
 export const MAX_STEPS = 10_000;
-export const TOO_MANY_STEPS = `the execution has taken ${MAX_STEPS} steps: the workflow goes round in circles`;
+export const TOO_MANY_STEPS = `the execution has taken ${MAX_STEPS} steps: the workflow loops endlessly`;
 
 /** Returns the steps that no transition leads to. A valid graph has one. */
 export function entriesOf({ steps, transitions }: Graph): Step[] {

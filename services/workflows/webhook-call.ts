@@ -56,12 +56,12 @@ const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 export function outcomeOf(answer: OutboundResponse, now: Date): WebhookOutcome {
-  if (answer.kind === 'refused') return { kind: 'failed', reason: `The request was not made: ${answer.reason}.` };
-  if (answer.kind === 'unreachable') return { kind: 'retry', reason: `There was no answer: ${answer.reason}.` };
+  if (answer.kind === 'refused') return { kind: 'failed', reason: `The request was not sent: ${answer.reason}.` };
+  if (answer.kind === 'unreachable') return { kind: 'retry', reason: `No response: ${answer.reason}.` };
   const { status } = answer;
   const output = outputOf(answer);
   if (status >= 200 && status < 300) return { kind: 'completed', output };
-  const reason = `The receiver answered ${status}.`;
+  const reason = `The endpoint responded with ${status}.`;
   if (status < 500 && !RETRIED.has(status)) return { kind: 'failed', reason, output };
   return { kind: 'retry', reason, output, ...retryAfter(answer.headers['retry-after'], now) };
 }

@@ -171,7 +171,7 @@ describe('the call of a WEBHOOK step', () => {
     );
     expect(refusal).to.include({ nextRetryDelay: 7_000 });
     const [noted] = await driver.steps(id);
-    expect(noted).to.deep.include({ status: 'RUNNING', attempt: 2, error: 'The receiver answered 503.' });
+    expect(noted).to.deep.include({ status: 'RUNNING', attempt: 2, error: 'The endpoint responded with 503.' });
     expect(noted?.output).to.deep.equal({ status: 503, body: 'later', truncated: false });
     receiver.answer({ status: 201, body: 'thanks' });
     await attempt();

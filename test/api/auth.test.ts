@@ -32,11 +32,11 @@ describe('authentication', () => {
     const cases: [string, (project: ApiProject) => string | undefined, RegExp][] = [
       ['no key', () => undefined, /No API key/],
       ['an empty header', () => '', /No API key/],
-      ['another scheme', (p) => `Basic ${p.publicKey}`, /garbled/],
-      ['a key without Bearer', (p) => p.publicKey, /garbled/],
-      ['Bearer alone', () => 'Bearer ', /garbled/],
-      ['a truncated key', (p) => `Bearer ${p.publicKey.slice(0, -1)}`, /garbled/],
-      ['a key with trailing text', (p) => `Bearer ${p.publicKey} x`, /garbled/],
+      ['another scheme', (p) => `Basic ${p.publicKey}`, /malformed/],
+      ['a key without Bearer', (p) => p.publicKey, /malformed/],
+      ['Bearer alone', () => 'Bearer ', /malformed/],
+      ['a truncated key', (p) => `Bearer ${p.publicKey.slice(0, -1)}`, /malformed/],
+      ['a key with trailing text', (p) => `Bearer ${p.publicKey} x`, /malformed/],
       ['an unknown key', () => `Bearer pk_${'A'.repeat(48)}`, /unknown or has been revoked/],
       [
         'the secret key, where the public one is needed',

@@ -172,7 +172,7 @@ describeApi('campaigns', (api) => {
       it('with a body that does not parse, with line and column', async () => {
         const answer = await post({ body: '<p>\n{{ name | shout }}</p>' });
         expect(answer).to.be.envelope(422, 'VALIDATION_ERROR');
-        expect(answer.body.error.message).to.contain('Line 2, column 11 of "body": there is no filter "shout"');
+        expect(answer.body.error.message).to.contain('Line 2, column 11 of "body": unknown filter "shout"');
         expect(answer.body.error.details.faults[0]).to.include({ field: 'body', line: 2, column: 11 });
       });
 

@@ -33,7 +33,7 @@ describeApi('jobs on contacts', (api) => {
       const { body } = await project.server.get(`/contacts/import/${answer.body.jobId}`);
       expect(body).to.include({ status: 'COMPLETED', progress: 100, total: 2, processed: 2 });
       expect(body.result).to.deep.include({ totalRows: 2, created: 1, failed: 1 });
-      expect(body.result.errors).to.deep.equal([{ row: 3, email: 'bad', error: 'this is not a valid e-mail address' }]);
+      expect(body.result.errors).to.deep.equal([{ row: 3, email: 'bad', error: 'not a valid email address' }]);
     });
 
     it('answers 400 without a file, without CSV in it, or without an e-mail column', async () => {

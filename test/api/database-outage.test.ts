@@ -89,7 +89,7 @@ describe('a connection that breaks between commit and answer', () => {
       await lock.rollback();
       for (const answer of answers) {
         expect(answer).to.be.envelope(503, 'INTERNAL_SERVER_ERROR');
-        expect(answer.body.error.message).to.contain('may or may not have been carried out');
+        expect(answer.body.error.message).to.contain('may or may not have taken effect');
         expect(answer.body.error.suggestion).to.contain('Idempotency-Key');
         expect(answer.headers.get('retry-after')).to.equal('2');
       }
@@ -103,7 +103,7 @@ describe('a connection that breaks between commit and answer', () => {
     proxy.breakOn('contacts', 'sent');
     const answer = await project.server.get('/contacts');
     expect(answer).to.be.envelope(503, 'INTERNAL_SERVER_ERROR');
-    expect(answer.body.error.message).to.contain('cannot reach its database');
+    expect(answer.body.error.message).to.contain('database is currently unreachable');
   });
 });
 
@@ -243,7 +243,7 @@ describe('statement_timeout', () => {
   it('answers 503 with a suggestion when a statement of the API takes longer than the setting', async () => {
     const answer = await api.get('/test/slow');
     expect(answer).to.be.envelope(503, 'INTERNAL_SERVER_ERROR');
-    expect(answer.body.error.message).to.contain('took the database too long');
+    expect(answer.body.error.message).to.contain('query took too long');
     expect(answer.body.error.suggestion).to.be.a('string');
   });
 

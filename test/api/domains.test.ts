@@ -208,7 +208,7 @@ describe('domains', () => {
       for (const id of [other.id, 'nonsense', 'Current']) {
         const answer = await project.server.get(`/domains/project/${id}`);
         expect(answer).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
-        expect(answer.body.error.message).to.equal('There is no such project.');
+        expect(answer.body.error.message).to.equal('Project not found.');
       }
     });
   });

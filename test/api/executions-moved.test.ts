@@ -137,7 +137,7 @@ describe('executions that move to another version', () => {
     const pending = () => pendingWebhook(api.db, testKeys, ref, visit);
     const before = await pending();
     expect(before?.request.url).to.equal('https://broken.example/');
-    await resolveWebhook(api.db, ref, visit, { kind: 'retry', reason: 'The receiver answered 503.' });
+    await resolveWebhook(api.db, ref, visit, { kind: 'retry', reason: 'The endpoint responded with 503.' });
     await publish(built, hook('https://repaired.example/'));
     expect(await pending()).to.equal(undefined);
     expect(await advance(id)).to.deep.equal({ kind: 'webhook', visit });
@@ -169,7 +169,7 @@ describe('executions that move to another version', () => {
     expect(await publish(built, wait)).to.include({ movedCount: 0, stayedCount: 1 });
     expect(await migrate(built)).to.deep.equal({
       ...{ moved: [], movedCount: 0, stayedCount: 1 },
-      stayed: [{ id, reason: 'the step is a WAIT_FOR_EVENT in the new version, no DELAY' }],
+      stayed: [{ id, reason: 'the step is a WAIT_FOR_EVENT in the new version, not a DELAY' }],
     });
     expect(await stored(id)).to.include({ status: 'WAITING', awaitedEvent: null });
   });

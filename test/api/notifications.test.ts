@@ -168,7 +168,7 @@ describeApi('notifications', (api) => {
     ]);
     const { email: owner } = await api.db('users').where({ id: project.userId }).first('email');
     expect(await subjects(owner)).to.deep.equal([
-      'The campaign "Spring" has paused itself',
+      'The campaign "Spring" was paused automatically',
       'shop.example is no longer verified',
       'shop.example is verified',
       'shop.example will be removed in a week',

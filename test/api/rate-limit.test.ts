@@ -95,7 +95,7 @@ describe('RateLimit-*', () => {
     for (const path of paths) {
       const refused = await ann.get(path);
       expect(refused, path).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
-      expect(refused.body.error.message).to.equal('More than 4 requests in a minute by your sessions.');
+      expect(refused.body.error.message).to.equal('More than 4 requests per minute by your sessions.');
       expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
     }
     expect(rate(await bob.get('/users/@me')).remaining).to.equal('3');

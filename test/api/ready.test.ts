@@ -143,7 +143,7 @@ describe('starting', () => {
     const { port } = new URL(first.url);
     const second = await spawnApi({ DATABASE_URL: database.url, PORT: port });
     expect((await second.exited).code).to.equal(1);
-    expect(second.logs()).to.include(`The port ${port} of 127.0.0.1 is used by another program`);
+    expect(second.logs()).to.include(`Port ${port} on 127.0.0.1 is in use by another program`);
     expect(second.logs()).not.to.match(/"stack"|^ +at /m);
     await first.stop();
     await database.close();

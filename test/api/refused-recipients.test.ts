@@ -119,6 +119,6 @@ describe('mail whose recipient is refused', () => {
     await disableCriticalProjects(api.db, { autoProjectDisable: true, systemFrom: 'us@example.com' });
     const { body: state } = await project.owner.get(`/projects/${project.id}/security`);
     expect(state).to.include({ disabled: true, level: 'critical' });
-    expect(state.disabledReason).to.contain('100.0 % of its mail bounced and 0.0 %');
+    expect(state.disabledReason).to.contain('100.0 % of its emails bounced, 0.0 %');
   });
 });

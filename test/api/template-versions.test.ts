@@ -76,10 +76,10 @@ describeApi('versions of templates', (api) => {
     for (const version of ['x', '0', '-1', '99', '9999999999']) {
       const answer = await at(version);
       expect(answer).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
-      expect(answer.body.error.message).to.equal('There is no such version of this template in this project.');
+      expect(answer.body.error.message).to.equal('Template version not found in this project.');
     }
     const noTemplate = await project.server.get('/templates/x/versions/1');
-    expect(noTemplate.body.error.message).to.equal('There is no such template in this project.');
+    expect(noTemplate.body.error.message).to.equal('Template not found in this project.');
   });
 
   it('begin anew for a copy, and go with their template', async () => {

@@ -75,14 +75,12 @@ describeApi('templates', (api) => {
         const answer = await project.server.post('/templates', { ...minimal, body });
         expect(answer).to.be.envelope(400, 'BAD_REQUEST');
         const { message, errors, details } = answer.body.error;
-        expect(message).to.equal(
-          'The template cannot be read. Line 2, column 13 of "body": there is no filter "shout".',
-        );
+        expect(message).to.equal('The template is invalid. Line 2, column 13 of "body": unknown filter "shout".');
         expect(errors).to.deep.equal([
-          { field: 'body', message: 'Line 2, column 13 of "body": there is no filter "shout"', code: 'custom' },
+          { field: 'body', message: 'Line 2, column 13 of "body": unknown filter "shout"', code: 'custom' },
         ]);
         expect(details.faults).to.deep.equal([
-          { field: 'body', line: 2, column: 13, message: 'there is no filter "shout"' },
+          { field: 'body', line: 2, column: 13, message: 'unknown filter "shout"' },
         ]);
         expect(await stored()).to.deep.equal([]);
       });

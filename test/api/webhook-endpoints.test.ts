@@ -183,7 +183,7 @@ describe('webhook endpoints', () => {
       const [refused] = answers.filter(({ status }) => status !== 201);
       expect(refused).to.have.property('status', 409);
       expect((bodyOf(refused as ApiAnswer).error as Json).message).to.equal(
-        'This project has 20 webhook endpoints, which is the limit.',
+        'This project has reached the limit of 20 webhook endpoints.',
       );
     });
   });
@@ -416,9 +416,9 @@ describe('webhook endpoints', () => {
       const { id } = await create();
       await project.server.patch(`/webhook-endpoints/${id}`, { enabled: false });
       for (const [disabledReason, reason] of [
-        [null, 'a member or a key disabled it'],
-        ['gone', 'its receiver answered 410 Gone'],
-        ['failing', 'its calls failed for five days'],
+        [null, 'it was disabled by a member or an API key'],
+        ['gone', 'it responded with 410 Gone'],
+        ['failing', 'its deliveries failed for five days'],
       ]) {
         await setEndpoints(api.db, { id }, { disabledReason });
         for (const [path, body] of [

@@ -108,7 +108,7 @@ describeApi('drafts of a workflow', (api) => {
       expect([of(delay.id), of(hook.id)]).to.deep.equal([2, 1]);
       expect(body.faults).to.deep.include({
         stepId: delay.id,
-        message: 'a transition is refused: a step cannot lead to itself',
+        message: 'a transition is not allowed: a step cannot lead to itself',
       });
     });
 
@@ -425,7 +425,7 @@ describeApi('drafts of a workflow', (api) => {
       for (const unknown of ['9999', '0', '-1', 'x']) {
         const answer = await project.server.get(path(`/versions/${unknown}`));
         expect(answer).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
-        expect(answer.body.error.message).to.equal('There is no such version of this workflow in this project.');
+        expect(answer.body.error.message).to.equal('Workflow version not found in this project.');
       }
     });
 

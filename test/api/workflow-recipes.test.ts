@@ -100,7 +100,7 @@ describeApi('recipes, step types and numbers of workflows', (api) => {
     expect(await change({ config: { workflowId: newId() } })).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
     const { faults } = (await project.server.get(`/workflows/${id}`)).body;
     expect(faults.map(({ message }: { message: string }) => message).join()).to.contain(
-      'starts a workflow that is not there',
+      'starts a workflow that does not exist',
     );
   });
 

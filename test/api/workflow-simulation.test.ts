@@ -138,7 +138,7 @@ describe('POST /workflows/:id/simulate', () => {
       ],
     });
     const yes = (await run(built)).path[0];
-    expect(yes).to.include({ branch: 'yes', reason: 'data.plan equals "pro" holds' });
+    expect(yes).to.include({ branch: 'yes', reason: 'data.plan equals "pro" is true' });
     expect(yes.filters).to.deep.equal([
       { path: 'groups.0.filters.0', ...filter('name', 'Ann'), matched: true, decisive: false },
       { path: 'groups.0.filters.1', ...filter('plan', 'free'), matched: false, decisive: false },
@@ -147,7 +147,7 @@ describe('POST /workflows/:id/simulate', () => {
     const no = (await run(built, { contact: { ...ann, data: { name: 'Ann', plan: 'team' } } })).path[0];
     expect(no).to.include({
       branch: 'no',
-      reason: 'data.plan equals "free" does not hold; data.plan equals "pro" does not hold',
+      reason: 'data.plan equals "free" is false; data.plan equals "pro" is false',
     });
   });
 
@@ -200,7 +200,7 @@ describe('POST /workflows/:id/simulate', () => {
       expect(result).to.include({ status: 'EXITED', reason: 'bought', endedAt: '2027-02-01T18:00:00.000Z' });
       expect(result.context).to.deep.equal({ total: 5, city: 'Ulm' });
       expect(result.contact.data).to.include({ city: 'Ulm', plan: 'pro' });
-      expect(result.path[1].reason).to.equal('the event "bought" came at 2027-02-01T18:00:00.000Z');
+      expect(result.path[1].reason).to.equal('the event "bought" occurred at 2027-02-01T18:00:00.000Z');
       expect(result.path[1].scheduledFor).to.equal('2027-02-03T12:00:00.000Z');
     });
 
@@ -403,7 +403,7 @@ describe('POST /workflows/:id/simulate', () => {
       const { graph } = circle(ask);
       graph.transitions = graph.transitions.map((way) => (way.fromStepId === 'ask' ? { ...way, branch: 'no' } : way));
       const result = await bounded({ graph });
-      const reason = 'the simulation ends here: the answer would be larger than 4 MB';
+      const reason = 'the simulation ends here: the response would exceed 4 MB';
       expect(result).to.include({ status: 'STOPPED', reason });
       expect(result.path.filter(({ stepId }: { stepId: string }) => stepId === 'ask')).to.have.length(16);
       expect(result.truncated).to.deep.equal({ at: { stepId: 'ask', visit: result.path.length + 1 }, reason });
@@ -422,7 +422,7 @@ describe('POST /workflows/:id/simulate', () => {
       expect(result).to.include({ status: 'STOPPED' });
       expect(result.reason).to.contain('more than 32 MB would be read and rendered');
       expect(result.truncated.at.stepId).to.equal('call');
-      expect(result.truncated.reason).to.contain('are left out: they are more than 4 MB');
+      expect(result.truncated.reason).to.contain('are omitted from here on: they exceed 4 MB');
       const bodies = result.webhooks.map(({ body }: { body: string | null }) => body !== null);
       expect(bodies.slice(0, 20)).to.not.include(false);
       expect(bodies.slice(20)).to.not.include(true);

@@ -403,7 +403,7 @@ describe('steps of a workflow', () => {
       for (const gone of [id, newId(), 'nonsense']) {
         const answer = await project.server.delete(`${path}/${gone}`);
         expect(answer).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
-        expect(answer.body.error.message).to.equal('There is no such transition in this project.');
+        expect(answer.body.error.message).to.equal('Transition not found in this project.');
       }
       for (const workflow of [newId(), 'nonsense'])
         expect(await project.server.delete(`/workflows/${workflow}/transitions/${id}`)).to.be.envelope(

@@ -136,9 +136,7 @@ describeApi('workflows', (api) => {
         branch: null,
       });
       expect(whole.valid).to.equal(false);
-      expect(whole.faults).to.deep.equal([
-        { stepId: steps.Wait, message: '"Wait" says neither how long nor until when' },
-      ]);
+      expect(whole.faults).to.deep.equal([{ stepId: steps.Wait, message: '"Wait" needs a duration or a date' }]);
     });
 
     it('answers 404 to an id of another project, an unknown id and an invalid one', async () => {
@@ -255,13 +253,13 @@ describeApi('workflows', (api) => {
         ({ field, message }: Record<string, string>) => `${field}: ${message}`,
       );
       expect(faults).to.deep.equal([
-        'workflow: the trigger does not say when it starts',
-        'workflow: there must be one step to begin with, and no transition leads to "Mail", "Anonymous", "Fork", "Call", "Change"',
+        'workflow: the trigger needs a schedule',
+        'workflow: there must be exactly one first step, but "Mail", "Anonymous", "Fork", "Call", "Change" have no incoming transition',
         `steps.${steps.Mail}: "Mail" has no template`,
-        `steps.${steps.Anonymous}: "Anonymous" has no sender: neither it nor its template says from whom`,
-        `steps.${steps.Wait}: "Wait" does not say which event it waits for`,
-        `steps.${steps.Fork}: "Fork" asks for nothing`,
-        `steps.${steps.Call}: "Call" has no address to call`,
+        `steps.${steps.Anonymous}: "Anonymous" has no sender: set one on the step or its template`,
+        `steps.${steps.Wait}: "Wait" has no event to wait for`,
+        `steps.${steps.Fork}: "Fork" has no condition`,
+        `steps.${steps.Call}: "Call" has no URL`,
         `steps.${steps.Change}: "Change" changes nothing`,
       ]);
       for (const fault of answer.body.error.errors) expect(answer.body.error.message).to.include(fault.message);

@@ -80,7 +80,7 @@ describeStackApp('administration in the web application', settings, (app) => {
     expect(new URL(page.url()).searchParams.get('status')).to.equal('EXITED');
     await page.getByRole('link', { name: 'ann@guest.example' }).click();
     await page.getByText('Took the branch “yes”').waitFor();
-    await page.getByText('because data.plan equals "pro" holds').waitFor();
+    await page.getByText('because data.plan equals "pro" is true').waitFor();
     await page.getByText('attempt 2').waitFor();
     await page.getByRole('link', { name: 'Trial', exact: true }).click();
     await page.getByRole('region', { name: 'Steps of Trial' }).getByText(/^yes/).waitFor();

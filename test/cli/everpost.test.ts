@@ -185,13 +185,13 @@ describe('npx everpost', () => {
 
   it('prints one line or JSON and exits with 1 when a command fails', async () => {
     const cases: [string[], RegExp][] = [
-      [['user', 'create', '--email', 'nobody'], /no e-mail address/],
+      [['user', 'create', '--email', 'nobody'], /not an email address/],
       [['user', 'create', '--email', 'a@b.co', '--password', 'short'], /at least 8/],
       [['user', 'create', '--email', 'op@example.com'], /already/],
       [['project', 'create', '--name', 'x', '--owner', 'who@example.com'], /no user who@example\.com/],
       [['project', 'create', '--name', 'a\u200bb', '--owner', 'op@example.com'], /invisible/],
       [['keys', 'rotate', '../../etc'], /no id/],
-      [['project', 'enable', '00000000-0000-4000-8000-000000000000'], /no such project/],
+      [['project', 'enable', '00000000-0000-4000-8000-000000000000'], /Project not found/],
     ];
     for (const [args, message] of cases) {
       const { status, json, out } = await everpost([...args, '--json'], env);
@@ -201,7 +201,7 @@ describe('npx everpost', () => {
     }
     const { status, out } = await spawned(['user', 'create', '--email', 'nobody'], env);
     expect(status).to.equal(1);
-    expect(out.trim()).to.equal('"nobody" is no e-mail address.');
+    expect(out.trim()).to.equal('"nobody" is not an email address.');
   });
 
   it('applies pending migrations once', async () => {
@@ -270,7 +270,7 @@ describe('npx everpost', () => {
     expect(all.json.projects.length).to.be.greaterThan(1);
     const lines = await everpost(['project', 'list', '--search', project.id], env);
     expect(lines.out).to.equal(`${project.id} Green Shop: disabled (spam); 0 mails in a day, 0 in 30 days; healthy`);
-    expect((await everpost(['project', 'list', '--search', 'no such'], env)).out).to.equal('There is no such project.');
+    expect((await everpost(['project', 'list', '--search', 'no such'], env)).out).to.equal('No project found.');
   });
 
   it('shows the depth and age of all queues', async () => {

@@ -123,7 +123,7 @@ describeApi('npx everpost mcp', (api) => {
     expect(several.text).to.match(/single/);
     expect((await call('get_contact', { name: 'Ann' })).text).to.match(/Unknown argument "name"/);
     expect((await call('get_contact')).text).to.match(/Missing: id/);
-    expect((await call('no_such_tool')).text).to.match(/no tool/);
+    expect((await call('no_such_tool')).text).to.match(/Unknown tool/);
   });
 
   it('simulates a workflow and reads analytics', async () => {

@@ -82,7 +82,7 @@ describe('npx everpost webhooks', () => {
     expect(two?.headers['webhook-id']).to.equal(one?.headers['webhook-id']);
     const unknown = everpost(['replay', deliveryId.replace(/^.{8}/, '00000000')]);
     expect(await unknown.exited).to.include(1);
-    expect(unknown.out()).to.match(/no such webhook delivery/);
+    expect(unknown.out()).to.match(/Webhook delivery not found/);
   });
 
   it('names the address of an API that does not answer', async () => {

@@ -43,7 +43,7 @@ describe('account and project lifecycle', () => {
     const api = client(stack.api.url);
     const signup = await api.post('/auth/signup', { email, password: 'correct horse' });
     expect(signup).to.have.status(201);
-    const verify = await linkIn(/^Verify your e-mail address$/);
+    const verify = await linkIn(/^Verify your email address$/);
     expect(verify).to.match(/^\/verify-email\/\w{48}$/);
     expect(await api.post(verify, 'password=correct+horse', form)).to.have.status(200);
     expect(await api.get('/users/@me', { cookie: cookieOf(signup) }), 'the session stays').to.have.status(200);

@@ -12,7 +12,7 @@ import { build, enable } from '../support/workflow-building.ts';
 
 /** One set of a retry, and some more. */
 const [SET, FAILED] = [500, 510];
-const SUBJECT = 'The campaign "Spring" has paused itself';
+const SUBJECT = 'The campaign "Spring" was paused automatically';
 
 describe('killing the worker', () => {
   let [temporal, stack, project, lock]: [OwnNamespace?, Stack?, ApiProject?, Knex.Transaction?] = [];

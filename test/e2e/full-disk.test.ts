@@ -57,7 +57,7 @@ describe('an API on a full disk', () => {
     const refused = await upload(2_000);
     expect(refused.status).to.equal(503);
     expect(refused.headers.get('retry-after')).to.equal('30');
-    expect(await refused.text()).to.include('no space');
+    expect(await refused.text()).to.include('out of disk space');
     expect(await database.db('jobs').where({ projectId: project.id })).to.deep.equal([]);
     expect((await upload(10)).status).to.equal(202);
   });

@@ -212,7 +212,7 @@ describe('the execution workflow', () => {
       receiver.answer({ status: 410 }, '/gone');
       const { id, workflow, result } = await begin(calling('/gone'));
       await result();
-      expect(await driver.execution(id)).to.include({ status: 'FAILED', error: 'The receiver answered 410.' });
+      expect(await driver.execution(id)).to.include({ status: 'FAILED', error: 'The endpoint responded with 410.' });
       expect(receiver.requests.filter(({ path }) => path === '/gone')).to.have.length(1);
       receiver.answer({}, '/gone');
       await retryExecution(database.db, project.access, workflow.id, id);
@@ -227,7 +227,7 @@ describe('the execution workflow', () => {
       const { id, result } = await begin(calling('/broken'));
       await result();
       expect(await lasted(id)).to.be.within(DAY, 1.2 * DAY);
-      expect(await driver.execution(id)).to.include({ status: 'FAILED', error: 'The receiver answered 500.' });
+      expect(await driver.execution(id)).to.include({ status: 'FAILED', error: 'The endpoint responded with 500.' });
     });
   });
 

@@ -18,7 +18,7 @@ const MAX_TEXT = 2 * 1024 * 1024;
 const CHARACTERS_PER_STEP = 16;
 const MAX_NESTED_CALLS = 50;
 
-const tooLarge = () => new LimitError('size', 'the template makes a text larger than a mail may be');
+const tooLarge = () => new LimitError('size', 'the template output exceeds the maximum size of an email');
 
 /**
  * The work and memory that one rendering may still use. Every operation that repeats or grows spends from it beforehand,
@@ -35,7 +35,7 @@ export class Budget {
 
   spend(steps: number): void {
     this.remaining -= steps;
-    if (this.remaining < 0) throw new LimitError('time', 'the template does more work than a mail may take');
+    if (this.remaining < 0) throw new LimitError('time', 'the template takes too long to render');
   }
 
   /** Pays for reading a text of this length. */
@@ -67,7 +67,7 @@ export class Budget {
 
   nested<T>(work: () => T): T {
     if (++this.depth > MAX_NESTED_CALLS)
-      throw new LimitError('time', 'macros of the template call each other endlessly');
+      throw new LimitError('time', 'the macros of the template call each other endlessly');
     try {
       return work();
     } finally {

@@ -30,7 +30,7 @@ export class Compiler implements NodeCompiler {
   template(root: ast.Root): CompiledStatement {
     const write = this.body(root);
     for (const { value, lineno, colno } of this.calls)
-      if (!this.macros.has(value)) this.report({ lineno, colno }, `there is no function "${value}"`, undefined);
+      if (!this.macros.has(value)) this.report({ lineno, colno }, `unknown function "${value}"`, undefined);
     return write;
   }
 

@@ -149,7 +149,7 @@ function compileCall(node: ast.Call, compiler: NodeCompiler): CompiledExpression
 function compileFilter(node: ast.Filter, compiler: NodeCompiler): CompiledExpression {
   const { value: name } = node.name;
   const filter = filters.get(name);
-  if (!filter) return compiler.report(node, `there is no filter "${name}"`, noValue);
+  if (!filter) return compiler.report(node, `unknown filter "${name}"`, noValue);
   const { positional, named } = compiler.args(node.args);
   const [input = noValue, ...rest] = positional;
   const args: (CompiledExpression | undefined)[] = rest;
@@ -173,7 +173,7 @@ function compileTest(node: Operands & { lineno: number; colno: number }, compile
   const named = call ? call.name : right;
   const name = named.typename === 'Symbol' ? named.value : named.typename === 'Literal' ? String(named.value) : '';
   const test = tests.get(name);
-  if (!test) return compiler.report(right, `there is no test "${name}"`, noValue);
+  if (!test) return compiler.report(right, `unknown test "${name}"`, noValue);
   const value = compiler.expression(node.left);
   const [argument = noValue] = call ? compiler.args(call.args).positional : [];
   return (run) => test(value(run), argument(run), run.budget);

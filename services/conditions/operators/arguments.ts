@@ -21,7 +21,7 @@ const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 function storable(text: string): string {
   if (UNSTORABLE.test(text))
-    throw new FilterViolation('value', 'has a character that cannot be stored', 'invalid_string');
+    throw new FilterViolation('value', 'contains a character that cannot be stored', 'invalid_string');
   return text;
 }
 
@@ -69,7 +69,7 @@ export function readSpan({ value, unit }: RawFilter): TimeSpan {
   if (!isNumber(value)) throw wrongType('must be a number');
   if (value <= 0) throw new FilterViolation('value', 'must be greater than 0', 'too_small');
   if (unit === undefined || unit === null)
-    throw new FilterViolation('unit', `is needed: ${timeUnits.join(', ')}`, 'required');
+    throw new FilterViolation('unit', `is required: one of ${timeUnits.join(', ')}`, 'required');
   const known = timeUnits.find((name) => name === unit);
   if (!known) throw new FilterViolation('unit', `must be one of ${timeUnits.join(', ')}`, 'invalid_enum');
   if (value > MAX_AMOUNT[known])

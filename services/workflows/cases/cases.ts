@@ -136,7 +136,8 @@ const MAX_CASE_BYTES = 256 * 1024;
 function columnsOf(input: CaseInput, startAt: Date) {
   const { name, contact, context = null, events = [], until = null, expect } = input;
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
-  if (JSON.stringify(input).length > MAX_CASE_BYTES) throw badRequest(`A case may have ${MAX_CASE_BYTES / 1024} KB.`);
+  if (JSON.stringify(input).length > MAX_CASE_BYTES)
+    throw badRequest(`A case must not exceed ${MAX_CASE_BYTES / 1024} KB.`);
   return {
     ...{ name, startAt, contact: json(contact), context: json(context) },
     ...{ events: json(events), until: json(until), expect: json(expect) },

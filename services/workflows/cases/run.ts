@@ -119,7 +119,7 @@ function differenceOf(
 
 function describe(index: number, wanted: WorkflowCase['expect'][number] | undefined, taken?: SimulatedStep): string {
   const at = `step ${index + 1} of the path`;
-  if (!wanted) return `${at} is not expected: "${taken?.step.name}"`;
+  if (!wanted) return `${at} is unexpected: "${taken?.step.name}"`;
   if (!taken) return `${at} is missing: the path ends before ${wanted.stepId}`;
   if (wanted.stepId.toLowerCase() !== taken.step.id.toLowerCase())
     return `${at} is "${taken.step.name}" (${taken.step.id}), not ${wanted.stepId}`;
@@ -131,7 +131,7 @@ export async function requirePassingCases(deps: SimulationDeps, projectId: strin
   const { results } = await runCases(deps, projectId, workflowId, {});
   const failed = results.filter(({ passed }) => !passed);
   if (failed.length === 0) return;
-  const message = `${failed.length} of ${results.length} cases do not pass.`;
+  const message = `${failed.length} of ${results.length} cases failed.`;
   throw new ApiError(422, 'VALIDATION_ERROR', message, {
     errors: failed.map(({ caseId, name, difference }) => ({
       field: `cases.${caseId}`,

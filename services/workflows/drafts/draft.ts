@@ -139,7 +139,7 @@ export async function draftConflict(
   trx: Db,
   workflow: Workflow,
   rules: StepRules,
-  message = 'The draft was changed since you read it.',
+  message = 'The draft has changed since you read it.',
 ): Promise<ApiError> {
   const draft = presentedDraft(await draftOf(trx, workflow, rules));
   return new ApiError(409, 'CONFLICT', message, { details: draft });

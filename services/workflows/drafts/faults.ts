@@ -21,7 +21,7 @@ export async function draftFaults(
     const before = live.find(({ id, type }) => id === step.id && type === step.type)?.config;
     const errors = configErrorsOf(step.type, step.config, rules).map(({ message }) => message);
     const messages = errors.length > 0 ? errors : await referenceFaults(db, projectId, step, before);
-    faults.push(...messages.map((message) => ({ stepId: step.id, message: `"${step.name}" has a fault: ${message}` })));
+    faults.push(...messages.map((message) => ({ stepId: step.id, message: `"${step.name}" is invalid: ${message}` })));
   }
   const known = new Set(faults.map(({ message }) => message));
   const violations = await graphViolations(db, projectId, asRunnable(graph));
@@ -50,6 +50,6 @@ function connectionFaults(graph: DraftGraph): GraphViolation[] {
   return graph.transitions.flatMap((transition) => {
     const refusal = refusalOfConnection(asRunnable(drawn), transition);
     if (!refusal) drawn.transitions.push(transition);
-    return refusal ? [{ stepId: transition.fromStepId, message: `a transition is refused: ${refusal}` }] : [];
+    return refusal ? [{ stepId: transition.fromStepId, message: `a transition is not allowed: ${refusal}` }] : [];
   });
 }

@@ -35,7 +35,7 @@ export function readDraftGraph({ steps: given, transitions }: GivenGraph): Draft
   const ids = new Set<string>();
   const steps = given.map(({ id: givenId, type, name, position, config, templateId }, n) => {
     const id = givenId.toLowerCase();
-    if (ids.has(id)) errors.push(customError(`graph.steps.${n}.id`, 'is the id of another step too'));
+    if (ids.has(id)) errors.push(customError(`graph.steps.${n}.id`, 'is used by another step'));
     ids.add(id);
     return {
       ...{ id, type, name: name ?? stepTypeOf({ type }).label, position: position ?? { x: 0, y: 0 } },
@@ -48,7 +48,7 @@ export function readDraftGraph({ steps: given, transitions }: GivenGraph): Draft
   for (const [n, transition] of read.entries())
     for (const end of ['fromStepId', 'toStepId'] as const)
       if (!ids.has(transition[end]))
-        errors.push(customError(`graph.transitions.${n}.${end}`, 'is not the id of a step of the graph'));
+        errors.push(customError(`graph.transitions.${n}.${end}`, 'is not the ID of a step in the graph'));
   if (errors.length > 0) throw validationError(errors);
   return { steps, transitions: read };
 }

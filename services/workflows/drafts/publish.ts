@@ -70,7 +70,7 @@ export async function publishDraft(
     if (row.baseVersion !== before.version)
       throw await draftConflict(
         ...([trx, before, rules] as const),
-        'The workflow has a newer version than the draft: rebase or drop the draft.',
+        'The workflow has a newer version than the draft: rebase or discard the draft.',
       );
     await lockTemplates(trx, projectId, row.graph);
     requireNoViolations((await draftOf(trx, before, rules)).faults, 'published');

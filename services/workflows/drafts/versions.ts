@@ -67,7 +67,7 @@ async function countVersions(db: Db, projectId: string, workflowId: string): Pro
 
 async function requireVersionRow(db: Db, projectId: string, workflowId: string, version: number): Promise<VersionRow> {
   const row = await findVersionRow(db, projectId, workflowId, version);
-  if (!row) throw notFound('version of this workflow', 'WORKFLOW_NOT_FOUND');
+  if (!row) throw notFound('workflow version', 'WORKFLOW_NOT_FOUND');
   return row;
 }
 
@@ -121,7 +121,7 @@ export async function restoreWorkflowVersion(
         workflow,
         rules,
         expectedRevision === undefined
-          ? 'There is a draft of someone else: send its revision as "expectedRevision" to replace it.'
+          ? 'Another user has a draft. Send its revision as "expectedRevision" to replace it.'
           : undefined,
       );
     const settings = settingsOf(workflow, row);

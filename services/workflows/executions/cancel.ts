@@ -42,7 +42,7 @@ export async function cancelExecution(
       trx,
       () => cancelOne(trx, [null, id]),
       () => {
-        throw new ApiError(409, 'CONFLICT', `This execution has ended: it is ${execution.status}.`);
+        throw new ApiError(409, 'CONFLICT', `This execution has already ended (${execution.status}).`);
       },
     );
     return execution.$query(trx);

@@ -37,7 +37,7 @@ export function refusalOfMove(from: Graph | undefined, to: Graph, stepId: string
   const step = findStep(to, stepId);
   if (!step) return 'the step is not in the new version';
   const before = from && findStep(from, stepId);
-  if (before && before.type !== step.type) return `the step is a ${step.type} in the new version, no ${before.type}`;
+  if (before && before.type !== step.type) return `the step is a ${step.type} in the new version, not a ${before.type}`;
   return undefined;
 }
 

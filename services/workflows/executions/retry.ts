@@ -23,7 +23,7 @@ export async function retryExecution(
     if (!execution) throw executionNotFound();
     const { status } = execution;
     if (status !== 'FAILED')
-      throw new ApiError(409, 'CONFLICT', `Only a FAILED execution can be tried again; this one is ${status}.`);
+      throw new ApiError(409, 'CONFLICT', `Only FAILED executions can be retried; this one is ${status}.`);
     return resumeExecution(trx, execution);
   }).catch((error: unknown) => {
     // The contact has entered again, and that execution is active.

@@ -29,10 +29,10 @@ export async function skipExecution(
       if (!execution) throw executionNotFound();
       const { status, generation, currentStepId } = execution;
       if (status !== 'WAITING')
-        throw new ApiError(409, 'CONFLICT', `Only a WAITING execution can be skipped ahead; this one is ${status}.`);
+        throw new ApiError(409, 'CONFLICT', `Only WAITING executions can skip a wait; this one is ${status}.`);
       const graph = await storedGraph(trx, workflowId, execution.version);
       const step = graph && findStep(graph, currentStepId ?? '');
-      if (!graph || !step) throw new ApiError(409, 'CONFLICT', 'The graph of this execution is gone.');
+      if (!graph || !step) throw new ApiError(409, 'CONFLICT', 'The graph of this execution no longer exists.');
       await leaveByTime(trx, { execution, graph, step }, null, { status: 'SKIPPED' });
       await writeOutboxMessage(trx, {
         queue: 'control',

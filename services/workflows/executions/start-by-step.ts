@@ -28,15 +28,16 @@ export async function startByStep(
   return executionId ? { executionId } : { skipped: MAY_NOT_ENTER };
 }
 
-export const MAY_NOT_ENTER = 'the contact may not enter the workflow again';
+export const MAY_NOT_ENTER = 'the contact cannot enter the workflow again';
 
 /** Returns why a workflow cannot be started, or undefined when it can. */
 export function refusalOfStart(
   workflow: Workflow | undefined,
   depth: number,
 ): Exclude<StartedWorkflow, { executionId: string }> | undefined {
-  if (!workflow) return { failed: 'the workflow to start is gone' };
+  if (!workflow) return { failed: 'the workflow to start no longer exists' };
   if (!workflow.enabled || workflow.validVersion === null) return { skipped: 'the workflow to start is disabled' };
-  if (depth >= MAX_TRIGGER_DEPTH) return { skipped: `workflows have started one another ${MAX_TRIGGER_DEPTH} times` };
+  if (depth >= MAX_TRIGGER_DEPTH)
+    return { skipped: `workflows have started each other ${MAX_TRIGGER_DEPTH} times in a row` };
   return undefined;
 }

@@ -45,7 +45,7 @@ export async function startExecution(
 
 export const reentryError = (allowReentry: boolean): ApiError =>
   allowReentry
-    ? new ApiError(409, 'CONFLICT', 'The contact is on its way through this workflow already.')
+    ? new ApiError(409, 'CONFLICT', 'The contact is already in this workflow.')
     : new ApiError(409, 'CONFLICT', 'The contact has entered this workflow before, and it does not allow re-entry.', {
         suggestion: 'Set `allowReentry: true` on the workflow to let contacts enter again.',
       });

@@ -7,11 +7,11 @@ const hours = (amount: number) => ({ amount, unit: 'hours' as const });
 const welcome: Recipe = {
   id: 'welcome-series',
   name: 'Welcome series',
-  description: 'Greets who signs up, and shows the first steps to those who have not taken them.',
+  description: 'Welcomes new sign-ups, and shows the first steps to those who have not taken them.',
   eventName: 'signed up',
   templates: {
-    hello: mail('Welcome', 'Welcome, {{ name }}', ['Hello {{ name }},', 'good that you are here.']),
-    tips: mail('First steps', 'Three first steps', ['Hello {{ name }},', 'this is how most people begin.']),
+    hello: mail('Welcome', 'Welcome, {{ name }}', ['Hello {{ name }},', 'good to have you here.']),
+    tips: mail('First steps', 'Three first steps', ['Hello {{ name }},', 'here is how most people get started.']),
   },
   steps: {
     hello: { type: 'SEND_EMAIL', name: 'Say hello', template: 'hello', position: [0, 0] },
@@ -100,7 +100,7 @@ const cart: Recipe = {
     },
     ordered: { type: 'EXIT', name: 'Has ordered', config: { reason: 'ordered' }, position: [-160, 120] },
     subscribed: {
-      ...{ type: 'CONDITION', name: 'May be mailed?', position: [160, 120] },
+      ...{ type: 'CONDITION', name: 'Subscribed?', position: [160, 120] },
       config: { field: 'subscribed', operator: 'equals', value: true },
     },
     reminder: { type: 'SEND_EMAIL', name: 'Remind', template: 'reminder', position: [160, 240] },
@@ -129,7 +129,7 @@ const cart: Recipe = {
 const winBack: Recipe = {
   id: 'win-back',
   name: 'Win-back',
-  description: 'Writes to customers thirty days after their last order, with two subjects to compare.',
+  description: 'Emails customers thirty days after their last order, and compares two subjects.',
   eventName: 'ordered',
   allowReentry: true,
   templates: {
@@ -171,7 +171,7 @@ const winBack: Recipe = {
 const doubleOptIn: Recipe = {
   id: 'double-opt-in',
   name: 'Double opt-in',
-  description: 'Asks people to confirm their address, reminds them once, and subscribes who confirms.',
+  description: 'Asks people to confirm their address, reminds them once, and subscribes those who confirm.',
   eventName: 'requested newsletter',
   allowReentry: true,
   templates: {
@@ -181,7 +181,7 @@ const doubleOptIn: Recipe = {
       'TRANSACTIONAL',
     ),
     remind: mail(
-      ...(['Confirm your address: reminder', 'One click is missing'] as const),
+      ...(['Confirm your address: reminder', 'One click left'] as const),
       ['Hello {{ name }},', 'we still need your confirmation.'],
       'TRANSACTIONAL',
     ),

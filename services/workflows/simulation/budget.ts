@@ -93,11 +93,7 @@ export class SimulationBudget {
     }
     // Omits shorter bodies later on too, so that the answer has all bodies up to a point.
     this.bodyBytes = bodyBytes;
-    this.cut(
-      step,
-      visit,
-      `the texts of mails and requests from here on are left out: they are more than ${mb(bodyBytes)}`,
-    );
+    this.cut(step, visit, `email and request bodies are omitted from here on: they exceed ${mb(bodyBytes)}`);
     return null;
   }
 

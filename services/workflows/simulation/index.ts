@@ -160,10 +160,10 @@ export function readGivenGraph(
     transitions: [],
   };
   if (new Set(steps.map(({ id }) => id)).size < steps.length)
-    throw badRequest('Two steps of the graph have the same id.');
+    throw badRequest('Two steps of the graph have the same ID.');
   for (const [n, transition] of transitions.entries()) {
     const refusal = refusalOfConnection(graph, transition);
-    if (refusal) throw badRequest(`Transition ${n} of the graph is refused: ${refusal}.`);
+    if (refusal) throw badRequest(`Transition ${n} of the graph is not allowed: ${refusal}.`);
     graph.transitions.push({ id: String(n), ...transition });
   }
   return graph;

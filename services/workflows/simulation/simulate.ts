@@ -73,7 +73,7 @@ export async function simulate({
     }
     const visited = await takeStep({ environment, state, webhookAllowedHosts, horizon }, step, visit);
     const shown = budget.admit(visited.step);
-    if (!shown) return stop(step, visit, `the answer would be larger than ${mb(limits.stepBytes)}`);
+    if (!shown) return stop(step, visit, `the response would exceed ${mb(limits.stepBytes)}`);
     path.push(shown);
     if ('end' in visited.stepExit) {
       const { end } = visited.stepExit;
@@ -144,7 +144,7 @@ function applyOutcome({ state, webhookAllowedHosts, horizon }: StepOptions, outc
       const refusal = targetRefusal(outcome.request.url, webhookAllowedHosts);
       const { request: webhook } = outcome;
       if (!refusal) return { webhook, stepExit: { exit: 'next' } };
-      const reason = `The request was not made: ${refusal}.`;
+      const reason = `The request was not sent: ${refusal}.`;
       return { webhook: null, status: 'FAILED', reason, stepExit: { end: { status: 'FAILED', reason } } };
     }
     case 'sleep':
@@ -155,7 +155,7 @@ function applyOutcome({ state, webhookAllowedHosts, horizon }: StepOptions, outc
 }
 
 const pastHorizon = (until: Date): StepResult => {
-  const reason = `the simulation ends here: ${until.toISOString()} is too far away`;
+  const reason = `the simulation ends here: ${until.toISOString()} is too far in the future`;
   return { status: 'WAITING', scheduledFor: until, leftAt: null, stepExit: { end: { status: 'STOPPED', reason } } };
 };
 
@@ -173,12 +173,12 @@ function wait(state: SimulationState, event: string, until: Date | undefined, ho
   const received = known ?? passToEvent(state, event, until);
   if (received) {
     state.context = { ...state.context, ...received.data };
-    const reason = `the event "${event}" came at ${received.createdAt.toISOString()}`;
+    const reason = `the event "${event}" occurred at ${received.createdAt.toISOString()}`;
     return { scheduledFor, reason, output: received.data, stepExit: { exit: 'event' } };
   }
   if (!until) {
     state.passToEnd();
-    const reason = `the event "${event}" is not in the script, and nothing ends the wait`;
+    const reason = `the event "${event}" is not simulated, and the wait has no timeout`;
     return { status: 'WAITING', leftAt: null, reason, stepExit: { end: { status: 'WAITING', reason } } };
   }
   if (until > horizon) return pastHorizon(until);
@@ -186,7 +186,7 @@ function wait(state: SimulationState, event: string, until: Date | undefined, ho
   state.excludePastEvents();
   return {
     scheduledFor,
-    reason: `the event "${event}" did not come until ${until.toISOString()}`,
+    reason: `the event "${event}" did not occur by ${until.toISOString()}`,
     stepExit: { exit: 'timeout' },
   };
 }

@@ -3,6 +3,6 @@ import { changeSegment } from './change-segment.ts';
 export const addToSegmentStep = changeSegment({
   type: 'ADD_TO_SEGMENT',
   label: 'Add to segment',
-  description: 'Makes the contact a member of a static segment.',
+  description: 'Adds the contact to a static segment.',
   member: true,
 });

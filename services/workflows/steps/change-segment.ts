@@ -36,6 +36,6 @@ export const changeSegment = (
 
 async function refusalOf(db: Db, projectId: string, id: string): Promise<string | undefined> {
   const segment = await Segment.query(db).findOne({ projectId, id }).select('type');
-  if (!segment) return 'is not there';
-  return segment.type === 'STATIC' ? undefined : 'is not static: its members follow from its condition';
+  if (!segment) return 'does not exist';
+  return segment.type === 'STATIC' ? undefined : 'is not static: its members are determined by its condition';
 }

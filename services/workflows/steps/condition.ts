@@ -32,7 +32,7 @@ const FILTER_SCHEMA = {
 export const conditionStep: StepType<ConditionConfig> = {
   type: 'CONDITION',
   label: 'Condition',
-  description: 'Asks something about the contact and leaves by `yes` or `no`.',
+  description: 'Checks a condition on the contact and takes the `yes` or `no` branch.',
   exits: ['yes', 'no'],
   runsUnlocked: true,
   config: joi.object().unknown(),
@@ -60,11 +60,11 @@ export const conditionStep: StepType<ConditionConfig> = {
     config === before ? [] : findReferenceErrors(db, projectId, config),
   violations: ({ config }) => {
     const tree = treeOf(config);
-    if (!tree) return ['asks for nothing'];
+    if (!tree) return ['has no condition'];
     return (parse(tree).faults ?? []).map(({ message }) => message);
   },
   referenceViolations: async ({ config }, { db, projectId }) =>
-    (await findReferenceErrors(db, projectId, config)).map(({ message }) => `has a fault: ${message}`),
+    (await findReferenceErrors(db, projectId, config)).map(({ message }) => `is invalid: ${message}`),
   uses: ({ config }) => {
     const { parsed } = parseConditionConfig(config);
     if (!parsed) return {};
@@ -77,7 +77,7 @@ export const conditionStep: StepType<ConditionConfig> = {
   },
   run: async ({ config }, env) => {
     const { parsed } = parseConditionConfig(config);
-    if (!parsed) return failStep('the condition of the step cannot be read');
+    if (!parsed) return failStep('the condition of the step is invalid');
     const { holds, filters } = await env.decide(parsed);
     const reason = conditionReason(explainFilters(config, filters));
     // Names the filters of the condition, never values of the contact.

@@ -13,7 +13,7 @@ export interface DelayConfig extends Partial<WaitSpan> {
 export const delayStep: StepType<DelayConfig> = {
   type: 'DELAY',
   label: 'Delay',
-  description: 'Waits for a span of time, or until a date.',
+  description: 'Waits for a duration, or until a date.',
   exits: ['next'],
   waits: true,
   whenMoved: 'the delay is recalculated from the start of the step; if it is over, the execution continues at once',
@@ -23,13 +23,13 @@ export const delayStep: StepType<DelayConfig> = {
     .unknown(),
   violations: ({ config: { amount, unit, until } }) => {
     if (until !== undefined) return [];
-    if (amount === undefined) return ['says neither how long nor until when'];
-    return unit === undefined ? ['has no unit of time'] : [];
+    if (amount === undefined) return ['needs a duration or a date'];
+    return unit === undefined ? ['needs a unit of time'] : [];
   },
   uses: ({ config: { until } }) => ({ fields: until && pathOf(until) ? [`data.${pathOf(until)?.[0]}`] : [] }),
   run: ({ config: { amount, unit, until } }, { contact, now }) => {
     if (until !== undefined) return sleepUntilDate(until, contact.data);
-    if (amount === undefined || unit === undefined) return failStep('the step says neither how long nor until when');
+    if (amount === undefined || unit === undefined) return failStep('the step needs a duration or a date');
     return sleepUntil(after(now, { amount, unit }));
   },
 };

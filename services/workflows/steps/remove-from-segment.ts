@@ -3,6 +3,6 @@ import { changeSegment } from './change-segment.ts';
 export const removeFromSegmentStep = changeSegment({
   type: 'REMOVE_FROM_SEGMENT',
   label: 'Remove from segment',
-  description: 'Takes the contact out of a static segment.',
+  description: 'Removes the contact from a static segment.',
   member: false,
 });

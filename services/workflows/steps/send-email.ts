@@ -14,7 +14,7 @@ export interface SendEmailConfig {
 
 export const sendEmailStep: StepType<SendEmailConfig> = {
   type: 'SEND_EMAIL',
-  label: 'Send e-mail',
+  label: 'Send email',
   description: 'Sends a template to the contact, or to another address.',
   exits: ['next'],
   runsUnlocked: true,
@@ -39,15 +39,15 @@ export const sendEmailStep: StepType<SendEmailConfig> = {
     const { recipient } = step.config;
     return [
       ...(templateOf(step) ? [] : ['has no template']),
-      ...(recipient?.type === 'CUSTOM' && !recipient.email ? ['does not say to whom it goes'] : []),
+      ...(recipient?.type === 'CUSTOM' && !recipient.email ? ['has no recipient'] : []),
     ];
   },
   referenceViolations: (step, { templates }) => {
     const templateId = templateOf(step);
     if (!templateId) return [];
     const template = templates.get(templateId);
-    if (!template) return ['uses a template that is not there'];
-    return template.fromEmail || step.config.from ? [] : ['has no sender: neither it nor its template says from whom'];
+    if (!template) return ['uses a template that does not exist'];
+    return template.fromEmail || step.config.from ? [] : ['has no sender: set one on the step or its template'];
   },
   uses: (step) => ({ templates: [templateOf(step) ?? []].flat() }),
   run: async (step, env) => {

@@ -12,7 +12,7 @@ const MAX_BRANCHES = 10;
 export const splitStep: StepType<SplitConfig> = {
   type: 'SPLIT',
   label: 'Split',
-  description: 'Sends each contact by one of several branches at random, always by the same one.',
+  description: 'Assigns each contact at random to one of several branches, always to the same one.',
   exits: [],
   exitsOf: ({ branches = [] }) => branches.map(({ name }) => name),
   runsUnlocked: true,
@@ -35,7 +35,7 @@ export const splitStep: StepType<SplitConfig> = {
     .unknown(),
   violations: ({ config: { branches = [] } }) => {
     if (branches.length < MIN_BRANCHES) return [`needs at least ${MIN_BRANCHES} branches`];
-    return branches.some(({ weight }) => weight > 0) ? [] : ['has no branch with a weight'];
+    return branches.some(({ weight }) => weight > 0) ? [] : ['needs a branch with a weight above 0'];
   },
   run: ({ id, config: { branches = [] } }, { contact }) => {
     const total = branches.reduce((sum, { weight }) => sum + weight, 0);
@@ -44,7 +44,7 @@ export const splitStep: StepType<SplitConfig> = {
       if (weight > 0 && rest < weight) return leaveBy(name);
       rest -= weight;
     }
-    return failStep('the step has no branch with a weight');
+    return failStep('the step needs a branch with a weight above 0');
   },
 };
 

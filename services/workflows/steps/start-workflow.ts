@@ -14,7 +14,7 @@ export interface StartWorkflowConfig {
 export const startWorkflowStep: StepType<StartWorkflowConfig> = {
   type: 'START_WORKFLOW',
   label: 'Start workflow',
-  description: 'Lets the contact enter another workflow, and goes on here.',
+  description: 'Starts another workflow for the contact, and continues here.',
   exits: ['next'],
   config: joi
     .object({
@@ -27,11 +27,11 @@ export const startWorkflowStep: StepType<StartWorkflowConfig> = {
     if (isNew && !(await exists(db, projectId, workflowId))) throw notFound('workflow', 'WORKFLOW_NOT_FOUND');
     return [];
   },
-  violations: ({ config }) => (config.workflowId ? [] : ['does not say which workflow it starts']),
+  violations: ({ config }) => (config.workflowId ? [] : ['has no workflow to start']),
   referenceViolations: async ({ config: { workflowId } }, { db, projectId }) =>
-    !workflowId || (await exists(db, projectId, workflowId)) ? [] : ['starts a workflow that is not there'],
+    !workflowId || (await exists(db, projectId, workflowId)) ? [] : ['starts a workflow that does not exist'],
   run: async ({ config: { workflowId, context } }, env) => {
-    if (!workflowId) return failStep('the step does not say which workflow it starts');
+    if (!workflowId) return failStep('the step has no workflow to start');
     const result = await env.startWorkflow(workflowId, context ?? env.context);
     if ('failed' in result) return failStep(result.failed);
     return 'skipped' in result ? skip(result.skipped) : leaveBy('next', { executionId: result.executionId });

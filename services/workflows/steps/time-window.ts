@@ -18,7 +18,7 @@ export const timeWindowStep: StepType<TimeWindowConfig> = {
   type: 'TIME_WINDOW',
   label: 'Time window',
   description:
-    "Waits until it is one of these hours where the contact is: its `timezone`, the step's or the project's.",
+    'Waits for certain days and hours, in the time zone of the contact (`timezone`), the step or the project.',
   exits: ['next'],
   whenMoved:
     'the window is recalculated from the start of the step; if it has opened since, the execution continues at once',
@@ -39,15 +39,15 @@ export const timeWindowStep: StepType<TimeWindowConfig> = {
     .unknown(),
   violations: ({ config: { days = [], from, to } }) => [
     ...(days.length === 0 ? ['has no days'] : []),
-    ...(from === undefined || to === undefined ? ['does not say from when and until when'] : []),
-    ...(from !== undefined && from === to ? ['has a window that is empty: "from" and "to" are the same'] : []),
+    ...(from === undefined || to === undefined ? ['needs "from" and "to"'] : []),
+    ...(from !== undefined && from === to ? ['has an empty window: "from" and "to" are the same'] : []),
   ],
   uses: () => ({ fields: ['data.timezone'] }),
   run: async ({ config }, env) => {
     const { timezone } = env.contact.data;
     const own = typeof timezone === 'string' && isTimezone(timezone) ? timezone : config.timezone;
     const opens = nextOpening(config, env.now, own ?? (await env.projectTimezone()));
-    if (!opens) return failStep('the step does not say on which days and from when until when');
+    if (!opens) return failStep('the step needs "days", "from" and "to"');
     return opens <= env.now ? leaveBy('next') : sleepUntil(opens);
   },
 };

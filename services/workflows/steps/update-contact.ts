@@ -12,7 +12,7 @@ export interface UpdateContactConfig {
 export const updateContactStep: StepType<UpdateContactConfig> = {
   type: 'UPDATE_CONTACT',
   label: 'Update contact',
-  description: 'Changes fields or the subscription of the contact.',
+  description: 'Updates custom fields or the subscription of the contact.',
   exits: ['next'],
   runsUnlocked: true,
   config: joi

@@ -11,10 +11,10 @@ export interface WaitForEventConfig {
 export const waitForEventStep: StepType<WaitForEventConfig> = {
   type: 'WAIT_FOR_EVENT',
   label: 'Wait for event',
-  description: 'Waits until the contact does something, or until a time-out.',
+  description: 'Waits for an event of the contact, or until a timeout.',
   exits: ['event', 'timeout'],
   waits: true,
-  whenMoved: 'it waits for the new event, with the time-out counted from the start of the step',
+  whenMoved: 'it waits for the new event, with the timeout counted from the start of the step',
   config: joi
     .object({
       eventName: joi.string().min(1).max(255),
@@ -25,10 +25,10 @@ export const waitForEventStep: StepType<WaitForEventConfig> = {
       }),
     })
     .unknown(),
-  violations: ({ config }) => (config.eventName ? [] : ['does not say which event it waits for']),
+  violations: ({ config }) => (config.eventName ? [] : ['has no event to wait for']),
   uses: ({ config: { eventName } }) => ({ events: eventName ? [eventName] : [] }),
   run: ({ config: { eventName, timeout } }, { now }) => {
-    if (!eventName) return failStep('the step does not say which event it waits for');
+    if (!eventName) return failStep('the step has no event to wait for');
     if (timeout === undefined) return waitFor(eventName);
     const span: WaitSpan = typeof timeout === 'number' ? { amount: timeout, unit: 'seconds' } : timeout;
     return waitFor(eventName, after(now, span));

@@ -34,16 +34,16 @@ export function urlTemplate(template: string): UrlTemplate {
 
 function readRest(origin: string, rendered: string): RenderedUrl {
   const rest = rendered.startsWith(origin) ? encodeValues(rendered.slice(origin.length)) : undefined;
-  if (rest === undefined) return { refused: 'the variables of the URL cannot be told from its text' };
+  if (rest === undefined) return { refused: 'the URL cannot be parsed after its variables are filled in' };
   const [path = ''] = rest.split(/[?#]/, 1);
   if (path.split(/[/\\]/).some((segment) => DOT_SEGMENT.test(segment)))
-    return { refused: 'a variable makes a part of the path "." or "..", which leads elsewhere' };
+    return { refused: 'a variable makes a path segment "." or "..", which is not allowed' };
   return { url: origin + rest };
 }
 
 function variableHost(rendered: string): string {
   const host = URL.canParse(rendered) ? ` ("${new URL(rendered).host}")` : '';
-  return `the host of the URL comes from a variable${host}; variables may stand in its path and query only`;
+  return `the host of the URL comes from a variable${host}; variables are allowed only in its path and query`;
 }
 
 /** Filters that encode a value themselves; their output is not encoded twice. */

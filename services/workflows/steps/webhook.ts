@@ -21,7 +21,7 @@ const MAX_BYTES = 256 * 1024;
 export const webhookStep: StepType<WebhookConfig> = {
   type: 'WEBHOOK',
   label: 'Webhook',
-  description: 'Calls a URL, and goes on when it is accepted.',
+  description: 'Calls a URL, and continues when the call succeeds.',
   exits: ['next'],
   callsWebhook: true,
   whenMoved: 'the next attempt calls with the new config',
@@ -37,14 +37,14 @@ export const webhookStep: StepType<WebhookConfig> = {
     })
     .unknown(),
   configErrors: (config, rules) => [...sizeErrors(config), ...targetErrors(config, rules)],
-  violations: ({ config }) => (config.url ? [] : ['has no address to call']),
+  violations: ({ config }) => (config.url ? [] : ['has no URL']),
   run: async ({ config }, env) => {
     const { url, method = 'POST', headers, body } = config;
-    if (!url) return failStep('the step has no address to call');
+    if (!url) return failStep('the step has no URL');
     const template = urlTemplate(url);
     const rendered = await renderAll({ url: template.text, headers: headers ?? {}, body }, env);
     const target = template.read(oneLine(rendered.url));
-    if ('refused' in target) return failStep(`The request was not made: ${target.refused}.`);
+    if ('refused' in target) return failStep(`The request was not sent: ${target.refused}.`);
     const sent = body == null ? defaultBody(env) : rendered.body;
     const lines = Object.entries(rendered.headers).map(([name, value]) => [name.toLowerCase(), oneLine(value)]);
     return requestWebhook({
@@ -115,6 +115,6 @@ function targetErrors({ url = '' }: WebhookConfig, { webhookAllowedHosts, path }
     throw validationError([{ field, message: `"${field}" must be an http or https URL`, code: 'invalid_string' }]);
   const refusal = targetRefusal(text, webhookAllowedHosts);
   return refusal
-    ? [{ field: 'url', message: `"url" leads to an address that may not be called: ${refusal}`, code: 'custom' }]
+    ? [{ field: 'url', message: `"url" points to an address that is not allowed: ${refusal}`, code: 'custom' }]
     : [];
 }

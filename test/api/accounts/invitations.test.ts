@@ -234,7 +234,7 @@ describeApi('invitations', (api) => {
       const [mail] = await systemMails(api.db, email);
       expect(mail?.subject).to.equal('Invitation to the project "Flower Shop"');
       expect(mail?.paragraphs).to.deep.equal([
-        `${inviter.email} invites you to work on the project "Flower Shop", with the role Admin.`,
+        `${inviter.email} has invited you to work on the project "Flower Shop", with the role Admin.`,
       ]);
     });
 
@@ -243,7 +243,7 @@ describeApi('invitations', (api) => {
       const [inviter, email] = [await admin(false), newAddress()];
       await inviter.post(path, { email, role: 'ADMIN' });
       expect(await shown(email))
-        .to.contain('You are invited to work on a project, with the role Admin.')
+        .to.contain('You have been invited to work on a project, with the role Admin.')
         .and.not.to.contain('Flower')
         .and.not.to.contain(inviter.email);
     });

@@ -203,7 +203,7 @@ describe('OAuth sign-in', () => {
     const bare = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     for (const path of ['/auth/oauth/github', '/auth/oauth/google/callback?code=x', '/auth/oauth/evil'])
       expect(await bare.get(path), path).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
-    expect((await bare.get('/auth/oauth/evil')).body.error.message).to.equal('There is no such provider.');
+    expect((await bare.get('/auth/oauth/evil')).body.error.message).to.equal('Provider not found.');
     await bare.stop();
     expect((await api.get('/auth/oauth-config')).body.data).to.deep.equal({
       providers: ['github', 'google'],

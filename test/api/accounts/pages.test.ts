@@ -27,8 +27,8 @@ describeApi('pages of links in system mail', (api) => {
     expect(await userByEmail(api.db, email)).to.include({ emailVerified: false });
     expectPage(await api.post(path, 'password=correct+horse', form), 200, /v@pages\.example is verified/);
     expect(await userByEmail(api.db, email)).to.include({ emailVerified: true });
-    expectPage(await api.get(path), 400, /does not work any more/);
-    expectPage(await api.post(path, '', form), 400, /does not work any more/);
+    expectPage(await api.get(path), 400, /no longer works/);
+    expectPage(await api.post(path, '', form), 400, /no longer works/);
   });
 
   it('answers with a page when a field of the form breaks a rule', async () => {
@@ -47,7 +47,7 @@ describeApi('pages of links in system mail', (api) => {
     expect(await someone.get('/users/@me')).to.have.status(401);
     const login = await api.post('/auth/login', { email: someone.email, password: 'battery staple' });
     expect(login).to.have.status(200);
-    expectPage(await api.post(path, 'password=once+more+please', form), 400, /does not work any more/);
+    expectPage(await api.post(path, 'password=once+more+please', form), 400, /no longer works/);
   });
 
   it('GET /invitations/:token shows the project and its form accepts', async () => {
@@ -61,10 +61,10 @@ describeApi('pages of links in system mail', (api) => {
     expect(page.body).to.contain('&lt;script&gt;').and.not.to.contain('<script>');
     expectPage(await api.post(path, 'password=', form), 422, /at least 8 characters/);
     const accepted = await api.post(path, 'password=long+enough', form);
-    expectPage(accepted, 200, /You are a member/);
+    expectPage(accepted, 200, /You are now a member/);
     const answer = await api.get(`/projects/${project.id}`, { cookie: cookieOf(accepted) });
     expect(answer.body).to.include({ role: 'ADMIN' });
-    expectPage(await api.get(path), 400, /does not work any more/);
+    expectPage(await api.get(path), 400, /no longer works/);
   });
 
   it('GET /verify-email/:token asks for the password or a new one, unless the browser has the session', async () => {
@@ -78,7 +78,7 @@ describeApi('pages of links in system mail', (api) => {
     const other = await person(api);
     expect((await other.get(path)).body, "another user's session").to.contain('type="password"');
     expect((await someone.get(path)).body).not.to.contain('type="password"');
-    expectPage(await api.post(path, 'password=wrong', form), 401, /password is wrong/);
+    expectPage(await api.post(path, 'password=wrong', form), 401, /Incorrect email address or password/);
     expectPage(await api.post(path, 'newPassword=short', form), 422, /at least 8 characters/);
     expectPage(await someone.post(path, '', form), 200, /is verified/);
     expect(await someone.get('/users/@me'), 'its session stays').to.have.status(200);
@@ -97,7 +97,7 @@ describeApi('pages of links in system mail', (api) => {
     const email = 'guessed@pages.example';
     await api.post('/auth/signup', { email, password: 'correct horse' });
     const path = `/verify-email/${await tokenTo(api.db, email)}`;
-    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /is wrong/);
+    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /Incorrect/);
     expectPage(await api.post(path, 'password=correct+horse', form), 429, /Too many attempts/);
     await clearAttempts(api.db);
     expectPage(await api.post(path, 'password=correct+horse', form), 200, /is verified/);
@@ -110,9 +110,9 @@ describeApi('pages of links in system mail', (api) => {
     const path = `/invitations/${await tokenTo(api.db, guest.email)}`;
     expectPage(await api.get(path), 200, /log in as person\d+@people\.example to accept/);
     const other = await person(api);
-    for (const client of [api, other]) expectPage(await client.post(path, '', form), 401, /needs a session/);
+    for (const client of [api, other]) expectPage(await client.post(path, '', form), 401, /Log in to accept/);
     expect((await guest.get(path)).body).not.to.contain('type="password"');
-    expectPage(await guest.post(path, '', form), 200, /You are a member/);
+    expectPage(await guest.post(path, '', form), 200, /You are now a member/);
     expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);
     expect(await other.get(`/projects/${project.id}`)).to.have.status(404);
   });
@@ -122,13 +122,13 @@ describeApi('pages of links in system mail', (api) => {
     const guest = await person(api);
     await project.owner.post(`/projects/${project.id}/members`, { email: guest.email, role: 'MEMBER' });
     const path = `/invitations/${await tokenTo(api.db, guest.email)}`;
-    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /is wrong/);
+    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /Incorrect/);
     const throttled = await api.post(path, 'password=correct+horse', form);
     expectPage(throttled, 429, /Too many attempts/);
     expect(Number(throttled.headers.get('retry-after'))).to.be.within(1, 900);
     await clearAttempts(api.db);
     const accepted = await api.post(path, 'password=correct+horse', form);
-    expectPage(accepted, 200, /You are a member/);
+    expectPage(accepted, 200, /You are now a member/);
     const me = await api.get('/users/@me', { cookie: cookieOf(accepted) });
     expect(me.body).to.include({ id: guest.id });
     expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);
@@ -145,7 +145,7 @@ describeApi('pages of links in system mail', (api) => {
       expect(answer.headers.get('set-cookie')).to.equal(null);
     }
     const own = await api.post(path, 'password=long+enough', { ...form, origin: 'http://app.test' });
-    expectPage(own, 200, /You are a member/);
+    expectPage(own, 200, /You are now a member/);
   });
 
   it('answers invalid tokens in any spelling with a 400 page', async () => {
@@ -155,6 +155,6 @@ describeApi('pages of links in system mail', (api) => {
           await api.get(`/${path}/${token}`),
           await api.post(`/${path}/${token}`, 'password=long+enough', form),
         ])
-          expectPage(answer, 400, /does not work any more/);
+          expectPage(answer, 400, /no longer works/);
   });
 });

@@ -70,7 +70,7 @@ describe('security state of a project', () => {
     await disableCriticalProjects(api.db, settings);
     const state = await read();
     expect(state).to.include({ disabled: true });
-    expect(state.disabledReason).to.match(/10\.0 % of its mail bounced/);
+    expect(state.disabledReason).to.match(/10\.0 % of its emails bounced/);
     expect(state.suspensions).to.have.length(1);
     expect(state.suspensions[0]).to.include({ automatic: true, enabledAt: null });
     const email = await readOwnerEmail(project);

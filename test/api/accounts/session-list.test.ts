@@ -69,7 +69,7 @@ describeApi('sessions of a user', (api) => {
       for (const given of [id, 'x']) {
         const answer = await someone.delete(`/users/@me/sessions/${given}`);
         expect(answer).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
-        expect(answer.body.error.message).to.equal('There is no such session.');
+        expect(answer.body.error.message).to.equal('Session not found.');
       }
       expect(await other.get('/users/@me')).to.have.status(200);
     });

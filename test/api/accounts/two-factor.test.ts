@@ -153,7 +153,7 @@ describeApi('two-factor authentication', (api) => {
       expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 900);
     });
 
-    it('clears no wrong codes when a code is missing, so that they cannot be guessed endlessly', async () => {
+    it('clears no wrong codes when a code is required, so that they cannot be guessed endlessly', async () => {
       const { someone } = await protectedPerson();
       for (let n = 0; n < 5; n++) {
         expect(await logIn(someone, '000000')).to.have.status(401);
@@ -301,7 +301,7 @@ describeApi('two-factor authentication', (api) => {
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
       const without = await api.post(path, `password=${encodeURIComponent(someone.password)}`, form);
       expect(without).to.have.status(401);
-      expect(without.body).to.contain('a code is missing').and.contain('name="code"');
+      expect(without.body).to.contain('a code is required').and.contain('name="code"');
       const body = `password=${encodeURIComponent(someone.password)}&code=${app.code(1)}`;
       const joined = await api.post(path, body, form);
       expect(joined).to.have.status(200);

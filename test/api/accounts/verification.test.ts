@@ -60,7 +60,7 @@ describeApi('POST /auth/verify-email', (api) => {
     expect(await api.get('/users/@me', { cookie })).to.be.envelope(401, 'UNAUTHORIZED');
     expect(await logIn(email)).to.be.envelope(401, 'INVALID_CREDENTIALS');
     const subjects = (await systemMails(api.db, email)).map(({ subject }) => subject);
-    expect(subjects).to.deep.equal(['Verify your e-mail address', 'Your password was removed']);
+    expect(subjects).to.deep.equal(['Verify your email address', 'Your password was removed']);
   });
 
   it('clears the password with the session of another account', async () => {

@@ -56,14 +56,14 @@ describe('limits on a running campaign', () => {
     it('triggers when bounces or complaints exceed the limit, once 200 mails are sent', () => {
       expect(reason({ sent: 199, hardBounced: 100 })).to.equal(undefined);
       expect(reason({ sent: 200, hardBounced: 20 })).to.equal(undefined);
-      expect(reason({ sent: 200, hardBounced: 21 })).to.equal('21 of 200 mails bounced (10.5 %; at most 10 % may be)');
+      expect(reason({ sent: 200, hardBounced: 21 })).to.equal('21 of 200 emails bounced (10.5 %; the limit is 10 %)');
       expect(reason({ sent: 200, complained: 1 })).to.equal(undefined);
-      expect(reason({ sent: 200, complained: 2 })).to.contain('2 of 200 mails drew complaints');
+      expect(reason({ sent: 200, complained: 2 })).to.contain('2 of 200 emails drew complaints');
     });
 
     it('counts refused recipients as bounces of sent plus refused mail, and complaints of sent mail', () => {
       expect(reason({ sent: 179, refused: 20, hardBounced: 20 })).to.equal(undefined);
-      expect(reason({ sent: 0, refused: 200, hardBounced: 200 })).to.contain('200 of 200 mails bounced');
+      expect(reason({ sent: 0, refused: 200, hardBounced: 200 })).to.contain('200 of 200 emails bounced');
       expect(reason({ sent: 200, refused: 20, hardBounced: 22 })).to.equal(undefined);
       expect(reason({ sent: 199, refused: 20, complained: 5 })).to.equal(undefined);
     });
@@ -73,7 +73,7 @@ describe('limits on a running campaign', () => {
       expect(reason({ sent: 300, refused: 10, hardBounced: 60, complained: 5 }, before)).to.equal(undefined);
       expect(reason({ sent: 499, refused: 10, hardBounced: 160, complained: 5 }, before)).to.equal(undefined);
       expect(reason({ sent: 490, refused: 20, hardBounced: 81, complained: 5 }, before)).to.contain(
-        '21 of 200 mails bounced',
+        '21 of 200 emails bounced',
       );
     });
 
@@ -95,7 +95,7 @@ describe('limits on a running campaign', () => {
       expect(await stored(id)).to.include({ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' });
       const { campaign } = await showCampaign(database.db, project.id, id);
       expect(campaign.pauseReason).to.equal(
-        `40 of ${sent} mails bounced (${Number(((40 / sent) * 100).toFixed(2))} %; at most 10 % may be)`,
+        `40 of ${sent} emails bounced (${Number(((40 / sent) * 100).toFixed(2))} %; the limit is 10 %)`,
       );
       expect(smtp.mails).to.have.lengthOf(sent);
       await resumeCampaign(database.db, project.access, id);

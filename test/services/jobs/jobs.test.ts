@@ -74,8 +74,8 @@ describe('a job on contacts', () => {
     );
     expect(result).to.include({ totalRows: 3, created: 1, failed: 2 });
     expect(result.errors).to.deep.equal([
-      { row: 2, email: 'not an address', error: 'this is not a valid e-mail address' },
-      { row: 4, email: 'ok@example.com', error: '"subscribed" is neither true nor false' },
+      { row: 2, email: 'not an address', error: 'not a valid email address' },
+      { row: 4, email: 'ok@example.com', error: '"subscribed" must be true or false' },
     ]);
   });
 
@@ -145,7 +145,7 @@ describe('a job on contacts', () => {
     const stranger = '01900000-0000-7000-8000-000000000000';
     const off = await bulk('BULK_UNSUBSCRIBE', [...ids, stranger, ...ids]);
     expect(off).to.deep.include({ requested: 5, changed: 1, unchanged: 3, failed: 1 });
-    expect(off.errors).to.deep.equal([{ contactId: stranger, error: 'there is no such contact in this project' }]);
+    expect(off.errors).to.deep.equal([{ contactId: stranger, error: 'contact not found in this project' }]);
     expect(await bulk('BULK_SUBSCRIBE', ids)).to.include({ changed: 2, unchanged: 0, failed: 0 });
     const events = await storedEvents(database.db, { projectId: project.id }).select('name');
     expect(events.map(({ name }) => name)).to.deep.equal([

@@ -161,7 +161,7 @@ describe('segments', () => {
       for (const { id } of [a, b, c]) {
         const error = await refused(updateSegment(database.db, project.access, a.id, { condition: memberOf(id) }));
         expect(error).to.include({ status: 400 });
-        expect(error.message).to.include('leads back');
+        expect(error.message).to.include('refers back');
       }
       expect((await findSegment(database.db, project.id, a.id)).condition).to.deep.equal(isPro);
     });
@@ -402,7 +402,7 @@ describe('segments', () => {
     await setSegment(database.db, other.id, { condition: { not: 'a condition' } });
     const user = await createSegment(database.db, project.access, { name: 'User', condition: memberOf(base.id) });
     const circle = await refused(updateSegment(database.db, project.access, base.id, { condition: memberOf(user.id) }));
-    expect(circle.message).to.contain('leads back to this segment itself');
+    expect(circle.message).to.contain('refers back to this segment');
     expect((await refused(deleteSegment(database.db, project.access, base.id))).message).to.contain(
       'the segment "User"',
     );

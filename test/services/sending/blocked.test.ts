@@ -148,7 +148,7 @@ describe('mail that is blocked or delayed', () => {
       return mail.dueAt > new Date() && mail;
     });
     expect(putBack).to.include({ status: 'PENDING', attempts: 0 });
-    expect(putBack.reason).to.equal('mail to slow.example is slowed down; it will be sent later');
+    expect(putBack.reason).to.equal('sending to slow.example is throttled; it will be sent later');
     const next = await addMail(db, { project });
     sending.sender.wake('mail');
     await smtp.received(2);

@@ -124,7 +124,7 @@ describe('composing in processes', () => {
   it('refuses a mail without a valid MIME form', async () => {
     start();
     const [reason, other] = await outcomes([mail('one', { to: { email: 'a b@' } }), mail('two')]);
-    expect(reason).to.match(/^cannot be written as a mail: Invalid address/);
+    expect(reason).to.match(/^cannot be composed: Invalid address/);
     expect(other).to.equal('two');
     expect(quarantined).to.deep.equal([]);
   });

@@ -218,7 +218,7 @@ describe('prepared mails', () => {
     ];
     const [refused] = await prepared(await accept({ attachments }));
     expect(refused && refusalOf(refused)?.kind).to.equal('refused');
-    expect(refused && refusalOf(refused)?.reason).to.match(/^cannot be written as a mail: it contains a NUL byte/);
+    expect(refused && refusalOf(refused)?.reason).to.match(/^cannot be composed: it contains a NUL byte/);
     const sealed = () => Promise.reject(new SealError('no key opens it'));
     const [deferred] = await prepared(await accept(), { signerFor: sealed });
     expect(deferred && refusalOf(deferred)).to.include({

@@ -91,7 +91,7 @@ describe('a mail that cannot be composed', () => {
     await worker.close();
     expect(await campaignRow(db, id)).to.include({
       ...{ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' },
-      pauseReason: '3 of its mails could not be composed',
+      pauseReason: '3 of its emails could not be composed',
     });
   });
 });

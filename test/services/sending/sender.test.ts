@@ -162,7 +162,10 @@ describe('a sender', () => {
     const mail = await addMail(db, { project });
     await removeContents(db, { emailId: mail });
     expect(await sending.send()).to.deep.equal(counts({ failed: 1 }));
-    expect(await mailById(db, mail)).to.include({ status: 'FAILED', reason: 'its recipient or its content is gone' });
+    expect(await mailById(db, mail)).to.include({
+      status: 'FAILED',
+      reason: 'its recipient or content no longer exists',
+    });
   });
 
   it('counts no attempt while the SMTP server is unavailable, and sends once when it is back', async () => {
@@ -206,7 +209,7 @@ describe('a sender', () => {
       const mail = await addMail(db, { project, attempts: 1, unknownOutcomes: 1 });
       await putInFlight(db, mail);
       expect(await sending.send()).to.deep.equal(counts({}));
-      const reason = 'the outcome of attempt 2 is unknown: the worker was interrupted while it was sending';
+      const reason = 'the outcome of attempt 2 is unknown: the worker was interrupted while sending';
       expect(await mailById(db, mail)).to.include({ status: 'UNKNOWN', attempts: 2, unknownOutcomes: 2, reason });
       expect(smtp.mails).to.deep.equal([]);
     });

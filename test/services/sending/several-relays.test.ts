@@ -209,9 +209,7 @@ describe('sending through several relays', () => {
       expect(await sender().send()).to.deep.equal(counts({}));
       const row = await mailById(db, id);
       expect(row).to.include({ status: 'UNKNOWN', attempts: 1, unknownOutcomes: 1 });
-      expect(row.reason).to.equal(
-        'its outcome at old.example:25 is unknown, and that relay is no longer in the settings',
-      );
+      expect(row.reason).to.equal('its outcome at old.example:25 is unknown, and that relay is no longer configured');
       expect(accepted()).to.deep.equal([]);
       await resendEmail(db, project.access, id);
       expect(await sender({ url: b.url }).send()).to.deep.equal(counts({ sent: 1 }));

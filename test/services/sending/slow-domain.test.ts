@@ -94,7 +94,7 @@ describe('a recipient domain that defers', () => {
     const postponed = await storedMails(db, { status: 'PENDING', attempts: 0 }).where('dueAt', '>', db.fn.now());
     expect(postponed.length).to.be.above(10);
     for (const { reason } of postponed)
-      expect(reason).to.equal('mail to busy.example is slowed down; it will be sent later');
+      expect(reason).to.equal('sending to busy.example is throttled; it will be sent later');
     expect(await outgoingMails(db)).to.deep.equal([]);
   });
 

@@ -196,7 +196,7 @@ describe('deliveries of webhooks', () => {
       const { attemptLog } = await findDelivery(database.db, project.id, (await deliveries(endpoint.id))[0]?.id ?? '');
       const waited = (nextAttemptAt?.getTime() ?? 0) - Date.parse(attemptLog.at(-1)?.startedAt ?? '');
       expect(status).to.equal('PENDING');
-      expect(lastError).to.equal('The receiver answered 500.');
+      expect(lastError).to.equal('The endpoint responded with 500.');
       expect(waited).to.be.within(delay * 0.8, delay * 1.2 + 5_000);
       await toNextAttempt(endpoint.id);
       // Longer than the pause after failed rounds.
@@ -229,9 +229,9 @@ describe('deliveries of webhooks', () => {
       [redirected, dropped, refused].map(async ({ id }) => (await deliveries(id))[0]?.lastError),
     );
     expect(errors).to.deep.equal([
-      'The receiver answered 307; redirects are not followed.',
-      'There was no answer: the connection was cut.',
-      'The request was not made: localhost leads to an address that is not public.',
+      'The endpoint responded with 307; redirects are not followed.',
+      'No response: the connection was reset.',
+      'The request was not sent: localhost resolves to an address that is not public.',
     ]);
     expect(receiver.requests.map(({ path }) => path)).to.not.include('/other');
   });

@@ -148,11 +148,11 @@ describe('advancing an execution', () => {
       const flat = { field: 'data.plan', operator: 'equals', value: 'pro' };
       const never = { field: 'event.never', operator: 'triggered' };
       const reasons: [config: object, reason: string][] = [
-        [flat, 'data.plan equals "pro" does not hold'],
-        [{ ...flat, operator: 'notEquals' }, 'data.plan notEquals "pro" holds'],
+        [flat, 'data.plan equals "pro" is false'],
+        [{ ...flat, operator: 'notEquals' }, 'data.plan notEquals "pro" is true'],
         [
           { logic: 'AND', groups: [{ filters: [{ ...flat, operator: 'notEquals' }, never] }] },
-          'event.never triggered does not hold',
+          'event.never triggered is false',
         ],
       ];
       for (const [config, reason] of reasons) {

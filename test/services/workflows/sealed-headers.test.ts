@@ -80,7 +80,7 @@ describe('sealed headers of webhooks', () => {
     });
     const id = await driver.start(workflow, 'lost@example.com');
     expect(await driver.advance(id)).to.include({ kind: 'end', status: 'FAILED' });
-    expect((await driver.execution(id)).error).to.include('headers of the step cannot be opened');
+    expect((await driver.execution(id)).error).to.include('headers of the step cannot be decrypted');
   });
 
   it('do not open in another project', () => {

@@ -69,7 +69,7 @@ describe('reading a CSV file', () => {
     const header = (columns: number) => Buffer.from(`email${',a'.repeat(columns - 1)}\nann@example.com\n`);
     expect((await openCsv(header(1_000))).columns.fields).to.have.length(999);
     const refused = await openCsv(header(1_001)).catch((error: Error) => error.message);
-    expect(refused).to.equal('The file has 1001 columns; it may have 1000 at most.');
+    expect(refused).to.equal('The file has 1001 columns; the maximum is 1000.');
   });
 
   it('accepts 100 columns', async () => {

@@ -79,7 +79,7 @@ describe('outbound HTTP', () => {
       dns.set('inside.example', 'A', ['127.0.0.1']);
       const answer = await call({ url: `http://inside.example:${portOf(here)}/` });
       expect(answer).to.have.property('kind', 'refused');
-      expect(answer).to.have.property('reason', 'inside.example leads to an address that is not public');
+      expect(answer).to.have.property('reason', 'inside.example resolves to an address that is not public');
       expect(here.requests).to.have.length(0);
     });
 
@@ -148,7 +148,7 @@ describe('outbound HTTP', () => {
   it('applies one timeout to name resolution, redirects and the response', async () => {
     here.answer({ instead: 'hang' });
     const answer = await call({ url: here.url }, { timeoutMs: 100 });
-    expect(answer).to.deep.equal({ kind: 'unreachable', reason: 'no answer within 0.1 s' });
+    expect(answer).to.deep.equal({ kind: 'unreachable', reason: 'no response within 0.1 s' });
     dns.fail('silent.example', 'silence');
     expect(await call({ url: 'http://silent.example/' }, { timeoutMs: 100 })).to.include({ kind: 'unreachable' });
   });
@@ -281,7 +281,7 @@ describe('outbound HTTP', () => {
       const target = await opened(here.url, { timeoutMs: 300 });
       const slow = [target.post({}, 'slow'), target.post({}, 'slow'), target.post({}, 'slow')];
       for (const answer of await Promise.all(slow))
-        expect(answer).to.deep.equal({ kind: 'unreachable', reason: 'no answer within 0.3 s' });
+        expect(answer).to.deep.equal({ kind: 'unreachable', reason: 'no response within 0.3 s' });
       expect(await target.post({}, 'quick')).to.include({ kind: 'answered', status: 200 });
       await target.close();
     });

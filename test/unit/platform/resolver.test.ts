@@ -78,7 +78,7 @@ describe('resolver', () => {
     for (let n = 0; n < 12; n++) slow.set(`hop${n}.example`, 'CNAME', [`hop${n + 1}.example`]);
     slow.set('hop12.example', 'TXT', ['at last']);
     slow.slow(120);
-    expect(await hurried.txt('hop0.example', 'p')).to.deep.equal({ kind: 'unknown', reason: 'no answer in time' });
+    expect(await hurried.txt('hop0.example', 'p')).to.deep.equal({ kind: 'unknown', reason: 'no response in time' });
     hurried.close();
     await slow.stop();
   });

@@ -21,19 +21,19 @@ describe('checking a template', () => {
 
   it('reports line and column in the source', () => {
     expect(violationsOf('<p>\n  {{ name ?? "x" }} {{ first name }}\n  {{ name | nope }}</p>')).to.deep.equal([
-      '3:13 there is no filter "nope"',
+      '3:13 unknown filter "nope"',
     ]);
     expect(violationsOf('one\r\ntwo\r\n{% iff x %}')).to.deep.equal(['3:4 unknown block tag: iff']);
     expect(violationsOf('{# c\nc #}{% raw %}\n{{ x | nope }}{% endraw %}{{ x | nope }}')).to.deep.equal([
-      '3:34 there is no filter "nope"',
+      '3:34 unknown filter "nope"',
     ]);
   });
 
   it('reports all violations of a template that can be parsed', () => {
     expect(violationsOf('{{ a | b }} {{ c is d }}\n{{ e() }} {{ f.g() }}')).to.deep.equal([
-      '1:8 there is no filter "b"',
-      '1:21 there is no test "d"',
-      '2:4 there is no function "e"',
+      '1:8 unknown filter "b"',
+      '1:21 unknown test "d"',
+      '2:4 unknown function "e"',
       '2:17 methods cannot be called in templates; use a filter',
     ]);
   });

@@ -51,7 +51,7 @@ describe('the message of an error of the API', () => {
   });
 
   it('keeps a message of its own, and does not repeat what it says', () => {
-    const message = 'The template cannot be read. Line 1: unknown tag.';
+    const message = 'The template is invalid. Line 1: unknown tag.';
     expect(textOf(message, [{ message: 'Line 1: unknown tag' }])).to.equal(message);
   });
 });

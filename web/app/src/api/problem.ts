@@ -31,7 +31,7 @@ export class ApiProblem extends Error {
 }
 
 /** The API's message where only the violations say what is wrong. */
-export const SEE_VIOLATIONS = 'The request breaks the rules listed in "errors".';
+export const SEE_VIOLATIONS = 'The request is invalid. See "errors" for details.';
 
 function textOf(message: string, violations: Violation[]): string {
   const untold = violations.filter((violation) => !message.includes(violation.message)).map(violationText);
