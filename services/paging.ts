@@ -79,12 +79,7 @@ export async function requireSmallPage<M extends BaseModel>(
   const rows = sizes.select(db.raw('octet_length(body) as bytes')).toKnexQuery().as('sizes');
   const [sum] = await db.from(rows).sum('bytes as bytes');
   if (Number(sum?.bytes ?? 0) > maxBytes)
-    throw new ApiError(
-      413,
-      'PAYLOAD_TOO_LARGE',
-      `The bodies on this page exceed ${maxBytes} bytes in total.`,
-      {
-        suggestion: 'Request fewer items with "pageSize".',
-      },
-    );
+    throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The bodies on this page exceed ${maxBytes} bytes in total.`, {
+      suggestion: 'Request fewer items with "pageSize".',
+    });
 }

@@ -30,7 +30,8 @@ export async function mailReset(trx: Db, { systemFrom, baseUrl }: MailSettings, 
     subject: 'Reset your password',
     paragraphs: ['A password reset was requested for the account with this address.'],
     link: { url: `${baseUrl}/reset-password/${token}`, text: 'Choose a new password' },
-    closing: 'The link works once and expires in an hour. If you did not request it, ignore this email: nothing has changed.',
+    closing:
+      'The link works once and expires in an hour. If you did not request it, ignore this email: nothing has changed.',
   });
 }
 
