@@ -42,6 +42,7 @@ export const conditionSchemas: Record<string, JsonSchema> = {
     },
     examples: [GROUP],
   },
+  // Operators ignore what they do not need, so that any value may be stored there: these properties have no type.
   ConditionFilter: {
     description: 'A test of one field, event or segment of a contact.',
     type: 'object',
@@ -60,20 +61,17 @@ export const conditionSchemas: Record<string, JsonSchema> = {
       },
       value: {
         description:
-          'Value to compare with: a list for `in` and `notIn`, a number of `unit` for operators with a time span. ' +
-          'Ignored by `exists`, `notExists`, `triggered`, `notTriggered`, `memberOfSegment` and `notMemberOfSegment`.',
-        type: ['string', 'number', 'boolean', 'array', 'null'],
+          'Value to compare with: text, a number or a boolean; a list for `in` and `notIn`; a number of `unit` for ' +
+          'operators with a time span. Ignored by `exists`, `notExists`, `triggered`, `notTriggered`, `memberOfSegment` ' +
+          'and `notMemberOfSegment`.',
       },
       unit: {
-        description: 'Unit of the time span. Required for operators with a time span, such as `within`.',
-        type: ['string', 'null'],
-        enum: [...timeUnits, null],
+        description:
+          `Unit of the time span: ${timeUnits.map((unit) => `\`${unit}\``).join(', ')}. ` +
+          'Required for operators with a time span, such as `within`; ignored by others.',
       },
       count: {
-        description: 'Minimum number of events, for event operators; 1 by default.',
-        type: ['integer', 'null'],
-        minimum: 1,
-        maximum: MAX_COUNT,
+        description: `Minimum number of events, 1 to ${MAX_COUNT}, for event operators; 1 by default. Ignored by others.`,
       },
     },
     examples: [FILTER],

@@ -217,6 +217,7 @@ const shared = {
     code: 'BAD_REQUEST',
     description: 'The Content-Type is not supported here, or the body is compressed.',
   },
+  UrlTooLarge: { status: 431, code: 'BAD_REQUEST', description: 'The URL and headers of the request are too large.' },
   Invalid: {
     status: 422,
     code: 'VALIDATION_ERROR',
@@ -312,6 +313,7 @@ function sharedNames(route: Route): (keyof typeof shared)[] {
   if (hasBody) names.push('TooLarge');
   if (hasBody && bodyKind !== 'raw') names.push('WrongType');
   if (body && bodyKind !== 'raw' && !route.invalidBody) names.push('Invalid');
+  if (route.query && 'search' in route.query) names.push('UrlTooLarge');
   if (isRateLimited(route)) names.push(isOfProject(route) ? 'RateLimited' : 'UserRateLimited');
   if (!route.worksWithoutDatabase) names.push('Unexpected', 'Unavailable');
   return names;
