@@ -85,7 +85,7 @@ function rulesOf(schema: DocumentedSchema): string {
 
 function range(least: unknown, most: unknown, unit: string): string {
   if (least === undefined && most === undefined) return '';
-  if (least === undefined) return `up to ${most}${unit}`;
-  if (most === undefined) return `at least ${least}${unit}`;
+  if (least === undefined) return `up to ${most}${most === 1 ? unit.replace(/s$/, '') : unit}`;
+  if (most === undefined) return `at least ${least}${least === 1 ? unit.replace(/s$/, '') : unit}`;
   return `${least} to ${most}${unit}`;
 }
