@@ -55,7 +55,11 @@ export async function innocentCalls(db: Db, databaseUrl: string, progress: (line
   const at = (path: string) => receiver.requests.filter((request) => request.path === path);
   for (let n = 0; n < HANGING_STEPS; n++) await track(hanging, n);
   await Promise.all(slow.map((project) => track(project)));
-  await eventually(() => at('/slow').length > 0 && at('/hang').length > 0, { what: 'both floods' });
+  // Before that, another project's execution waits for its start behind 300 others, not for a call.
+  const begunSteps = async () => (await db('execution_steps').where({ projectId: hanging.id, type: 'WEBHOOK' })).length;
+  await eventually(async () => at('/slow').length > 0 && (await begunSteps()) === HANGING_STEPS, {
+    what: 'both floods',
+  });
   const waits = { '/endpoint': [] as number[], '/step': [] as number[] };
   for (let round = 1; round <= ROUNDS; round++) {
     await Promise.all(slow.map((project) => track(project)));

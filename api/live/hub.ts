@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -22,6 +23,8 @@ interface HubOptions {
 const MAKES_ROOM_MS = 1_000;
 /** Topics that are read at once: each may be some megabytes. */
 const READS = { total: 4, perProject: 1 };
+/** How much of a project's state is read in a second: reading large workflows over and over costs memory and time. */
+const BYTES_PER_SECOND = 5_000_000;
 
 /**
  * The open streams of this process. Reads every followed resource once a second, for all its streams together, and sends
@@ -31,6 +34,10 @@ export class LiveHub {
   private readonly streams = new Set<LiveStream>();
   private readonly messages = new HeldMessages();
   private readonly reads = new KeyedSlots(READS.total, READS.perProject);
+  /** Reads that have not begun, by project and topic: streams that need the same state share one. */
+  private readonly queued = new Map<string, Promise<LiveMessage>>();
+  /** When a project may read again, after a large state. */
+  private readonly pauses = new Map<string, number>();
   /** Projects whose topics are being read. */
   private readonly busy = new Set<string>();
   private readonly options: HubOptions;
@@ -76,6 +83,8 @@ export class LiveHub {
 
   private remove(stream: LiveStream): void {
     if (!this.streams.delete(stream)) return;
+    const { projectId } = stream.follower;
+    if (this.streamsOf(projectId).length === 0) this.pauses.delete(projectId);
     if (this.streams.size === 0) this.stopTimers();
     void this.removeRow(stream);
   }
@@ -164,16 +173,43 @@ export class LiveHub {
     }
   }
 
+  private read(projectId: string, topic: string): Promise<LiveMessage> {
+    const key = `${projectId}/${topic}`;
+    const queued = this.queued.get(key) ?? this.readInTurn(key, projectId, topic);
+    this.queued.set(key, queued);
+    return queued;
+  }
+
+  private async readInTurn(key: string, projectId: string, topic: string): Promise<LiveMessage> {
+    await this.takeTurn(projectId);
+    // What is asked for from now on may be newer.
+    this.queued.delete(key);
+    try {
+      const message = await this.readMessage(projectId, topic);
+      this.pauses.set(projectId, performance.now() + (message.content.length / BYTES_PER_SECOND) * 1_000);
+      return message;
+    } finally {
+      this.reads.give(projectId);
+    }
+  }
+
+  private async takeTurn(projectId: string): Promise<void> {
+    for (;;) {
+      await this.reads.take(projectId);
+      const wait = (this.pauses.get(projectId) ?? 0) - performance.now();
+      if (wait < 1) return;
+      this.reads.give(projectId);
+      await sleep(wait, undefined, { ref: false });
+    }
+  }
+
   /** The data is null for a resource that is gone. */
-  private async read(projectId: string, topic: string): Promise<LiveMessage> {
-    await this.reads.take(projectId);
+  private async readMessage(projectId: string, topic: string): Promise<LiveMessage> {
     try {
       return liveMessageOf(projectId, { topic, data: await readTopic(this.options, projectId, topic) });
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
       return liveMessageOf(projectId, { topic, data: null });
-    } finally {
-      this.reads.give(projectId);
     }
   }
 
