@@ -29,6 +29,24 @@ const anchorsOf = (text: string): string[] =>
       .replace(/\s/g, '-'),
   );
 
+/** Top-level folders, whose names begin the paths that pages cite. */
+const folders = readdirSync(root, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+  .map(({ name }) => name);
+
+/** Paths of the repository in inline code and links. Leaves out patterns such as `api/routes/<resource>.ts`. */
+const citedPaths = (file: string): string[] => {
+  const text = read(file).replace(/^```[\s\S]*?^```/gm, '');
+  const inCode = [...text.matchAll(/`([^`\n]+)`/g)].map(([, path = '']) => path);
+  const inLinks = [...withoutCode(text).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
+    .filter(([, href = '']) => !/^[a-z]+:/.test(href))
+    .map(([, href = '']) => relative(root, resolve(dirname(file), href)));
+  return [...inCode, ...inLinks].filter((path) => {
+    const [folder = '', rest] = path.split('/', 2);
+    return folders.includes(folder) && rest !== undefined && /^[\w./-]+$/.test(path);
+  });
+};
+
 describe('the documentation', () => {
   it('has every guide in the menu of the site, and no design decision', () => {
     const guides = markdownIn(join(docs, 'guides')).map((file) => relative(docs, file).replace(/\.md$/, ''));
@@ -59,6 +77,21 @@ describe('the documentation', () => {
       }),
     );
     expect(dead).to.deep.equal([]);
+  });
+
+  it('cites only files that exist in decisions and architecture', () => {
+    const files = [...markdownIn(join(docs, 'decisions')), join(docs, 'architecture.md')];
+    const gone = files.flatMap((file) =>
+      citedPaths(file)
+        .filter((path) => !existsSync(join(root, path)))
+        .map((path) => `${relative(root, file)}: ${path}`),
+    );
+    expect(gone).to.deep.equal([]);
+  });
+
+  it('names decisions by their subject', () => {
+    const names = readdirSync(join(docs, 'decisions'));
+    expect(names.filter((name) => !/^[a-z][a-z0-9-]*\.md$/.test(name))).to.deep.equal([]);
   });
 
   it('has a picture with a text in every guide', () => {
