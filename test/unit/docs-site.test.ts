@@ -29,22 +29,18 @@ const anchorsOf = (text: string): string[] =>
       .replace(/\s/g, '-'),
   );
 
-/** Top-level folders, whose names begin the paths that pages cite. */
-const folders = readdirSync(root, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
-  .map(({ name }) => name);
+/** A path that begins with a top-level folder. Does not match patterns such as `api/routes/<resource>.ts`. */
+const REPOSITORY_PATH =
+  /^(activities|api|bench|cli|client|db|dev|docs|ops|platform|proof|services|temporal|test|web|worker|workflows)\/[\w./-]*$/;
 
-/** Paths of the repository in inline code and links. Leaves out patterns such as `api/routes/<resource>.ts`. */
+/** The paths of the repository that a page names in inline code or links. */
 const citedPaths = (file: string): string[] => {
   const text = read(file).replace(/^```[\s\S]*?^```/gm, '');
   const inCode = [...text.matchAll(/`([^`\n]+)`/g)].map(([, path = '']) => path);
   const inLinks = [...withoutCode(text).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
     .filter(([, href = '']) => !/^[a-z]+:/.test(href))
     .map(([, href = '']) => relative(root, resolve(dirname(file), href)));
-  return [...inCode, ...inLinks].filter((path) => {
-    const [folder = '', rest] = path.split('/', 2);
-    return folders.includes(folder) && rest !== undefined && /^[\w./-]+$/.test(path);
-  });
+  return [...inCode, ...inLinks].filter((path) => REPOSITORY_PATH.test(path));
 };
 
 describe('the documentation', () => {
