@@ -29,9 +29,10 @@ const anchorsOf = (text: string): string[] =>
       .replace(/\s/g, '-'),
   );
 
-/** A path that begins with a top-level folder. Does not match patterns such as `api/routes/<resource>.ts`. */
-const REPOSITORY_PATH =
-  /^(activities|api|bench|cli|client|db|dev|docs|ops|platform|proof|services|temporal|test|web|worker|workflows)\/[\w./-]*$/;
+const FOLDERS =
+  'activities|api|bench|cli|client|db|dev|docs|ops|platform|proof|services|temporal|test|web|worker|workflows';
+/** Does not match patterns such as `api/routes/<resource>.ts`. */
+const REPOSITORY_PATH = new RegExp(`^(${FOLDERS})/[\\w./-]*$`);
 
 /** The paths of the repository that a page names in inline code or links. */
 const citedPaths = (file: string): string[] => {
