@@ -1,5 +1,5 @@
 // Brings a database up to date: the migrations in order, then every function, view and trigger whose text has changed. See
-// docs/decisions/111-rolling-migrations.md.
+// docs/decisions/migrations.md.
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { doctorAdvice } from '../platform/doctor-advice.ts';

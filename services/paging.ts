@@ -16,7 +16,7 @@ export interface CursorPage<T> {
   totalEstimated?: true;
 }
 
-/** Lists are counted up to this length; the length of longer ones is estimated. See docs/decisions/205-page-calls.md. */
+/** Lists are counted up to this length; the length of longer ones is estimated. See docs/decisions/list-totals.md. */
 export const MAX_COUNTED = 20_000;
 
 export type ListTotal = Pick<CursorPage<unknown>, 'total' | 'totalEstimated'>;

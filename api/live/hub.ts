@@ -28,7 +28,7 @@ const BYTES_PER_SECOND = 5_000_000;
 
 /**
  * The open streams of this process. Reads every followed resource once a second, for all its streams together, and sends
- * it where it has changed. See docs/decisions/144-live-streams.md.
+ * it where it has changed. See docs/decisions/live-streams.md.
  */
 export class LiveHub {
   private readonly streams = new Set<LiveStream>();

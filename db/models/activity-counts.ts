@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../connect.ts';
 import { statement } from '../statement.ts';
 
-// Counts what happened to mails and executions, by the hour. See docs/decisions/052-counting-activity.md.
+// Counts what happened to mails and executions, by the hour. See docs/decisions/counts.md.
 
 export const activityKinds = [
   'sent',

@@ -3,7 +3,7 @@ import { statement } from '../statement.ts';
 
 // Counts the recipients of campaigns by state, exactly and without reading them: a trigger appends a delta in the
 // transaction of every change, and `aggregateCampaignCounts` aggregates the deltas. Readers add the deltas that are left,
-// in one snapshot. See docs/decisions/070-campaign-ledger.md.
+// in one snapshot. See docs/decisions/campaign-ledger.md.
 
 const names = [
   'pending',

@@ -3,7 +3,7 @@ import { statement } from '../statement.ts';
 
 // Counts contacts and their keys, exactly and without reading them: triggers append what every write changes to
 // contact_count_deltas, and `aggregateContactDeltas` aggregates the deltas. Readers add the deltas that are left, in one
-// snapshot. See docs/decisions/010-counting-contacts.md.
+// snapshot. See docs/decisions/contact-lists.md.
 
 export interface ContactCounts {
   contacts: number;

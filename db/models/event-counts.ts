@@ -3,7 +3,7 @@ import { statement } from '../statement.ts';
 import { countMails } from './mail-counts.ts';
 
 // Counts events by name, hour and day. Readers add the deltas that are not aggregated yet, in one snapshot, so counts are
-// always exact. See docs/decisions/052-counting-activity.md.
+// always exact. See docs/decisions/counts.md.
 
 const AGGREGATION_LOCK = 0x65766e74; // "evnt"
 

@@ -3,7 +3,7 @@ import { statement } from '../statement.ts';
 
 // Counts what happened to mails by template, recipient domain and link. Aggregated from the same deltas, by the same
 // statement, as the counts of events, so they are a few seconds behind and cost a mail nothing. See
-// docs/decisions/141-counts-of-mails.md.
+// docs/decisions/counts.md.
 
 const names = [
   'sent',

@@ -3,7 +3,7 @@ import { statement } from '../statement.ts';
 
 // Checks whether a project has room for new names of custom fields and events, by the aggregated counts
 // (`contact_counts.fields`, `event_name_counts`): names written since the last aggregation do not count yet. Known names
-// always pass. See docs/decisions/104-limits-per-project.md.
+// always pass. See docs/decisions/limits.md.
 
 const knownField = (projectId: string, key: string): string =>
   `exists (select 1 from contact_fields f where f.project_id = ${projectId} and f.key = ${key})`;

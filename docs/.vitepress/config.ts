@@ -11,8 +11,8 @@ const otherFiles = readdirSync(source, { recursive: true, encoding: 'utf8' }).fi
   (file) => file.endsWith('.md') && !isPage(file),
 );
 
-/** Such as ` ([071](decisions/071-….md))`. */
-const DECISIONS = / ?\((?:\[\d{3}\]\([^)]*\)(?:, )?)+\)/g;
+/** Such as ` ([why](decisions/live-streams.md))`, or several links in one pair of parentheses. */
+const DECISIONS = / ?\((?:\[[^\]]*\]\([^)]*decisions\/[^)]*\)(?:, )?)+\)/g;
 
 /** Turns links to pages for maintainers into text: the site does not have them. */
 function withoutMaintainerLinks(md: MarkdownRenderer): void {

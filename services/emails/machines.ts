@@ -1,4 +1,4 @@
-// Tells opens and clicks by machines from those by people. See docs/decisions/150-machine-opens.md.
+// Tells opens and clicks by machines from those by people. See docs/decisions/tracking.md.
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**

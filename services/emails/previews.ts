@@ -6,7 +6,7 @@ import { replaceLinks } from '../../platform/mime/html-links.ts';
 import { readClickToken } from './tracked-links.ts';
 
 // Rendered HTML is shown in a sandboxed frame from an address of its own, so that no script of a mail runs in the
-// dashboard. See docs/decisions/140-previews.md.
+// dashboard. See docs/decisions/previews.md.
 
 interface PreviewSettings {
   baseUrl: string;

@@ -5,7 +5,7 @@ import { findWorkflow } from './find.ts';
 
 // The numbers of workflows and steps, exactly and without reading executions: database functions append deltas in the
 // statement of every step, and housekeeping aggregates them. Readers add the deltas that are left, in one snapshot. See
-// docs/decisions/161-workflow-numbers.md.
+// docs/decisions/counts.md.
 
 export interface StepStats {
   entered: number;

@@ -7,7 +7,7 @@ import { stepTypeOf } from './steps/index.ts';
 import type { Step } from './steps/step-type.ts';
 
 // Headers of webhooks contain tokens of other services, so they are stored encrypted: `sealedHeaders` replaces `headers` in
-// configs, graphs and requests. See docs/decisions/107-sealed-headers.md.
+// configs, graphs and requests. See docs/decisions/sealed-secrets.md.
 
 type Headers = Record<string, string>;
 

@@ -1,4 +1,4 @@
-// Lists that are too long to be counted. See docs/decisions/192-long-lists.md.
+// Lists that are too long to be counted. See docs/decisions/list-totals.md.
 import { expect } from 'chai';
 import { countList, MAX_COUNTED } from '../../services/paging.ts';
 import { type ApiProject, describeApi } from '../support/api.ts';

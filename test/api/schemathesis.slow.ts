@@ -2,7 +2,7 @@
 // cases. It needs `pip install schemathesis`, or SCHEMATHESIS_PATH:
 //   SCHEMATHESIS_PATH=venv/bin/schemathesis npm test -- test/api/schemathesis.slow.ts
 // SCHEMATHESIS_EXAMPLES sets the generated requests per operation, SCHEMATHESIS_SEED makes others, SCHEMATHESIS_REPORTS is a
-// folder that keeps all requests with their answers (decision 209).
+// folder that keeps all requests with their answers (docs/decisions/schemathesis.md).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

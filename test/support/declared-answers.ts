@@ -1,6 +1,6 @@
-// Compares every answer of an API in this process with the OpenAPI document (decision 189): the status, the media type,
-// the body with no field that the schema does not have, and the headers. Differences fail the run,
-// and after a run of all API tests so do declared answers that none of them has seen.
+// Compares every answer of an API in this process with the OpenAPI document: the status, the media type, the body with
+// no field that the schema does not have, and the headers. Differences fail the run, and after a run of all API tests
+// so do declared answers that none of them has seen. See docs/decisions/api-document.md.
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';

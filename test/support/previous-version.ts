@@ -1,5 +1,5 @@
 // The program as it was before the newest migration, compiled: it has to work on the new schema while a release is rolled
-// out (docs/decisions/111-rolling-migrations.md).
+// out (docs/decisions/migrations.md).
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

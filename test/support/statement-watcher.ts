@@ -1,4 +1,5 @@
-// Checks every SQL statement that an API in this process sends (decision 109). One that uses a tenant table passes if
+// Checks every SQL statement that an API in this process sends. See docs/decisions/tenant-isolation.md.
+// One that uses a tenant table passes if
 //   - the statement compares the project of each such table with a value from outside, or
 //   - it uses ids that a statement of the same request read within a project, or
 //   - it is an allowed statement.

@@ -29,6 +29,21 @@ const anchorsOf = (text: string): string[] =>
       .replace(/\s/g, '-'),
   );
 
+const FOLDERS =
+  'activities|api|bench|cli|client|db|dev|docs|ops|platform|proof|services|temporal|test|web|worker|workflows';
+/** Does not match patterns such as `api/routes/<resource>.ts`. */
+const REPOSITORY_PATH = new RegExp(`^(${FOLDERS})/[\\w./-]*$`);
+
+/** The paths of the repository that a page names in inline code or links. */
+const citedPaths = (file: string): string[] => {
+  const text = read(file).replace(/^```[\s\S]*?^```/gm, '');
+  const inCode = [...text.matchAll(/`([^`\n]+)`/g)].map(([, path = '']) => path);
+  const inLinks = [...withoutCode(text).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
+    .filter(([, href = '']) => !/^[a-z]+:/.test(href))
+    .map(([, href = '']) => relative(root, resolve(dirname(file), href)));
+  return [...inCode, ...inLinks].filter((path) => REPOSITORY_PATH.test(path));
+};
+
 describe('the documentation', () => {
   it('has every guide in the menu of the site, and no design decision', () => {
     const guides = markdownIn(join(docs, 'guides')).map((file) => relative(docs, file).replace(/\.md$/, ''));
@@ -59,6 +74,21 @@ describe('the documentation', () => {
       }),
     );
     expect(dead).to.deep.equal([]);
+  });
+
+  it('cites only files that exist in decisions and architecture', () => {
+    const files = [...markdownIn(join(docs, 'decisions')), join(docs, 'architecture.md')];
+    const gone = files.flatMap((file) =>
+      citedPaths(file)
+        .filter((path) => !existsSync(join(root, path)))
+        .map((path) => `${relative(root, file)}: ${path}`),
+    );
+    expect(gone).to.deep.equal([]);
+  });
+
+  it('names decisions by their subject', () => {
+    const names = readdirSync(join(docs, 'decisions'));
+    expect(names.filter((name) => !/^[a-z][a-z0-9-]*\.md$/.test(name))).to.deep.equal([]);
   });
 
   it('has a picture with a text in every guide', () => {

@@ -1,4 +1,4 @@
--- Contacts, their counts and jobs that change many of them. See docs/decisions/010, 011 and 012.
+-- Contacts, their counts and jobs that change many of them. See contact-lists.md and limits.md in docs/decisions.
 
 create table contacts (
   id uuid primary key,

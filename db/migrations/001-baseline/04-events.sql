@@ -1,4 +1,5 @@
--- Events, in monthly partitions of UTC, and the counts shown of them. See docs/decisions/050 to 053.
+-- Events, in monthly partitions of UTC, and the counts shown of them. See events.md,
+-- partitions.md and counts.md in docs/decisions.
 
 -- Assigned under the contact's lock, so that of two events of a contact the later one has the higher number, whatever
 -- the clocks of the processes say. It must not be cached in blocks.

@@ -1,4 +1,4 @@
--- Segments and tracked membership. See docs/decisions/030 to 032.
+-- Segments and tracked membership. See conditions.md and tracked-segments.md in docs/decisions.
 
 create table segments (
   id uuid primary key,

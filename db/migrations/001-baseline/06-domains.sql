@@ -1,4 +1,4 @@
--- Sender domains and their keys. See docs/decisions/080-domain-checks.md.
+-- Sender domains and their keys. See docs/decisions/domains.md.
 
 create table domains (
   id uuid primary key,

@@ -1,4 +1,5 @@
--- The send ledger, delivery, and notifications about sent mail. See docs/decisions/003, 023, 042, 043 and 045.
+-- The send ledger, delivery, and notifications about sent mail. See sending-engine.md, notices.md and
+-- blocked-email.md in docs/decisions.
 
 create table templates (
   id uuid primary key,
@@ -129,8 +130,8 @@ create table email_contents_default partition of email_contents default;
 create index email_contents_attachments on email_contents (attachment_set) where attachment_set is not null;
 create index email_contents_body on email_contents (body_id) where body_id <> email_id;
 
--- Bodies, stored once for all recipients of a request (docs/decisions/112-bodies.md). Partitioned by the id, which contains
--- the month of its mails.
+-- Bodies, stored once for all recipients of a request (docs/decisions/email-bodies.md). Partitioned by the id, which
+-- contains the month of its mails.
 create table email_bodies (
   id uuid primary key,
   project_id uuid not null,

@@ -1,4 +1,4 @@
--- Campaigns and their counts. See docs/decisions/070-campaign-ledger.md.
+-- Campaigns and their counts. See docs/decisions/campaign-ledger.md.
 
 create table campaigns (
   id uuid primary key,

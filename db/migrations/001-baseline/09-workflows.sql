@@ -1,4 +1,5 @@
--- Workflows, their versions and executions. See docs/decisions/060 to 069.
+-- Workflows, their versions and executions. See executions.md, workflow-entry.md,
+-- workflow-versions.md and workflow-steps.md in docs/decisions.
 
 create table workflows (
   id uuid primary key,

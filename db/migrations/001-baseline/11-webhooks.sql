@@ -1,4 +1,5 @@
--- Outbound webhooks: endpoints, what they want, the events for them and their deliveries. See docs/decisions/120 to 122.
+-- Outbound webhooks: endpoints, what they want, the events for them and their deliveries. See
+-- docs/decisions/webhooks.md.
 
 create table webhook_endpoints (
   id uuid primary key,

@@ -1,5 +1,5 @@
 -- Who did what, in monthly partitions of UTC. Rows hold ids; names are joined when the log is read, so that erased people
--- are ids. A trigger refuses to change rows, and retention drops whole months. See docs/decisions/132-audit-log.md.
+-- are ids. A trigger refuses to change rows, and retention drops whole months. See docs/decisions/audit-log.md.
 
 create table audit_log (
   id uuid not null,

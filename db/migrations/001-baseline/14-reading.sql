@@ -1,5 +1,5 @@
 -- What people look at: previews, live streams, failed requests, and counts by template, recipient domain and link.
--- See docs/decisions/140 to 144.
+-- See previews.md, counts.md, jobs.md, suppressions.md and live-streams.md in docs/decisions.
 
 -- Rendered HTML for a sandboxed frame. Kept for an hour; a crash may lose it.
 create unlogged table previews (

@@ -1,4 +1,4 @@
--- Opens and clicks by people, counted apart from those by machines. See docs/decisions/150-machine-opens.md.
+-- Opens and clicks by people, counted apart from those by machines. See docs/decisions/tracking.md.
 
 -- The class of the user agent, of opens and clicks.
 alter table email_notices add column agent text;

@@ -1,4 +1,4 @@
--- Notifications for members. See docs/decisions/152-notifications.md.
+-- Notifications for members. See docs/decisions/notifications.md.
 
 -- One row per member, written in the transaction of what happened.
 create table notifications (

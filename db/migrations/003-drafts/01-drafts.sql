@@ -1,7 +1,7 @@
--- Drafts, published versions and cases of workflows. See docs/decisions/160 to 162.
+-- Drafts, published versions and cases of workflows. See workflow-versions.md and simulation.md in docs/decisions.
 
--- Ids of steps are unique per workflow, not beyond it: clients choose them. See docs/decisions/160-drafts.md for what the
--- previous version of the program does meanwhile.
+-- Ids of steps are unique per workflow, not beyond it: clients choose them. See
+-- docs/decisions/workflow-versions.md for what the previous version of the program does meanwhile.
 alter table workflow_transitions drop constraint workflow_transitions_from_step_id_fkey,
   drop constraint workflow_transitions_to_step_id_fkey;
 alter table workflow_steps drop constraint workflow_steps_pkey;

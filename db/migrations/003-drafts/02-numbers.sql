@@ -1,4 +1,4 @@
--- Numbers of workflows and of their steps. See docs/decisions/161-workflow-numbers.md.
+-- Numbers of workflows and of their steps. See docs/decisions/counts.md.
 
 -- Counts by day of UTC. step_id is nil for those of the workflow itself. Names: started, completed, exited, failed,
 -- cancelled (of executions); entered, left, passed, failed, skipped (of steps); moved_in, moved_out (to another version);

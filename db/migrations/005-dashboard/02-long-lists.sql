@@ -1,4 +1,4 @@
--- Finds the few among millions. See docs/decisions/192-long-lists.md. A mail that is only sent, delivered and opened never
+-- Finds the few among millions. See docs/decisions/list-totals.md. A mail that is only sent, delivered and opened never
 -- gets an entry.
 create index emails_rare_status on emails (project_id, status, id)
   where status in ('CLICKED', 'BOUNCED', 'COMPLAINED', 'FAILED', 'SKIPPED', 'CANCELLED', 'UNKNOWN');

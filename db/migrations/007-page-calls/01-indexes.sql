@@ -1,4 +1,4 @@
--- For lists of the web application that took longer the more a project had. See docs/decisions/205-page-calls.md.
+-- For lists of the web application that took longer the more a project had. See docs/decisions/list-totals.md.
 -- Programs of the version before use these indexes for the same statements.
 
 -- Finds the mails of any state among millions, also where there are none. The index before had the rare states only.

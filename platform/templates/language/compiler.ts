@@ -15,7 +15,8 @@ const MAX_DEPTH = 150;
 
 /**
  * Compiles the syntax tree of nunjucks' parser to closures. nunjucks itself generates and evaluates JavaScript that can
- * contain text of the template (docs/decisions/020). Closures generate no code, and reach only what they were given.
+ * contain text of the template. Closures generate no code, and reach only what they were given. See
+ * docs/decisions/templates.md.
  */
 export class Compiler implements NodeCompiler {
   readonly violations: TemplateViolation[] = [];

@@ -28,7 +28,7 @@ export function niceMaximum(value: number): number {
   return factor * power;
 }
 
-/** Lines over time. Small on purpose: a charting library weighs more than the rest of the page (decision 147). */
+/** Lines over time. A charting library weighs more than the rest of the page (docs/decisions/web-app.md). */
 export function Plot({ label, points, series, height = 240 }: PlotProps) {
   const [active, setActive] = useState<number>();
   const gradient = useId();
