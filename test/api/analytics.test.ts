@@ -95,7 +95,9 @@ describeApi('analytics', (api) => {
     it('is 400 with a date before 1970 or after 2200, and names the bounds', async () => {
       for (const startDate of ['1900-01-01', '1969-12-31T23:59:59Z', '2201-01-01']) {
         const { body } = await project.server.get(`/analytics/timeseries?startDate=${startDate}`);
-        expect(body.error.message).to.equal('The query is invalid: "startDate" must be in the years 1970 to 2200.');
+        expect(body.error.message).to.equal(
+          'The query is invalid: "startDate" must be between the years 1970 and 2200.',
+        );
       }
     });
   });

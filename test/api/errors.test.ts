@@ -117,7 +117,7 @@ describeApi('errors', {}, (api) => {
             const answer = await send.request(method, `${given}?${name}=${at}`);
             expect(answer, `${path} ${name} ${at}`).to.be.envelope(400, 'BAD_REQUEST');
             expect(answer.body.error.message).to.equal(
-              `The query is invalid: "${name}" must be in the years 1970 to 2200.`,
+              `The query is invalid: "${name}" must be between the years 1970 and 2200.`,
             );
           }
       expect(borders).to.be.greaterThan(50);
