@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { writeApiTypes } from '../../dev/api-types.ts';
 import { clientMethod } from '../../dev/reference/client-methods.ts';
 import { samplesOf } from '../../dev/reference/code-samples.ts';
 import type { ReferenceDocument } from '../../dev/reference/operations.ts';
@@ -107,6 +108,8 @@ print(answer.text)`);
     });
 
     it('pass the type checker with the client package', async () => {
+      // A fresh checkout has no types of the API.
+      writeApiTypes();
       const folder = mkdtempSync(join(tmpdir(), 'everpost-samples-'));
       try {
         for (const { id } of operations) writeFileSync(join(folder, `${id}.ts`), `${sample(id, 'ts')}\nexport {};\n`);
