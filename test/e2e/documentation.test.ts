@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { writeApiTypes } from '../../dev/api-types.ts';
 import { root } from '../../dev/root.ts';
 import { runDirectory } from '../support/cleanup.ts';
 import {
@@ -39,6 +40,8 @@ describe('the shell blocks of the documentation', () => {
 
 describe('the TypeScript blocks of the documentation', () => {
   it('compile against the client', () => {
+    // A fresh checkout has no types of the API.
+    writeApiTypes();
     const folder = join(runDirectory(), 'documented-client');
     mkdirSync(join(folder, 'node_modules/@everpost'), { recursive: true });
     symlinkSync(join(root, 'node_modules/@types'), join(folder, 'node_modules/@types'));
