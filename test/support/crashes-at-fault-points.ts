@@ -35,13 +35,13 @@ const left: Record<FaultPoint, Record<CrashedMail, Left>> = {
     transactional: { inFlight: 1, leased: 2, received: 1 },
     campaign: { inFlight: [1, 2], leased: [1, 2], received: 1 },
   },
-  // One statement stores a result and begins the next mail.
+  // The statement that stores a result begins the next mail too, if that is prepared by then.
   'after-end': {
-    transactional: { ended: 1, inFlight: 1, leased: 1, received: 1 },
-    campaign: { ended: 1, inFlight: [1, 2], leased: [0, 1], received: [1, 2] },
+    transactional: { ended: 1, inFlight: [0, 1], leased: [1, 2], received: 1 },
+    campaign: { ended: 1, inFlight: [0, 2], leased: [0, 2], received: [1, 2] },
   },
-  'before-persist': both({ ended: [1, 3], inFlight: [0, 2], leased: [0, 1], received: [1, 3] }),
-  'after-persist': both({ persisted: [1, 3], ended: [0, 2], inFlight: [0, 2], leased: [0, 1], received: [1, 3] }),
+  'before-persist': both({ ended: [1, 3], inFlight: [0, 2], leased: [0, 2], received: [1, 3] }),
+  'after-persist': both({ persisted: [1, 3], ended: [0, 2], inFlight: [0, 2], leased: [0, 2], received: [1, 3] }),
   // Stopped while its first mail was in flight. Whether that result was stored is not certain.
   'before-release': {
     transactional: { leased: 2, inFlight: [0, 1], ended: [0, 1], received: 1 },
