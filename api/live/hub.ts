@@ -83,8 +83,6 @@ export class LiveHub {
 
   private remove(stream: LiveStream): void {
     if (!this.streams.delete(stream)) return;
-    const { projectId } = stream.follower;
-    if (this.streamsOf(projectId).length === 0) this.pauses.delete(projectId);
     if (this.streams.size === 0) this.stopTimers();
     void this.removeRow(stream);
   }
@@ -95,6 +93,7 @@ export class LiveHub {
   }
 
   private async readAll(): Promise<void> {
+    for (const [projectId, until] of this.pauses) if (until < performance.now()) this.pauses.delete(projectId);
     for (const stream of this.streams) if (stream.stalledMs() > this.times.stalled) stream.destroy();
     const projects = new Set([...this.streams].map(({ follower }) => follower.projectId));
     await Promise.all([...projects].map((projectId) => this.readProject(projectId)));

@@ -13,7 +13,7 @@ export function homesOf(document: ReferenceDocument, operations: ReferenceOperat
     for (const name of referencesIn(post.requestBody.content)) use(name, 'Webhooks');
 
   const homes = new Map([...uses].map(([name, tags]) => [name, mostFrequent(tags)]));
-  // A Map goes on with what is added while it is iterated.
+  // This loop also visits the types that it adds.
   for (const [name, home] of homes)
     for (const inner of referencesIn(schemas[name])) if (!homes.has(inner)) homes.set(inner, home);
   for (const name of Object.keys(schemas)) if (!homes.has(name)) homes.set(name, 'Operations');

@@ -1,4 +1,4 @@
-// Tells opens and clicks by machines from those by people. See docs/decisions/tracking.md.
+// Distinguishes opens and clicks by machines from those by people. See docs/decisions/tracking.md.
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**

@@ -121,15 +121,18 @@ describeApi('drafts of a workflow', (api) => {
       );
       const nowhere = { steps: [{ ...step(), id }], transitions: [{ fromStepId: id, toStepId: newId() }] };
       expect(await put({ graph: nowhere, expectedRevision: revision })).to.have.validationError(
-        ...(['graph.transitions.0.toStepId', 'custom'] as const),
+        'graph.transitions.0.toStepId',
+        'custom',
       );
       const wrong = { steps: [step('DELAY', { amount: 'long' })], transitions: [] };
       expect(await put({ graph: wrong, expectedRevision: revision })).to.have.validationError(
-        ...(['graph.steps.0.config.amount', 'invalid_type'] as const),
+        'graph.steps.0.config.amount',
+        'invalid_type',
       );
       const unknown = { steps: [step('SHOUT')], transitions: [] };
       expect(await put({ graph: unknown, expectedRevision: revision })).to.have.validationError(
-        ...(['graph.steps.0.type', 'invalid_enum'] as const),
+        'graph.steps.0.type',
+        'invalid_enum',
       );
       expect((await draft()).revision).to.equal(revision);
     });

@@ -185,7 +185,7 @@ describe('npx everpost', () => {
 
   it('prints one line or JSON and exits with 1 when a command fails', async () => {
     const cases: [string[], RegExp][] = [
-      [['user', 'create', '--email', 'nobody'], /not an email address/],
+      [['user', 'create', '--email', 'ann'], /not an email address/],
       [['user', 'create', '--email', 'a@b.co', '--password', 'short'], /at least 8/],
       [['user', 'create', '--email', 'op@example.com'], /already/],
       [['project', 'create', '--name', 'x', '--owner', 'who@example.com'], /no user who@example\.com/],
@@ -199,9 +199,9 @@ describe('npx everpost', () => {
       expect(json.ok).to.equal(false);
       expect(json.error).to.match(message);
     }
-    const { status, out } = await spawned(['user', 'create', '--email', 'nobody'], env);
+    const { status, out } = await spawned(['user', 'create', '--email', 'ann'], env);
     expect(status).to.equal(1);
-    expect(out.trim()).to.equal('"nobody" is not an email address.');
+    expect(out.trim()).to.equal('"ann" is not an email address.');
   });
 
   it('applies pending migrations once', async () => {

@@ -69,7 +69,9 @@ export async function publishDraft(
     if (expectedRevision !== before.draftRevision) throw await draftConflict(trx, before, rules);
     if (row.baseVersion !== before.version)
       throw await draftConflict(
-        ...([trx, before, rules] as const),
+        trx,
+        before,
+        rules,
         'The workflow has a newer version than the draft: rebase or discard the draft.',
       );
     await lockTemplates(trx, projectId, row.graph);

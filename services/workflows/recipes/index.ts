@@ -176,12 +176,14 @@ const doubleOptIn: Recipe = {
   allowReentry: true,
   templates: {
     confirm: mail(
-      ...(['Confirm your address', 'Please confirm your address'] as const),
+      'Confirm your address',
+      'Please confirm your address',
       ['Hello {{ name }},', 'please confirm: <a href="https://www.example.com/confirm?email={{ email }}">yes</a>.'],
       'TRANSACTIONAL',
     ),
     remind: mail(
-      ...(['Confirm your address: reminder', 'One click left'] as const),
+      'Confirm your address: reminder',
+      'One click left',
       ['Hello {{ name }},', 'we still need your confirmation.'],
       'TRANSACTIONAL',
     ),

@@ -28,7 +28,10 @@ export async function installRecipe(
   return inTransaction(db, async (trx) => {
     const { eventName, description, allowReentry } = recipe;
     const created = await createWorkflow(
-      ...([trx, project, { name: name ?? recipe.name, description, eventName, allowReentry }, limits] as const),
+      trx,
+      project,
+      { name: name ?? recipe.name, description, eventName, allowReentry },
+      limits,
     );
     const templates = await createTemplates(trx, project, recipe, from, limits);
     const ids = new Map(Object.keys(recipe.steps).map((key) => [key, newId()]));
