@@ -115,8 +115,23 @@ export async function startApi({
     const liveHub = new LiveHub({ db, settings, log });
     const isClosing = () => closing;
     const parts: AppParts = {
-      ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
-      ...{ failedRequests, liveHub, concurrency, receiving, document },
+      settings,
+      db,
+      log,
+      keys,
+      limiter,
+      addressLimiter,
+      metrics,
+      ready,
+      resolver,
+      renderer,
+      oauthAt,
+      isClosing,
+      failedRequests,
+      liveHub,
+      concurrency,
+      receiving,
+      document,
       hasFullDisk: () => hasFullDisk(db),
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
       checkDomain: domainChecker(

@@ -19,7 +19,10 @@ const insert = {
 
 const { SMTP, DKIM_KEY } = process.env;
 const mailer = createTransport({
-  ...{ pool: true, url: SMTP, maxConnections: 10, maxMessages: Number.POSITIVE_INFINITY },
+  pool: true,
+  url: SMTP,
+  maxConnections: 10,
+  maxMessages: Number.POSITIVE_INFINITY,
   ...(DKIM_KEY && { dkim: { domainName: 'bench.example', keySelector: 'ep1', privateKey: DKIM_KEY } }),
 } as Parameters<typeof createTransport>[0]);
 

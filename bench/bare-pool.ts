@@ -6,7 +6,10 @@ import type { PoolOrder } from './pool.ts';
 
 async function send({ url, connections, mails, dkim }: PoolOrder): Promise<void> {
   const pool = createTransport({
-    ...{ pool: true, url, maxConnections: connections, maxMessages: Number.POSITIVE_INFINITY },
+    pool: true,
+    url,
+    maxConnections: connections,
+    maxMessages: Number.POSITIVE_INFINITY,
     ...(dkim && { dkim }),
   } as Parameters<typeof createTransport>[0]);
   let next = 0;

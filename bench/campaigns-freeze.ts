@@ -16,10 +16,14 @@ export async function freezing(db: Db, recipients: number, progress: (line: stri
   );
   await db.raw('vacuum analyze contacts');
   const [ours, bare]: [number[], number[]] = [[], []];
-  let [longest, longestBare] = [0, 0];
+  let longest = 0;
+  let longestBare = 0;
   for (let round = 1; round <= ROUNDS; round++) {
     const { campaign } = await createCampaign(db, project.access, {
-      ...{ name: 'Spring', subject: 'News', body: '<p>News</p>', audienceType: 'ALL' },
+      name: 'Spring',
+      subject: 'News',
+      body: '<p>News</p>',
+      audienceType: 'ALL',
       from: { email: `news@${project.senderDomain}` },
     });
     await db('campaigns').where({ id: campaign.id }).update({ status: 'SENDING' });
@@ -52,7 +56,8 @@ async function timed(work: () => PromiseLike<unknown>): Promise<number> {
 
 /** Writes contacts of another project one by one. `stop` returns how long the slowest took, in milliseconds. */
 function writeContacts(db: Db): { stop(): Promise<number> } {
-  let [longest, stopped] = [0, false];
+  let longest = 0;
+  let stopped = false;
   const ended = (async () => {
     const project = await makeProject(db);
     for (let n = 0; !stopped; n++) {

@@ -137,7 +137,11 @@ export async function ours(
   recipients: number,
 ): Promise<Round> {
   const { campaign } = await createCampaign(db, project.access, {
-    ...{ name: 'Spring', subject: 'News', body: newsletterTemplate, audienceType: 'ALL', type: 'HEADLESS' },
+    name: 'Spring',
+    subject: 'News',
+    body: newsletterTemplate,
+    audienceType: 'ALL',
+    type: 'HEADLESS',
     from: { email: `news@${project.senderDomain}`, name: 'News' },
   });
   const before = await sink.count();

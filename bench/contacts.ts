@@ -96,7 +96,8 @@ async function compare(
   };
   // Alternating, so that a machine that slows down slows both. The first rounds fill caches.
   for (let round = -3; round < ROUNDS; round++) {
-    const [a, b] = [await time(small), await time(large)];
+    const a = await time(small);
+    const b = await time(large);
     if (round >= 0) {
       times.small.push(a);
       times.large.push(b);

@@ -104,7 +104,8 @@ async function compare(what: string, work: Work, small: EventDatabase, large: Ev
     return performance.now() - started;
   };
   for (let round = -3; round < ROUNDS; round++) {
-    const [a, b] = [await time(small), await time(large)];
+    const a = await time(small);
+    const b = await time(large);
     if (round < 0) continue;
     times.small.push(a);
     times.large.push(b);

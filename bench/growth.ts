@@ -19,7 +19,8 @@ export const growthBench: Bench = {
   name: 'growth',
   about: `bytes per row with ${LARGE} contacts, ten times as many events and the rest in proportion, compared with ${SMALL}`,
   async run(progress) {
-    const [small, large] = [await fill(SMALL, progress), await fill(LARGE, progress)];
+    const small = await fill(SMALL, progress);
+    const large = await fill(LARGE, progress);
     return TABLES.map((table) => {
       const { rows } = large[table];
       return measure(`${table} (${rows} rows)`, 'bytes per row', perRow(large[table]), perRow(small[table]), '<= 1.2');

@@ -24,7 +24,9 @@ const ALLOWED_SECONDS = 5;
 
 /** The longest wait of a project's calls while others flood the worker with slow endpoints and hanging steps. */
 export async function innocentCalls(db: Db, databaseUrl: string, progress: (line: string) => void): Promise<Measure[]> {
-  const [receiver, mails, temporal] = [await startHttpReceiver(), await startSink(), await ownNamespace()];
+  const receiver = await startHttpReceiver();
+  const mails = await startSink();
+  const temporal = await ownNamespace();
   atEnd(() => temporal.close());
   const settings = readSettings({ WEBHOOK_ALLOWED_HOSTS: receiver.host });
   receiver.answer({ delayMs: SLOW_MS }, '/slow');
@@ -48,8 +50,12 @@ export async function innocentCalls(db: Db, databaseUrl: string, progress: (line
   const hanging = await makeProject(db);
   await addWorkflow(hanging, '/hang');
   const worker = await startWorker({
-    ...{ DATABASE_URL: databaseUrl, SMTP_URL: mails.url, WEBHOOK_ALLOWED_HOSTS: receiver.host, LOG_LEVEL: 'warn' },
-    ...{ TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace },
+    DATABASE_URL: databaseUrl,
+    SMTP_URL: mails.url,
+    WEBHOOK_ALLOWED_HOSTS: receiver.host,
+    LOG_LEVEL: 'warn',
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
   });
 
   const at = (path: string) => receiver.requests.filter((request) => request.path === path);

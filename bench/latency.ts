@@ -103,7 +103,8 @@ async function idle(
   env: Record<string, string>,
   progress: (line: string) => void,
 ): Promise<Measure> {
-  const [sink, temporal] = [await startSink(), await ownNamespace()];
+  const sink = await startSink();
+  const temporal = await ownNamespace();
   atEnd(() => temporal.close());
   await startWorker({
     ...env,
@@ -115,10 +116,8 @@ async function idle(
   const start = await bareWorkflows(temporal, bareSink);
   const times: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
   for (let n = -3; n < IDLE_MAILS; n++) {
-    const [bareMs, oursMs] = [
-      await untilAccepted(bareSink, start),
-      await untilAccepted(sink, () => post(ours, `${newId()}@example.com`)),
-    ];
+    const bareMs = await untilAccepted(bareSink, start);
+    const oursMs = await untilAccepted(sink, () => post(ours, `${newId()}@example.com`));
     // The first rounds are a warm-up.
     if (n >= 0) times.bare.push(bareMs);
     if (n >= 0) times.ours.push(oursMs);

@@ -39,9 +39,17 @@ export const pagesBench: Bench = {
       port: await freePort(),
       database: 'few',
       settings: {
-        ...{ shared_buffers: '3GB', max_wal_size: '16GB', maintenance_work_mem: '512MB', random_page_cost: '1.1' },
-        ...{ fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '100' },
-        ...{ wal_level: 'minimal', max_wal_senders: '0', checkpoint_timeout: '30min' },
+        shared_buffers: '3GB',
+        max_wal_size: '16GB',
+        maintenance_work_mem: '512MB',
+        random_page_cost: '1.1',
+        fsync: 'off',
+        full_page_writes: 'off',
+        synchronous_commit: 'off',
+        max_connections: '100',
+        wal_level: 'minimal',
+        max_wal_senders: '0',
+        checkpoint_timeout: '30min',
       },
       logFile: join(runDirectory(), 'bench-pages.log'),
     });
@@ -111,7 +119,8 @@ async function compare(what: string, few: Side, many: Side, time: Time): Promise
   const times = { few: [] as number[], many: [] as number[] };
   // Alternating, so that a machine that slows down slows both. The first rounds fill caches.
   for (let round = -3; round < ROUNDS; round++) {
-    const [a, b] = [await time(few), await time(many)];
+    const a = await time(few);
+    const b = await time(many);
     if (round < 0) continue;
     times.few.push(a);
     times.many.push(b);

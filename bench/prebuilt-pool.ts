@@ -11,7 +11,10 @@ const BUILT = 1_000;
 
 async function send({ url, connections, mails, dkim }: PoolOrder, built: Buffer[]): Promise<void> {
   const pool = createTransport({
-    ...{ pool: true, url, maxConnections: connections, maxMessages: Number.POSITIVE_INFINITY },
+    pool: true,
+    url,
+    maxConnections: connections,
+    maxMessages: Number.POSITIVE_INFINITY,
     ...(dkim && { dkim }),
   } as Parameters<typeof createTransport>[0]);
   let next = 0;

@@ -116,7 +116,11 @@ function bareEvents(db: Db, projectId: string, mails: SentMail[]): Promise<unkno
   return inTransaction(db, (trx) =>
     trx('events').insert(
       mails.map(({ id, contact_id: contactId }) => ({
-        ...{ id: newId(), projectId, contactId, emailId: id, name: 'email.click' },
+        id: newId(),
+        projectId,
+        contactId,
+        emailId: id,
+        name: 'email.click',
         data: JSON.stringify({ emailId: id, link: 'https://shop.example/', isFirst: true }),
       })),
     ),

@@ -39,7 +39,9 @@ async function createLargeWorkflow({ url, key }: Stack, n: number): Promise<stri
   const { id } = await call<{ id: string }>(url, key, 'POST', '/workflows', { name: `Large ${n}`, eventName: 'large' });
   for (let step = 0; step < STEPS; step++)
     await call(url, key, 'POST', `/workflows/${id}/steps`, {
-      ...{ name: `Call ${step}`, type: 'WEBHOOK', autoConnect: true },
+      name: `Call ${step}`,
+      type: 'WEBHOOK',
+      autoConnect: true,
       config: { url: 'https://hooks.example.com', body: `${n}/${step} `.padEnd(STEP_BYTES, 'x') },
     });
   return id;

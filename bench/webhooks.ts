@@ -99,8 +99,12 @@ async function queue(db: Db, sink: HookSink, settings: Settings, count: number):
 async function drain(db: Db, settings: Settings, endpointId: string): Promise<void> {
   const resolver = createResolver({ servers: [] });
   const deps = {
-    ...{ db, resolver, allowedHosts: settings.webhookAllowedHosts, keys: settings.secretKeys },
-    ...{ now: () => new Date(), systemFrom: settings.systemFrom },
+    db,
+    resolver,
+    allowedHosts: settings.webhookAllowedHosts,
+    keys: settings.secretKeys,
+    now: () => new Date(),
+    systemFrom: settings.systemFrom,
   };
   const control = { isOver: () => false, lingerMs: 0 };
   while ((await deliverSlice(deps, { endpointId, generation: 1 }, control)).kind === 'more');
@@ -182,9 +186,14 @@ async function campaigns(
   const temporal = await ownNamespace();
   atEnd(() => temporal.close());
   const worker = await startWorker({
-    ...{ DATABASE_URL: databaseUrl, SMTP_URL: sink.url, WEBHOOK_ALLOWED_HOSTS: hooks.host, LOG_LEVEL: 'warn' },
-    ...{ TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace },
-    ...{ SMTP_MAX_CONNECTIONS: String(CONNECTIONS), DKIM_SIGNING: 'false' },
+    DATABASE_URL: databaseUrl,
+    SMTP_URL: sink.url,
+    WEBHOOK_ALLOWED_HOSTS: hooks.host,
+    LOG_LEVEL: 'warn',
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    SMTP_MAX_CONNECTIONS: String(CONNECTIONS),
+    DKIM_SIGNING: 'false',
   });
   const rates: { subscribed: number[]; plain: number[] } = { subscribed: [], plain: [] };
   const send = async (project: typeof plain) => (await ours({ db, sink, worker }, project, RECIPIENTS)).rate;

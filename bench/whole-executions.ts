@@ -16,7 +16,10 @@ export interface ExecutionsRound {
 export async function createBenchWorkflow({ url, key, senderDomain }: Stack): Promise<string> {
   const create = async (path: string, body: unknown) => (await call<{ id: string }>(url, key, 'POST', path, body)).id;
   const templateId = await create('/templates', {
-    ...{ name: 'Go', subject: 'Hello', body: '<p>Hello {{ email }}</p>', type: 'TRANSACTIONAL' },
+    name: 'Go',
+    subject: 'Hello',
+    body: '<p>Hello {{ email }}</p>',
+    type: 'TRANSACTIONAL',
     from: `bench@${senderDomain}`,
   });
   const id = await create('/workflows', { name: 'Go', eventName: 'go' });
@@ -40,7 +43,9 @@ export async function runExecutions(stack: Stack, workflowId: string, count: num
   const ended = async () =>
     (await call<{ total: number }>(url, key, 'GET', `/workflows/${workflowId}/executions?status=EXITED&limit=1`)).total;
   await untilIdle(pids);
-  const [cpu, before, started] = [processorTimes(pids), await ended(), performance.now()];
+  const cpu = processorTimes(pids);
+  const before = await ended();
+  const started = performance.now();
   const rest = Array.from({ length: count }, (_, n) => `go${before + n}@example.com`).values();
   const track = async () => {
     for (const email of rest) await call(url, publicKey, 'POST', '/v1/track', { email, event: 'go' });

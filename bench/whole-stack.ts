@@ -45,7 +45,9 @@ export async function startWhole(name: string, checkout: string, contacts: numbe
   });
   const folder = join(runDirectory(), `whole-${name}`);
   mkdirSync(folder, { recursive: true });
-  const [postgres, temporal, sink] = [await startDatabase(name), await startTemporal(folder), await startSink()];
+  const postgres = await startDatabase(name);
+  const temporal = await startTemporal(folder);
+  const sink = await startSink();
   const ports = { api: await freePort(), worker: await freePort() };
   const env = {
     ...withoutSettings(),
@@ -101,7 +103,9 @@ export async function startWhole(name: string, checkout: string, contacts: numbe
 
 /** Starts the bare baseline, with a Postgres of its own. */
 export async function startBareMailer(dkimKey: string): Promise<WholeTarget> {
-  const [postgres, sink, port] = [await startDatabase('bare'), await startSink(), await freePort()];
+  const postgres = await startDatabase('bare');
+  const sink = await startSink();
+  const port = await freePort();
   const child = await startChild({
     name: 'bare mailer',
     command: process.execPath,
@@ -193,7 +197,11 @@ async function createTemplate(url: string, { secretKey, senderDomain }: SetupPro
 /** Sends a campaign of five kilobytes to all contacts of the project with contacts. */
 export async function sendNewsletter({ url, campaigns: { secretKey, senderDomain } }: Stack): Promise<string> {
   const { id } = await call<{ id: string }>(url, secretKey, 'POST', '/campaigns', {
-    ...{ name: 'Spring', subject: 'News', body: newsletterTemplate, audienceType: 'ALL', type: 'HEADLESS' },
+    name: 'Spring',
+    subject: 'News',
+    body: newsletterTemplate,
+    audienceType: 'ALL',
+    type: 'HEADLESS',
     from: `news@${senderDomain}`,
   });
   await call(url, secretKey, 'POST', `/campaigns/${id}/send`, {});

@@ -110,7 +110,8 @@ async function loads(sides: Sides<WholeTarget>, progress: Progress): Promise<Mea
 async function load(target: WholeTarget, seconds: number): Promise<Load> {
   const { sink, pids } = target;
   await untilIdle(pids);
-  const [cpu, delivered] = [processorTimes(pids), await sink.count()];
+  const cpu = processorTimes(pids);
+  const delivered = await sink.count();
   const started = wallClock();
   const result = await post(target, '/v1/send', target.body, seconds);
   const accepted = result['2xx'];
@@ -232,11 +233,16 @@ async function campaigns(now: Stack, before: Stack | undefined, progress: Progre
 async function campaign({ url, sink, pids, campaigns: { secretKey, senderDomain } }: Stack): Promise<CampaignRound> {
   const request = <T>(method: string, path: string, body?: unknown) => call<T>(url, secretKey, method, path, body);
   const { id } = await request<{ id: string }>('POST', '/campaigns', {
-    ...{ name: 'Spring', subject: 'News', body: newsletterTemplate, audienceType: 'ALL', type: 'HEADLESS' },
+    name: 'Spring',
+    subject: 'News',
+    body: newsletterTemplate,
+    audienceType: 'ALL',
+    type: 'HEADLESS',
     from: `news@${senderDomain}`,
   });
   await untilIdle(pids);
-  const [cpu, delivered] = [processorTimes(pids), await sink.count()];
+  const cpu = processorTimes(pids);
+  const delivered = await sink.count();
   const started = wallClock();
   await request('POST', `/campaigns/${id}/send`, {});
   const lastAt = await sink.reached(delivered + RECIPIENTS);

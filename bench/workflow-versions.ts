@@ -78,7 +78,8 @@ async function stats({ db, projectId, server }: Target, progress: (line: string)
   for (const count of [SMALL, LARGE]) {
     const workflow = await makeWorkflow(server);
     await withoutIndexes(db, () => insertFinished(db, projectId, workflow, count, progress), [
-      ...['executions', 'execution_steps'],
+      'executions',
+      'execution_steps',
     ]);
     for (const sum of counts) await db.raw(sum, [workflow.id]);
     const { started, exited } = (await server.get(`/workflows/${workflow.id}/stats`)).body.executions;

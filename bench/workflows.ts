@@ -188,7 +188,9 @@ async function countOf(db: Db, where: object): Promise<number> {
 async function resuming(engine: Engine, progress: (line: string) => void): Promise<Measure[]> {
   const few = Math.round(WAITING / 4);
   const growth = async (cost: (count: number, name: string) => Promise<number>) => {
-    const [before, many, after] = [await cost(few, 'before'), await cost(WAITING, 'many'), await cost(few, 'after')];
+    const before = await cost(few, 'before');
+    const many = await cost(WAITING, 'many');
+    const after = await cost(few, 'after');
     return { many, few: (before + after) / 2 };
   };
   const ours = await growth((count, name) => resume(engine, count, name, progress));

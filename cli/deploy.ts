@@ -25,7 +25,8 @@ async function withTemporal<T>(work: (db: Db, temporal: Temporal) => Promise<T>)
 /** Lists the builds that Temporal has seen, which of them is current, and which have workers. */
 export const deployStatus = (): Promise<CommandResult> =>
   withTemporal(async (db, temporal) => {
-    const [state, live] = [await describeDeployment(temporal), await liveBuilds(db)];
+    const state = await describeDeployment(temporal);
+    const live = await liveBuilds(db);
     const ids = new Set([...(state?.builds ?? []).map(({ id }) => id), ...live]);
     const current = state?.current ?? UNVERSIONED;
     const builds = [...ids].map((id) => ({ id, current: id === current, running: live.has(id) }));

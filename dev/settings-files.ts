@@ -25,8 +25,18 @@ const groups = Object.entries(settingGroups).map(([title, settings]) => ({
 
 /** Set by the compose file itself, or meant for development and for ports inside containers. */
 const NOT_PASSED_ON = [
-  ...['NODE_ENV', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'SMTP_URL', 'SECRET_KEY', 'BASE_URL', 'TRUST_PROXY'],
-  ...['PORT', 'HOST', 'WORKER_PORT', 'METRICS_PORT', 'DATABASE_DIRECT_URL'],
+  'NODE_ENV',
+  'DATABASE_URL',
+  'TEMPORAL_ADDRESS',
+  'SMTP_URL',
+  'SECRET_KEY',
+  'BASE_URL',
+  'TRUST_PROXY',
+  'PORT',
+  'HOST',
+  'WORKER_PORT',
+  'METRICS_PORT',
+  'DATABASE_DIRECT_URL',
   ...Object.keys(settingGroups.Development),
 ];
 

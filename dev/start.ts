@@ -88,7 +88,10 @@ const SAME_PRESS_MS = 300;
 
 /** The first Ctrl-C asks for a clean shutdown, the second for an immediate one. A third signal is never of the first press. */
 function listenForSignals(): { first: Promise<undefined>; second: Promise<undefined> } {
-  let [count, firstAt, callFirst, callSecond] = [0, 0, () => {}, () => {}];
+  let count = 0;
+  let firstAt = 0;
+  let callFirst = () => {};
+  let callSecond = () => {};
   const first = new Promise<undefined>((call) => {
     callFirst = () => call(undefined);
   });

@@ -16,11 +16,14 @@ export async function sdkDownload(
   const dir = `${target}.download`;
   mkdirSync(dir, { recursive: true });
   const stalled = new AbortController();
-  let [bytes, grewAt] = [0, Date.now()];
+  let bytes = 0;
+  let grewAt = Date.now();
   const progressTimer = setInterval(() => {
     const now = bytesIn(dir);
-    if (now !== bytes) [bytes, grewAt] = [now, Date.now()];
-    else if (Date.now() - grewAt > GIVE_UP_AFTER_MS) stalled.abort();
+    if (now !== bytes) {
+      bytes = now;
+      grewAt = Date.now();
+    } else if (Date.now() - grewAt > GIVE_UP_AFTER_MS) stalled.abort();
   }, 500);
   const program = fileURLToPath(new URL('./temporal-download.ts', import.meta.url));
   const args = ['--import', import.meta.resolve('tsx'), program, kind, dir, version];

@@ -71,7 +71,16 @@ function devServerArguments({ port, uiPort, metricsPort, dbFile, config = {} }: 
   const pragmas = ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'];
   const partitions = ['matching.numTaskqueueReadPartitions=1', 'matching.numTaskqueueWritePartitions=1'];
   return [
-    ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--namespace', NAMESPACE, '--log-level', 'warn'],
+    'server',
+    'start-dev',
+    '--ip',
+    HOST,
+    '--port',
+    String(port),
+    '--namespace',
+    NAMESPACE,
+    '--log-level',
+    'warn',
     ...ui,
     ...(metricsPort ? ['--metrics-port', String(metricsPort)] : []),
     ...(dbFile ? ['--db-filename', dbFile, ...pragmas] : []),

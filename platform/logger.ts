@@ -30,7 +30,16 @@ export function createLogger(part: string, level: string): Logger {
  * of knex, data of Objection, details and _original of joi.
  */
 const DROPPED_FIELDS = new Set([
-  ...['detail', 'details', 'where', 'internalQuery', 'query', 'sql', 'bindings', 'parameters', 'values', 'data'],
+  'detail',
+  'details',
+  'where',
+  'internalQuery',
+  'query',
+  'sql',
+  'bindings',
+  'parameters',
+  'values',
+  'data',
   '_original',
 ]);
 

@@ -50,7 +50,8 @@ export class FrameReader<Result> {
       const [first] = this.chunks;
       const whole = this.chunks.length === 1 && first ? first : Buffer.concat(this.chunks, this.length);
       this.chunks = [whole];
-      const [textLength, size] = [whole.readUInt32LE(0), whole.readUInt32LE(4)];
+      const textLength = whole.readUInt32LE(0);
+      const size = whole.readUInt32LE(4);
       this.needed = HEAD_BYTES + textLength + size;
       if (this.length < this.needed) break;
       const text = whole.toString('utf8', HEAD_BYTES, HEAD_BYTES + textLength);

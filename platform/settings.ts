@@ -333,7 +333,8 @@ function stripeOf(value: SettingValues): StripeSettings | undefined {
 
 function uploadsOf(value: SettingValues): Settings['uploads'] {
   if (!value.S3_BUCKET) return { folder: value.UPLOADS_DIR ?? `${value.EVERPOST_HOME}/uploads` };
-  const [accessKeyId, secretAccessKey] = [value.S3_ACCESS_KEY_ID, value.S3_SECRET_ACCESS_KEY];
+  const accessKeyId = value.S3_ACCESS_KEY_ID;
+  const secretAccessKey = value.S3_SECRET_ACCESS_KEY;
   return {
     s3: {
       bucket: value.S3_BUCKET,

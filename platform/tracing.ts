@@ -96,9 +96,15 @@ function begin(name: string, { row, traceparent, kind = 'internal', attributes =
   const traceId = row ? traceOf(row) : (callersTrace ?? around?.traceId ?? randomBytes(16).toString('hex'));
   const parent = callersTrace === traceId ? callersSpan : around?.traceId === traceId ? around.spanId : undefined;
   return {
-    ...{ traceId, spanId: randomBytes(8).toString('hex'), name, kind: kinds[kind], attributes: { ...attributes } },
+    traceId,
+    spanId: randomBytes(8).toString('hex'),
+    name,
+    kind: kinds[kind],
+    attributes: { ...attributes },
     ...(parent && { parentSpanId: parent }),
-    ...{ startTimeUnixNano: now(), endTimeUnixNano: '', links: [] },
+    startTimeUnixNano: now(),
+    endTimeUnixNano: '',
+    links: [],
   };
 }
 

@@ -53,7 +53,8 @@ async function main(): Promise<boolean> {
       keep: { type: 'boolean', default: false },
     },
   });
-  const [seed, minutes] = [Number(values.seed), Number(values.minutes)];
+  const seed = Number(values.seed);
+  const minutes = Number(values.minutes);
   if (!Number.isInteger(seed)) throw new Error('--seed must be a whole number.');
   if (!(minutes > 0)) throw new Error('--minutes must be a positive number.');
   const wanted = values.only?.split(',') ?? Object.keys(parts);

@@ -50,7 +50,10 @@ export async function startSmtpSink(seed: number, shares: SinkShares = USUAL_SHA
   };
 
   const serve = (socket: Socket): void => {
-    let [pending, inText, to, isSilent] = [Buffer.alloc(0) as Buffer, false, '', false];
+    let pending = Buffer.alloc(0) as Buffer;
+    let inText = false;
+    let to = '';
+    let isSilent = false;
     socket.setNoDelay(true);
     socket.on('error', () => {});
     const say = (line: string) => socket.writable && socket.write(`${line}\r\n`);

@@ -17,7 +17,8 @@ export interface TcpProxy {
 /** Listens on a port of its own and forwards to `targetPort` of this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const links = new Set<[Socket, Socket]>();
-  let [isStalled, isRefusing] = [false, false];
+  let isStalled = false;
+  let isRefusing = false;
   const server = createServer((client) => {
     if (isRefusing) return void client.resetAndDestroy();
     const upstream = connect(targetPort, '127.0.0.1');

@@ -16,7 +16,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const DEFAULT_DAYS = 30;
 
-const [FIRST_YEAR, LAST_YEAR] = [1970, 2200];
+const FIRST_YEAR = 1970;
+const LAST_YEAR = 2200;
 export const YEARS_RULE = `must be between the years ${FIRST_YEAR} and ${LAST_YEAR}`;
 
 /** Returns whether a border of a range is in the years that ranges may have: others break the arithmetic of Postgres. */

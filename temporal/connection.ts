@@ -55,7 +55,8 @@ export function createTemporal(
     // Half-written files, or a certificate that the server does not accept yet: tried again later.
     if (!(await answers(next, namespace))) return void (await next.connection.close());
     const previous = current;
-    [current, files] = [next, now];
+    current = next;
+    files = now;
     for (const listener of listeners) listener();
     // Calls that have begun may end.
     setTimeout(() => void previous.connection.close().catch(() => {}), CLOSE_MS).unref();

@@ -28,7 +28,8 @@ export class NamespaceOwner {
   private verified: Promise<void> | undefined;
 
   constructor(temporal: Temporal, installation: string) {
-    [this.temporal, this.installation] = [temporal, installation];
+    this.temporal = temporal;
+    this.installation = installation;
   }
 
   /** Claims a namespace that nobody owns. Throws `ForeignNamespaceError`, or because Temporal is unavailable. */

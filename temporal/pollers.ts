@@ -3,7 +3,8 @@ import { DEPLOYMENT } from './deployment.ts';
 import { taskQueues } from './task-queues.ts';
 
 /** `TASK_QUEUE_TYPE_…` of Temporal's API. */
-const [WORKFLOW, ACTIVITY] = [1, 2];
+const WORKFLOW = 1;
+const ACTIVITY = 2;
 /** A poll is answered or repeated within a minute. */
 const RECENT_MS = 2 * 60_000;
 

@@ -47,7 +47,10 @@ export function startDeployment({ db, temporal, build, auto, timings, log }: Dep
   const { deployment: idleMs, deploymentSoon: troubleMs } = timings.worker;
   let told: string | undefined;
   return new Loop({
-    ...{ name: 'deployment', idleMs, troubleMs, log },
+    name: 'deployment',
+    idleMs,
+    troubleMs,
+    log,
     round: async () => {
       const state = await describeDeployment(temporal);
       const own = state?.builds.find(({ id }) => id === build);

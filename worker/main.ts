@@ -111,7 +111,8 @@ async function run(): Promise<void> {
     timeouts: settings.databaseTimeouts.worker,
   });
   await waitForDatabase(db, log, timings);
-  const [sdkMetrics, stuck] = [new SdkMetrics(), new StuckWorkflows()];
+  const sdkMetrics = new SdkMetrics();
+  const stuck = new StuckWorkflows();
   installRuntime(log, { onFailedTask: stuck.onFailedTask, metrics: sdkMetrics.buffer });
   const temporal = createTemporal(settings.temporal, { renewMs: timings.certificates.renew });
   const owner = new NamespaceOwner(temporal, await installationId(db));
@@ -122,7 +123,19 @@ async function run(): Promise<void> {
   const clock = new DatabaseClock(db, timings.database.synchroniseClock);
   await clock.start();
   const deps: WorkerDeps = {
-    ...{ settings, roles, databaseUrl, directUrl, db, clock, temporal, owner, build, shutdown, stuck, metrics, log },
+    settings,
+    roles,
+    databaseUrl,
+    directUrl,
+    db,
+    clock,
+    temporal,
+    owner,
+    build,
+    shutdown,
+    stuck,
+    metrics,
+    log,
     mailLoad: new MailLoad(),
   };
 
@@ -217,7 +230,13 @@ async function startWork(
     );
   }
   const workers = new TemporalWorkers({
-    ...{ settings: settings.temporal, temporal, owner, duties: queues, shutdown, timings, log },
+    settings: settings.temporal,
+    temporal,
+    owner,
+    duties: queues,
+    shutdown,
+    timings,
+    log,
   });
   if (executions) deps.stuck.start({ db: deps.db, temporal, timings, log });
   const deployment = build
@@ -267,12 +286,21 @@ function startMail(
   // Starts the first renderer process now, so that no mail waits for it.
   renderer.render({ subject: '', html: '', items: [{ data: {}, builtIn: {} }] }).catch(() => {});
   const preparation = new Preparation({
-    ...{ db, renderer, links: settings, log },
+    db,
+    renderer,
+    links: settings,
+    log,
     signerFor: signers && ((projectId: string, domain: string) => signers.signerFor(projectId, domain)),
     onQuarantined: metrics.countQuarantined,
   });
   const sender = new Sender({
-    ...{ db, relays, pace, preparation, limits: settings, timings: settings.timings, log },
+    db,
+    relays,
+    pace,
+    preparation,
+    limits: settings,
+    timings: settings.timings,
+    log,
     sendRatePerSecond: settings.sendRatePerSecond,
     billing: settings.stripe !== undefined,
     onResult: (kind) => {
@@ -302,7 +330,10 @@ function startMail(
 /** Also while no sender runs: what senders left behind is recovered as long as there is a process that can send. */
 const recoveryLoop = (db: Db, { timings }: Settings, log: Logger): Loop =>
   new Loop({
-    ...{ name: 'mail recovery', idleMs: timings.sender.recovery, troubleMs: timings.sender.recovery, log },
+    name: 'mail recovery',
+    idleMs: timings.sender.recovery,
+    troubleMs: timings.sender.recovery,
+    log,
     round: async () => {
       const recovered = await recoverMails(db);
       if (recovered > 0) log.info({ recovered }, 'recovered mail that a sender left behind');
@@ -315,7 +346,10 @@ function registrationLoop(db: Db, { timings }: Settings, log: Logger): { stop():
   const processId = newId();
   let started = 0;
   const loop = new Loop({
-    ...{ name: 'mail process', idleMs: timings.mailProcess.register, troubleMs: timings.mailProcess.register, log },
+    name: 'mail process',
+    idleMs: timings.mailProcess.register,
+    troubleMs: timings.mailProcess.register,
+    log,
     round: async () => {
       const wanted = await registerMailProcess(db, processId);
       for (; started < wanted; started++) await startSenderWorkflow(db, started + 1);
@@ -384,7 +418,12 @@ async function startReturnedMail({ settings, db, log }: WorkerDeps): Promise<Sto
 function startRelay({ db, temporal, owner, settings, log }: WorkerDeps, listener: Listener): Stop {
   const { timings } = settings;
   const relay = new Relay({
-    ...{ db, temporal, owner, listener, timings, log },
+    db,
+    temporal,
+    owner,
+    listener,
+    timings,
+    log,
     billing: settings.stripe !== undefined,
     webhookResources: webhookResources(settings),
   });

@@ -71,7 +71,8 @@ function shared<T>(query: () => Promise<T>): SharedQuery<T> {
   let [result, queriedAt]: [Promise<T | undefined> | undefined, number] = [undefined, 0];
   return () => {
     if (!result || performance.now() - queriedAt > 500) {
-      [result, queriedAt] = [query().catch(() => undefined), performance.now()];
+      result = query().catch(() => undefined);
+      queriedAt = performance.now();
     }
     return result;
   };

@@ -18,16 +18,21 @@ interface SegmentSweepOptions {
 /** Lets Temporal sweep segments only while one of them depends on time. */
 export function startSegmentSweep({ db, temporal, owner, timings, log }: SegmentSweepOptions): Loop {
   const { segmentSweep: idleMs, segmentSweepRepeat } = timings.worker;
-  let [sweeps, setAt] = [undefined as boolean | undefined, 0];
+  let sweeps = undefined as boolean | undefined;
+  let setAt = 0;
   return new Loop({
-    ...{ name: 'segment sweep', idleMs, troubleMs: idleMs, log },
+    name: 'segment sweep',
+    idleMs,
+    troubleMs: idleMs,
+    log,
     round: async () => {
       const wanted = await hasTimeDependentSegments(db);
       // Set again now and then, in case the namespace was lost.
       if (wanted === sweeps && performance.now() - setAt < segmentSweepRepeat) return 'idle';
       await owner.verify();
       await setSegmentSweep(temporal, wanted);
-      [sweeps, setAt] = [wanted, performance.now()];
+      sweeps = wanted;
+      setAt = performance.now();
       return 'idle';
     },
   });

@@ -31,7 +31,10 @@ export class StuckWorkflows {
   start(options: { db: Db; temporal: Temporal; timings: Timings; log: Logger }): void {
     const { stuckWorkflows: idleMs, stuckWorkflowsTrouble: troubleMs } = options.timings.worker;
     this.loop = new Loop({
-      ...{ name: 'stuck workflows', idleMs, troubleMs, log: options.log },
+      name: 'stuck workflows',
+      idleMs,
+      troubleMs,
+      log: options.log,
       round: async () => {
         await this.look(options);
         await this.lookAgain(options);

@@ -121,7 +121,8 @@ export class TemporalWorkers {
   private async renewConnection(): Promise<void> {
     const { settings, log } = this.options;
     try {
-      const [previous, next] = [this.connection, await NativeConnection.connect(serverOptions(settings))];
+      const previous = this.connection;
+      const next = await NativeConnection.connect(serverOptions(settings));
       this.connection = next;
       for (const worker of this.polling.keys()) worker.connection = next;
       await previous?.close().catch(() => {});

@@ -12,8 +12,19 @@ const NAME = /^[!-9;-~]+$/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 const RESERVED = new Set([
-  ...['from', 'sender', 'to', 'cc', 'bcc', 'subject', 'date', 'message-id', 'return-path', 'received', 'mime-version'],
-  ...['dkim-signature', 'authentication-results'],
+  'from',
+  'sender',
+  'to',
+  'cc',
+  'bcc',
+  'subject',
+  'date',
+  'message-id',
+  'return-path',
+  'received',
+  'mime-version',
+  'dkim-signature',
+  'authentication-results',
 ]);
 const RESERVED_PREFIXES = ['content-', 'arc-', 'x-everpost-'];
 

@@ -35,8 +35,19 @@ const withPosition = (schema: Typed<unknown>): Typed<unknown> => (schema as joi.
 
 /** What is left of a payload when its contact is deleted (`db/functions/erase_webhook_payloads.sql`). */
 const KEPT = new Set([
-  ...['id', 'eventId', 'contactId', 'projectId', 'position', 'name', 'emailId', 'templateId', 'campaignId'],
-  ...['workflowId', 'segmentId', 'version', 'status'],
+  'id',
+  'eventId',
+  'contactId',
+  'projectId',
+  'position',
+  'name',
+  'emailId',
+  'templateId',
+  'campaignId',
+  'workflowId',
+  'segmentId',
+  'version',
+  'status',
 ]);
 
 /** What the triggers of `campaigns` and `domains` store. The rest is read later, if there is still something to read. */
@@ -57,7 +68,10 @@ const aboutContact = {
   ...position,
 };
 const contactFacts = {
-  ...{ eventId: ids.event, contactId: ids.contact, email: 'ann@example.com', projectId: ids.project },
+  eventId: ids.event,
+  contactId: ids.contact,
+  email: 'ann@example.com',
+  projectId: ids.project,
   position: POSITION,
 };
 
@@ -95,8 +109,15 @@ const mail = (more: object = {}): Described => ({
     erasable((object(mailShape) as joi.ObjectSchema).unknown()),
   ),
   example: {
-    ...{ emailId: ids.mail, from: 'shop@example.com', templateId: null, campaignId: null, workflowId: null },
-    ...{ sourceType: 'TRANSACTIONAL', subject: 'Hello', messageId: `<${ids.mail}@example.com>`, ...more },
+    emailId: ids.mail,
+    from: 'shop@example.com',
+    templateId: null,
+    campaignId: null,
+    workflowId: null,
+    sourceType: 'TRANSACTIONAL',
+    subject: 'Hello',
+    messageId: `<${ids.mail}@example.com>`,
+    ...more,
     ...contactFacts,
   },
 });
@@ -113,9 +134,20 @@ const campaign = (status: string, paused = false): Described => ({
     ),
   ),
   example: {
-    ...{ id: ids.other, name: 'Spring', subject: 'Hello', from: 'news@example.com', type: 'MARKETING', status, paused },
-    ...{ pauseReason: null, sentAt: null },
-    ...{ audienceType: 'ALL', totalRecipients: 2000, sentCount: 1200, projectId: ids.project, ...times },
+    id: ids.other,
+    name: 'Spring',
+    subject: 'Hello',
+    from: 'news@example.com',
+    type: 'MARKETING',
+    status,
+    paused,
+    pauseReason: null,
+    sentAt: null,
+    audienceType: 'ALL',
+    totalRecipients: 2000,
+    sentCount: 1200,
+    projectId: ids.project,
+    ...times,
     position: POSITION,
   },
 });
@@ -123,24 +155,54 @@ const campaign = (status: string, paused = false): Described => ({
 const execution = (status: string): Described => ({
   schema: named('ExecutionWebhookData', 'An execution.', erasable(withPosition(executionSchema))),
   example: {
-    ...{ id: ids.other, workflowId: ids.mail, version: 1, contactId: ids.contact, status, currentStepId: null },
-    ...{ exitReason: null, error: null, context: {}, startedAt: TIME, completedAt: null, ...times, position: POSITION },
+    id: ids.other,
+    workflowId: ids.mail,
+    version: 1,
+    contactId: ids.contact,
+    status,
+    currentStepId: null,
+    exitReason: null,
+    error: null,
+    context: {},
+    startedAt: TIME,
+    completedAt: null,
+    ...times,
+    position: POSITION,
   },
 });
 
 const domain = (status: string): Described => ({
   schema: named('DomainWebhookData', 'A sender domain.', erasable(withPosition(domainSchema), OF_DOMAIN)),
   example: {
-    ...{ id: ids.other, domain: 'example.com', status, verified: status === 'VERIFIED', conflict: false, records: [] },
-    ...{ verifiedAt: TIME, lastCheckedAt: TIME, projectId: ids.project, ...times, position: POSITION },
+    id: ids.other,
+    domain: 'example.com',
+    status,
+    verified: status === 'VERIFIED',
+    conflict: false,
+    records: [],
+    verifiedAt: TIME,
+    lastCheckedAt: TIME,
+    projectId: ids.project,
+    ...times,
+    position: POSITION,
   },
 });
 
 const job = (status: string, failedReason: string | null): Described => ({
   schema: named('JobWebhookData', 'A job.', withPosition(jobSchema)),
   example: {
-    ...{ id: ids.other, type: 'IMPORT', status, progress: 100, total: 200, processed: 200, result: {}, failedReason },
-    ...{ createdAt: TIME, startedAt: TIME, completedAt: TIME, position: POSITION },
+    id: ids.other,
+    type: 'IMPORT',
+    status,
+    progress: 100,
+    total: 200,
+    processed: 200,
+    result: {},
+    failedReason,
+    createdAt: TIME,
+    startedAt: TIME,
+    completedAt: TIME,
+    position: POSITION,
   },
 });
 

@@ -3,7 +3,8 @@ const isParameter = (segment: string): boolean => segment.startsWith(':');
 
 /** Returns whether every path of the pattern `a` is one of `b`, but not the other way: `/contacts/fields`, `/contacts/:id`. */
 export function isNarrower(a: string, b: string): boolean {
-  const [narrow, wide] = [segmentsOf(a), segmentsOf(b)];
+  const narrow = segmentsOf(a);
+  const wide = segmentsOf(b);
   return (
     narrow.length === wide.length &&
     wide.every((segment, n) => isParameter(segment) || segment === narrow[n]) &&

@@ -61,7 +61,8 @@ function otherPaths(route: Route, all: Route[]): { expression: RegExp; methods: 
 function takesAsParameter({ path, params = {} }: Route, other: string): boolean {
   const parts = other.split('/');
   return path.split('/').every((part, n) => {
-    const [schema, value] = [params[part.slice(1)], parts[n] ?? ''];
+    const schema = params[part.slice(1)];
+    const value = parts[n] ?? '';
     return !part.startsWith(':') || value.startsWith(':') || schema?.validate(value).error === undefined;
   });
 }

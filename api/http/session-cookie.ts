@@ -67,7 +67,8 @@ export function cookieValue({ cookie: header = '' }: IncomingHttpHeaders, name: 
  * host cookie, which last seven days.
  */
 export function sessionTokens(headers: IncomingHttpHeaders): string[] {
-  const [host, old] = [cookieValue(headers, HOST_COOKIE), cookieValue(headers, COOKIE)];
+  const host = cookieValue(headers, HOST_COOKIE);
+  const old = cookieValue(headers, COOKIE);
   return [...(host ? [HOST_BOUND + host] : []), ...(old ? [old] : [])];
 }
 

@@ -32,7 +32,8 @@ export const branch = () => nullable(text({ max: MAX_BRANCH_LENGTH }));
 /** A list that may be empty. */
 export const any = <T>(item: Typed<T>, max: number): Typed<T[]> => list(item.optional() as Typed<T>, { max });
 
-const [FIRST, SECOND] = ['01928c7e-0000-7000-8000-000000000002', '01928c7e-0000-7000-8000-000000000003'];
+const FIRST = '01928c7e-0000-7000-8000-000000000002';
+const SECOND = '01928c7e-0000-7000-8000-000000000003';
 const EXAMPLE_GRAPH = {
   steps: [
     { id: FIRST, type: 'DELAY', name: 'A day later', config: { amount: 1, unit: 'days' } },
@@ -167,5 +168,7 @@ interface GivenTransition {
 
 /** Reads the branch from either place. The exit `next` of a step type is the transition without a branch. */
 export const transitionOf = ({ fromStepId, toStepId, branch: given, condition }: GivenTransition) => ({
-  ...{ fromStepId, toStepId, branch: branchOf(given ?? condition?.branch ?? 'next') },
+  fromStepId,
+  toStepId,
+  branch: branchOf(given ?? condition?.branch ?? 'next'),
 });

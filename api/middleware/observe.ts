@@ -40,7 +40,13 @@ function recordFailure({ method, status, state }: Context, failedRequests: AppPa
   if (!caller?.project || !failure) return;
   const { project, keyKind, user } = caller;
   failedRequests.add({
-    ...{ projectId: project.projectId, at: new Date(), requestId: id, method, route, status, ...failure },
+    projectId: project.projectId,
+    at: new Date(),
+    requestId: id,
+    method,
+    route,
+    status,
+    ...failure,
     keyName: keyKind && !project.key ? `${keyKind} key` : null,
     keyId: project.key?.id ?? null,
     userId: user?.id ?? null,

@@ -89,7 +89,10 @@ export const versionSchema = namedType(
 );
 
 export const presentVersion = ({ version, savedAt, savedBy, subject }: TemplateVersion) => ({
-  ...{ version, savedAt: savedAt.toISOString(), savedBy, subject },
+  version,
+  savedAt: savedAt.toISOString(),
+  savedBy,
+  subject,
 });
 
 export const wholeVersionSchema = namedType('TemplateVersion', 'A saved version of a template.', {

@@ -35,7 +35,13 @@ export const caseSchema = namedType('WorkflowCase', 'A saved simulation with the
 });
 
 export const presentCase = ({ id, workflowId, name, contact, context, events, expect, ...rest }: WorkflowCase) => ({
-  ...{ id, workflowId, name, contact, context, events, expect },
+  id,
+  workflowId,
+  name,
+  contact,
+  context,
+  events,
+  expect,
   ...(rest.until !== null && { until: rest.until }),
   startAt: rest.startAt.toISOString(),
   createdAt: rest.createdAt.toISOString(),
@@ -88,8 +94,14 @@ export const presentCaseRun = ({ results, ...counts }: CaseRun) => ({
   results: results.map(({ path, ...result }) => ({
     ...result,
     path: path.map(({ step, status, branch, reason, enteredAt, leftAt }) => ({
-      ...{ stepId: step.id, type: step.type, name: step.name, status, branch, reason },
-      ...{ enteredAt: enteredAt.toISOString(), leftAt: leftAt?.toISOString() ?? null },
+      stepId: step.id,
+      type: step.type,
+      name: step.name,
+      status,
+      branch,
+      reason,
+      enteredAt: enteredAt.toISOString(),
+      leftAt: leftAt?.toISOString() ?? null,
     })),
   })),
 });

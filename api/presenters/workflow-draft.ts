@@ -106,7 +106,11 @@ export const presentWorkflowVersion = ({
   publishedBy,
   activeExecutions,
 }: ListedVersion) => ({
-  ...{ version, note, publishedAt: publishedAt.toISOString(), publishedBy, activeExecutions },
+  version,
+  note,
+  publishedAt: publishedAt.toISOString(),
+  publishedBy,
+  activeExecutions,
 });
 
 export const wholeWorkflowVersionSchema = namedType(

@@ -75,7 +75,12 @@ export function presentStepTypes() {
   const types = stepTypeNames.map((name) => {
     const { type, label, description, exits, exitsOf, waits = false, config, schema } = stepTypes[name];
     return {
-      ...{ type, label, description, exits, exitsFrom: exitsOf ? 'branches[].name' : null, waits },
+      type,
+      label,
+      description,
+      exits,
+      exitsFrom: exitsOf ? 'branches[].name' : null,
+      waits,
       schema: { $schema: DIALECT, ...(schema ?? standaloneSchemaOf(config, conditionSchemas)) },
     };
   });

@@ -34,8 +34,13 @@ export const workflowRecipes = routes('Workflows', [
     handle: async () =>
       ok({
         recipes: recipes.map(({ id, name, description, eventName, steps, templates, cases }) => ({
-          ...{ id, name, description, eventName, stepCount: Object.keys(steps).length },
-          ...{ templateCount: Object.keys(templates).length, caseCount: cases.length },
+          id,
+          name,
+          description,
+          eventName,
+          stepCount: Object.keys(steps).length,
+          templateCount: Object.keys(templates).length,
+          caseCount: cases.length,
         })),
       }),
   }),

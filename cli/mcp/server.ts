@@ -173,7 +173,11 @@ const refusalOf = (name: string): string =>
     : `Unknown tool: ${name}.`;
 
 const refusedCall = ({ status, code, message, errors, suggestion, requestId }: EverpostError) => ({
-  ...{ status, code, message, suggestion, requestId },
+  status,
+  code,
+  message,
+  suggestion,
+  requestId,
   ...(errors.length > 0 && { errors }),
 });
 

@@ -20,7 +20,10 @@ async function main(): Promise<void> {
     httpPort: await portOrFree('the mail page', 8025, print),
   });
   const cluster = await startCluster({
-    ...{ dir, program, smtpUrl: mail.smtpUrl, report: print },
+    dir,
+    program,
+    smtpUrl: mail.smtpUrl,
+    report: print,
     env: { WEB_APP_DIR: await webAppDir(print) },
     apiPort: await portOrFree('the API', 3000, print),
   });

@@ -25,7 +25,11 @@ interface Rectangle {
   height: number;
 }
 
-const [LINE, PADDING, GAP, ROW_GAP, MARGIN] = [17, 12, 34, 36, 8];
+const LINE = 17;
+const PADDING = 12;
+const GAP = 34;
+const ROW_GAP = 36;
+const MARGIN = 8;
 
 const STYLE = `
   .box { fill: #f6f6f7; stroke: #5f656e } .strong { stroke: #3451b2; stroke-width: 2 }
@@ -47,7 +51,8 @@ export function draw(name: string, { title, description, boxes, arrows }: Diagra
   const placeOf = (id: string): Rectangle => places.get(id) ?? fail(`${name}: there is no box ${id}`);
   const all = [...places.values()];
   const labelEnds = arrows.map(([from, to, label = '']) => {
-    const [{ y }, { x, y: toY, width }] = [placeOf(from), placeOf(to)];
+    const { y } = placeOf(from);
+    const { x, y: toY, width } = placeOf(to);
     return label && y !== toY ? x + width / 2 + MARGIN + widthOf(label) : 0;
   });
   const width = round(Math.max(...all.map((one) => one.x + one.width), ...labelEnds) + MARGIN);
@@ -99,7 +104,8 @@ function placesOf(boxes: Diagram['boxes'], arrows: Diagram['arrows']): Map<strin
       return start;
     });
   };
-  const [columns, rows] = [starts(0), starts(1)];
+  const columns = starts(0);
+  const rows = starts(1);
   return new Map(
     entries.map(([id, box]) => {
       const { width, height } = sizeOf(box);
@@ -125,7 +131,8 @@ function boxOf({ text, look }: DiagramBox, { x, y, width, height }: Rectangle): 
 /** Straight where both boxes share a row or a column; otherwise sideways first, then up or down. */
 function arrowOf(name: string, from: Rectangle, to: Rectangle, label: string | undefined): string {
   const center = ({ x, y, width, height }: Rectangle) => [x + width / 2, y + height / 2] as const;
-  const [[fromX, fromY], [toX, toY]] = [center(from), center(to)];
+  const [fromX, fromY] = center(from);
+  const [toX, toY] = center(to);
   const sameRow = Math.abs(fromY - toY) < 2;
   const sameColumn = Math.abs(fromX - toX) < 2;
   const startX = toX > fromX ? from.x + from.width : from.x;

@@ -47,7 +47,8 @@ const SNIPPET_LENGTH = 250;
 
 export function summarize(record: MailRecord, raw: Buffer): Summary {
   const headers = headersOf(raw);
-  const [To, Cc] = [mailboxesOf(headers, 'to'), mailboxesOf(headers, 'cc')];
+  const To = mailboxesOf(headers, 'to');
+  const Cc = mailboxesOf(headers, 'cc');
   return {
     ID: record.id,
     MessageID: (headerValue(headers, 'message-id') ?? '').replace(/^<|>$/g, ''),

@@ -59,7 +59,8 @@ const ownerOf = async (db: Db, domain: string): Promise<string | undefined> =>
   (await Domain.query(db).findOne({ domain, managed: true }))?.projectId;
 
 async function createDemo(trx: Db, senderDomain: string, secretKeys?: SigningKeys): Promise<Credentials> {
-  const [email, password] = [`owner@${senderDomain}`, randomText(20)];
+  const email = `owner@${senderDomain}`;
+  const password = randomText(20);
   const user = await createUser(trx, { email, password, emailVerified: true });
   const { project, publicKey, secretKey } = await createProject(trx, { name: 'Demo', ownerId: user.id });
   await addManagedDomain(trx, project.id, senderDomain, secretKeys);

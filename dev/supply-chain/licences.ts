@@ -11,8 +11,23 @@ export interface PackageLicence {
 
 /** Licences that ask for no more than naming the authors. MPL-2.0 asks for its own files only. */
 const ALLOWED = new Set([
-  ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', 'CC0-1.0'],
-  ...['Unlicense', 'Python-2.0', 'MPL-2.0', 'CC-BY-4.0', 'PostgreSQL', 'Zlib', 'WTFPL', 'PSF-2.0'],
+  'MIT',
+  'MIT-0',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+  'Unlicense',
+  'Python-2.0',
+  'MPL-2.0',
+  'CC-BY-4.0',
+  'PostgreSQL',
+  'Zlib',
+  'WTFPL',
+  'PSF-2.0',
 ]);
 
 /** Why a package is used although its licence is not in the list. */

@@ -141,7 +141,8 @@ class Post implements Dispatcher.DispatchHandler {
 
   private answer(): void {
     const { rules } = this;
-    const [status, headers] = [this.status, this.headers];
+    const status = this.status;
+    const headers = this.headers;
     const bytes = this.chunks.length === 1 && this.chunks[0] ? this.chunks[0] : Buffer.concat(this.chunks);
     if (!decompressorOf(headers)) {
       const body = bytes.toString('utf8', 0, rules.maxBytes);

@@ -63,7 +63,10 @@ export class CertificateStore {
 
   private countFetch(): void {
     const minute = Math.floor(Date.now() / 60_000);
-    if (minute !== this.minute) [this.minute, this.fetches] = [minute, 0];
+    if (minute !== this.minute) {
+      this.minute = minute;
+      this.fetches = 0;
+    }
     if (++this.fetches > FETCHES_PER_MINUTE) throw this.source.busy();
   }
 }

@@ -182,12 +182,16 @@ function encodeHeaders(entries: [string, string][]): string | undefined {
   return lines;
 }
 
-let [dateSecond, date] = [0, ''];
+let dateSecond = 0;
+let date = '';
 
 /** Formats the current time (RFC 5322, 3.3), once per second. */
 function dateNow(): string {
   const now = Math.floor(Date.now() / 1000);
-  if (now !== dateSecond) [dateSecond, date] = [now, new Date(now * 1000).toUTCString().replace('GMT', '+0000')];
+  if (now !== dateSecond) {
+    dateSecond = now;
+    date = new Date(now * 1000).toUTCString().replace('GMT', '+0000');
+  }
   return date;
 }
 
@@ -217,7 +221,8 @@ async function composeWithNodemailer(mail: OutgoingMail): Promise<SmtpMessage> {
     disableUrlAccess: true,
   }).compile();
   const envelope = composed.getEnvelope();
-  const [from, to] = [mail.envelopeFrom ?? (envelope.from || ''), envelope.to[0] ?? ''];
+  const from = mail.envelopeFrom ?? (envelope.from || '');
+  const to = envelope.to[0] ?? '';
   for (const address of [from, to])
     if (!isEnvelopeAddress(address)) throw new Error(`Invalid address ${JSON.stringify(address)}`);
   return { from, to, utf8: !isPrintable(from + to), raw: withCrlfLines(await composed.build()) };

@@ -11,10 +11,30 @@ export interface DkimKey {
 
 /** Covers sender, recipient, content and the unsubscribe headers (RFC 8058, 4). */
 const SIGNED_HEADERS = [
-  ...['From', 'Reply-To', 'Subject', 'Date', 'Message-ID', 'To', 'Cc', 'In-Reply-To', 'References', 'Sender'],
-  ...['MIME-Version', 'Content-Type', 'Content-Transfer-Encoding', 'Auto-Submitted', 'Precedence', 'Feedback-ID'],
-  ...['List-Id', 'List-Help', 'List-Post', 'List-Owner', 'List-Archive', 'List-Subscribe'],
-  ...['List-Unsubscribe', 'List-Unsubscribe-Post'],
+  'From',
+  'Reply-To',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'To',
+  'Cc',
+  'In-Reply-To',
+  'References',
+  'Sender',
+  'MIME-Version',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+  'Auto-Submitted',
+  'Precedence',
+  'Feedback-ID',
+  'List-Id',
+  'List-Help',
+  'List-Post',
+  'List-Owner',
+  'List-Archive',
+  'List-Subscribe',
+  'List-Unsubscribe',
+  'List-Unsubscribe-Post',
 ].map((name) => name.toLowerCase());
 
 /**

@@ -40,7 +40,10 @@ let slabUsed = 0;
 
 function allocate(length: number): Buffer {
   if (length > SLAB_BYTES / 8) return Buffer.allocUnsafeSlow(length);
-  if (slabUsed + length > slab.length) [slab, slabUsed] = [Buffer.allocUnsafeSlow(SLAB_BYTES), 0];
+  if (slabUsed + length > slab.length) {
+    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+    slabUsed = 0;
+  }
   slabUsed += length;
   return slab.subarray(slabUsed - length, slabUsed);
 }
@@ -81,7 +84,10 @@ function wrapBase64(base64: string): string {
   return lines.join('\r\n');
 }
 
-const [CR, DOT, EQUALS, F] = [13, 46, 61, 70];
+const CR = 13;
+const DOT = 46;
+const EQUALS = 61;
+const F = 70;
 /** RFC 2045, 6.7: at most 76 characters a line, of which the last may be the `=` of a soft break. */
 const LINE_WIDTH = 75;
 

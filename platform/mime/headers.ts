@@ -51,7 +51,8 @@ function encodedWords(text: string): string {
     const size = Buffer.byteLength(character);
     if (bytes + size > MAX_WORD_BYTES) {
       words.push(chunk);
-      [chunk, bytes] = ['', 0];
+      chunk = '';
+      bytes = 0;
     }
     chunk += character;
     bytes += size;
@@ -85,7 +86,8 @@ const DOT_ATOM = /^[\w!#$%&'*+\-/=?^`{|}~]+(?:\.[\w!#$%&'*+\-/=?^`{|}~]+)*$/;
 /** Returns a dot-atom address with its domain in ASCII, or undefined for an address of another form. */
 export function simpleAddress(address: string): string | undefined {
   const at = address.lastIndexOf('@');
-  const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
+  const local = address.slice(0, at);
+  const domain = address.slice(at + 1);
   if (at < 1 || !DOT_ATOM.test(local)) return undefined;
   if (DOMAIN.test(domain)) return address;
   const ascii = domainToASCII(domain);

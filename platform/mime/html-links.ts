@@ -1,5 +1,15 @@
-const [TAB, NEWLINE, FORM_FEED, RETURN, SPACE] = [9, 10, 12, 13, 32];
-const [BANG, DOUBLE, SINGLE, SLASH, EQUALS, GREATER, QUESTION] = [33, 34, 39, 47, 61, 62, 63];
+const TAB = 9;
+const NEWLINE = 10;
+const FORM_FEED = 12;
+const RETURN = 13;
+const SPACE = 32;
+const BANG = 33;
+const DOUBLE = 34;
+const SINGLE = 39;
+const SLASH = 47;
+const EQUALS = 61;
+const GREATER = 62;
+const QUESTION = 63;
 
 /** ASCII whitespace of the HTML standard. */
 const isBlank = (code: number): boolean =>
@@ -13,7 +23,8 @@ const RAW_TEXT = new Map(
     new RegExp(`</${name}[\\t\\n\\f\\r />]`, 'gi'),
   ]),
 );
-const [MIN_RAW_NAME, MAX_RAW_NAME] = [3, 8];
+const MIN_RAW_NAME = 3;
+const MAX_RAW_NAME = 8;
 
 /**
  * Calls `replace` with the target of every link, as a browser would read it, and writes the result in its place;

@@ -10,7 +10,9 @@ export interface SmtpMessage {
 
 const DOT = 46;
 /** Findings of `scan`, as bits. */
-const [STRAY_BREAK, LEADING_DOT, NUL_BYTE] = [1, 2, 4];
+const STRAY_BREAK = 1;
+const LEADING_DOT = 2;
+const NUL_BYTE = 4;
 
 /** RFC 2045, 2.7 and 2.8: unencoded text must not contain NUL, and servers differ in how they treat it. */
 export class NulByteError extends Error {
@@ -55,7 +57,8 @@ function scan(raw: Buffer): number {
   let found = (text.startsWith('.') ? LEADING_DOT : 0) | (text.includes('\0') ? NUL_BYTE : 0);
   let start = 0;
   for (;;) {
-    const [cr, lf] = [text.indexOf('\r', start), text.indexOf('\n', start)];
+    const cr = text.indexOf('\r', start);
+    const lf = text.indexOf('\n', start);
     if (cr < 0 && lf < 0) break;
     // The dots of such a message are looked for again, when its line ends are right.
     if (cr < 0 || lf !== cr + 1) return found | STRAY_BREAK;

@@ -118,7 +118,9 @@ export class SmtpConversation {
   async moveTo(wrap: (socket: Socket) => Promise<Socket>): Promise<void> {
     const plain = this.socket;
     plain.removeAllListeners('data').removeAllListeners('timeout').setTimeout(0);
-    [this.line, this.lines, this.size] = ['', [], 0];
+    this.line = '';
+    this.lines = [];
+    this.size = 0;
     this.socket = await wrap(plain);
     if (this.failure) this.socket.destroy();
     else this.listen();
@@ -163,7 +165,8 @@ export class SmtpConversation {
     // "250-" continues a reply, "250 " ends it (RFC 5321, 4.2.1).
     if (line.charCodeAt(3) === 45) return;
     const text = this.lines.length === 1 ? line : this.lines.join('\n');
-    [this.lines, this.size] = [[], 0];
+    this.lines = [];
+    this.size = 0;
     this.dispatch({ code: Number.parseInt(line, 10) || 0, text });
   }
 

@@ -140,7 +140,8 @@ class PooledConnection implements RelayConnection {
     if (!this.clean && !this.session.hasAnnouncedMail) await this.session.reset();
     const startedAt = performance.now();
     const exchange = await this.session.send(message, next);
-    const { used, signal } = this;
+    const { signal } = this;
+    const wasUsed = this.used;
     this.clean = exchange.accepted;
     this.used = true;
     if (exchange.accepted) {
@@ -151,12 +152,14 @@ class PooledConnection implements RelayConnection {
     const { error, handedOver } = exchange;
     if (signal?.aborted && !handedOver) return { kind: 'unreachable', reason: 'stopped before it was sent' };
     const lost = error.kind === 'lost' || error.responseCode === 421;
-    if (!used || handedOver || !lost) return this.report(exchange, startedAt);
+    if (!wasUsed || handedOver || !lost) return this.report(exchange, startedAt);
     // The server closed the connection between two mails: sends this one over a new connection.
     this.session.close(true);
     const fresh = await this.pool.openSession(signal);
     if ('kind' in fresh) return fresh;
-    [this.session, this.used, this.clean] = [fresh, false, true];
+    this.session = fresh;
+    this.used = false;
+    this.clean = true;
     return this.send(message, next);
   }
 

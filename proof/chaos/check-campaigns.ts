@@ -26,7 +26,8 @@ export async function checkCampaigns({ db, recorder, stack }: CheckContext): Pro
   const byId = new Map(rows.map((row) => [row.id, row]));
   const client = proofClient(stack.apiUrls, stack.project.secretKey);
   const violations: string[] = [];
-  let [paused, cancelled] = [0, 0];
+  let paused = 0;
+  let cancelled = 0;
   for (const campaign of recorder.campaigns) {
     const row = byId.get(campaign.id);
     if (!row) {

@@ -18,9 +18,13 @@ export async function checkOpenWorkflows({ stack, db }: CheckContext): Promise<C
     tls: undefined,
   });
   try {
-    let [count, strays, isListed] = [0, [] as string[], false];
+    let count = 0;
+    let strays = [] as string[];
+    let isListed = false;
     const areGone = async () => {
-      [count, strays, isListed] = [0, [], false];
+      count = 0;
+      strays = [];
+      isListed = false;
       for await (const page of openRuns(temporal).open()) {
         count += page.length;
         strays.push(

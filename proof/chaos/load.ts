@@ -64,7 +64,8 @@ export interface LoadOptions {
 export async function runLoad(options: LoadOptions): Promise<AnswerRecorder> {
   const { stack, setup, seed, lengthMs, customers, pauseMs, weights } = options;
   const recorder = new AnswerRecorder();
-  const [end, hardEnd] = [Date.now() + lengthMs, Date.now() + lengthMs + 60_000];
+  const end = Date.now() + lengthMs;
+  const hardEnd = Date.now() + lengthMs + 60_000;
   let operation = 0;
   const client = proofClient(stack.apiUrls, stack.project.secretKey, {
     isOver: () => Date.now() > hardEnd,
@@ -106,7 +107,8 @@ async function sendWithKey({ client, stack, recorder, next }: LoadContext): Prom
 }
 
 async function trackOnce({ client, recorder, stack, next }: LoadContext): Promise<void> {
-  const [email, event] = [addressOf('track', next()), 'looked'];
+  const email = addressOf('track', next());
+  const event = 'looked';
   const headers = publicKeyOf(stack);
   const reply = await client.call('POST', '/v1/track', { email, event, data: { page: 'home' } }, { headers });
   recorder.tracks.push({ email, event, outcome: reply.outcome, eventId: reply.body?.data?.event });
@@ -114,7 +116,8 @@ async function trackOnce({ client, recorder, stack, next }: LoadContext): Promis
 }
 
 async function trackWithKey({ client, recorder, stack, next }: LoadContext): Promise<void> {
-  const [email, event] = [addressOf('seen', next()), 'bought'];
+  const email = addressOf('seen', next());
+  const event = 'bought';
   const headers = { ...publicKeyOf(stack), 'idempotency-key': `track ${email}` };
   const reply = await client.insist('POST', '/v1/track', { email, event, data: { total: 12 } }, { headers });
   recorder.tracks.push({ email, event, outcome: reply.outcome, eventId: reply.body?.data?.event });

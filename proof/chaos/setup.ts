@@ -77,7 +77,8 @@ export async function setUpProof(stack: ProofStack, lengthMs: number): Promise<P
   const db = stack.connect();
   const idsOf = async (kind: string): Promise<string[]> =>
     (await db('contacts').whereLike('email', `${kind}%`).orderBy('email').select('id')).map(({ id }) => id);
-  const [bulkContacts, contactsToDelete] = [await idsOf('bulk'), await idsOf('delete')];
+  const bulkContacts = await idsOf('bulk');
+  const contactsToDelete = await idsOf('delete');
   await db.destroy();
   return {
     groups,

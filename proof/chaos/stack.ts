@@ -120,7 +120,8 @@ export async function startProofStack(options: ProofStackOptions): Promise<Proof
     await restartTemporal(async () => {});
   });
   atEnd(() => watch.stop());
-  const [sink, receiver] = [await startSmtpSink(seed, shares), await startFlakyReceiver(seed)];
+  const sink = await startSmtpSink(seed, shares);
+  const receiver = await startFlakyReceiver(seed);
   const apiPorts = [await freePort(), await freePort()] as const;
   const proxies: ProofStack['proxies'] = {
     postgres: await startTcpProxy(postgresPort),

@@ -14,13 +14,16 @@ export interface TemporalWatch {
 
 /** Calls `restart` when the log has named the lost shard for half a minute, without a pause. */
 export function watchTemporal(logFile: string, restart: () => Promise<void>, lookMs = LOOK_MS): TemporalWatch {
-  let [position, looks, isRestarting] = [0, 0, false];
+  let position = 0;
+  let looks = 0;
+  let isRestarting = false;
   const look = () => {
     const text = readFrom(logFile, position);
     position += text.length;
     looks = text.includes(LOST_SHARD) ? looks + 1 : 0;
     if (looks < LOOKS || isRestarting) return;
-    [looks, isRestarting] = [0, true];
+    looks = 0;
+    isRestarting = true;
     void restart().finally(() => {
       isRestarting = false;
     });

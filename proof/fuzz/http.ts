@@ -72,7 +72,8 @@ export async function fuzzHttp(seed: number, lengthMs: number): Promise<ProofRow
   const known = new Set<string>();
   const statuses = new Map<string, number>();
   const violations = new Map<string, number>();
-  let [requests, peak] = [0, 0];
+  let requests = 0;
+  let peak = 0;
   const end = Date.now() + lengthMs;
   const note = (what: string) => violations.set(what, (violations.get(what) ?? 0) + 1);
 

@@ -149,7 +149,8 @@ async function fuzz(
   const random = seededRandom(seed, `parser ${name}`);
   const violations: string[] = [];
   const heapBefore = process.memoryUsage().heapUsed;
-  let [inputs, slowest] = [0, 0];
+  let inputs = 0;
+  let slowest = 0;
   const end = performance.now() + lengthMs;
   while ((performance.now() < end || inputs < LEAST_INPUTS) && violations.length < 20) {
     const input = mutated(random.pick(samples), random, 12);

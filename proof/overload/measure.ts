@@ -38,7 +38,8 @@ export async function arrivalTimes(
   const times: number[] = [];
   for (let n = 0; n < count; n++) {
     const to = `${name}${n}@latency.example`;
-    const [began, before] = [Date.now(), stack.sink.taken.length];
+    const began = Date.now();
+    const before = stack.sink.taken.length;
     await client.insist('POST', '/v1/send', mailTo(to, project), { headers: { 'idempotency-key': to } });
     const arrived = () => stack.sink.taken.slice(before).find((mail) => mail.to === to)?.at;
     times.push((await eventually(arrived, { timeoutMs: 60_000, what: `the mail to ${to}` })) - began);
@@ -68,7 +69,8 @@ export async function lostOrDoubled(stack: ProofStack, accepted: string[], waitM
     const copies = new Map<string, number>();
     for (const { to } of stack.sink.taken) copies.set(to, (copies.get(to) ?? 0) + 1);
     return accepted.flatMap((to) => {
-      const [count, mail] = [copies.get(to) ?? 0, ledger.get(to)];
+      const count = copies.get(to) ?? 0;
+      const mail = ledger.get(to);
       if (!mail) return [`the mail to ${to} is not in the ledger`];
       const isRight =
         mail.status === 'SENT'

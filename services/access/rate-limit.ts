@@ -124,8 +124,16 @@ const giveBack = { keys: returnIn('rate_windows'), sessions: returnIn('session_r
 export async function leaseTokens(db: Db, request: LeaseRequest): Promise<RateLimitLease> {
   const { bucket, projectId, limit, ceiling, waiting, spareAtMost, window, spent, writeOffPublic } = request;
   const [row] = await lease[bucket](db, [
-    ...[projectId, limit, ceiling, waiting.public, waiting.secret, spareAtMost],
-    ...[window, spent.public, spent.secret, writeOffPublic],
+    projectId,
+    limit,
+    ceiling,
+    waiting.public,
+    waiting.secret,
+    spareAtMost,
+    window,
+    spent.public,
+    spent.secret,
+    writeOffPublic,
   ]);
   if (!row) throw new Error('the rate limit statement returned no row');
   const { publicGrant, secretGrant, ...rest } = row;

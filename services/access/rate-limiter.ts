@@ -202,7 +202,15 @@ export class RateLimiter {
     const spareAtMost = this.notifications.healthy ? MAX_SPARE : 0;
     for (const name of keyKinds) pools[name].spent = 0;
     const lease = await this.store.lease({
-      ...{ bucket, projectId, limit, ceiling, waiting, spareAtMost, window, spent, writeOffPublic },
+      bucket,
+      projectId,
+      limit,
+      ceiling,
+      waiting,
+      spareAtMost,
+      window,
+      spent,
+      writeOffPublic,
     });
     if (lease.window !== projectWindow.window) {
       projectWindow.window = lease.window;

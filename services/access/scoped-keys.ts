@@ -42,8 +42,16 @@ const keysOf = (db: Db, projectId: string) =>
     .where({ 'k.projectId': projectId })
     .whereNull('k.revokedAt')
     .select<ScopedKey[]>(
-      ...['k.id', 'k.name', 'k.prefix', 'k.scopes', 'k.expiresAt', 'k.allowedIps', 'k.lastUsedAt', 'k.createdAt'],
-      ...['k.createdBy', 'u.email as createdByEmail'],
+      'k.id',
+      'k.name',
+      'k.prefix',
+      'k.scopes',
+      'k.expiresAt',
+      'k.allowedIps',
+      'k.lastUsedAt',
+      'k.createdAt',
+      'k.createdBy',
+      'u.email as createdByEmail',
     );
 
 /** The returned key cannot be read again: only its hash is stored. */
@@ -54,12 +62,17 @@ export async function createScopedKey(
   max: number,
 ): Promise<ScopedKey & { key: string }> {
   const { projectId, actor } = project;
-  const [id, key] = [newId(), newSecretKey()];
+  const id = newId();
+  const key = newSecretKey();
   const shown = { name, scopes: [...new Set(scopes)], expiresAt, allowedIps: [...new Set(allowedIps)] };
   return writing(db, project, async (trx) => {
     await requireRoomForKey(trx, projectId, max);
     await trx('scopedKeys').insert({
-      ...{ id, projectId, ...shown, keyHash: hashToken(key), prefix: key.slice(0, PREFIX_LENGTH) },
+      id,
+      projectId,
+      ...shown,
+      keyHash: hashToken(key),
+      prefix: key.slice(0, PREFIX_LENGTH),
       createdBy: actor.type === 'USER' ? actor.id : null,
     });
     await recordAudit(trx, project, {

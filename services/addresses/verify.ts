@@ -85,19 +85,43 @@ const require = createRequire(import.meta.url);
 const listOf = (name: string): Set<string> => new Set(require(`email-providers/${name}.json`) as string[]);
 
 /** All mailbox providers, including disposable and misspelled ones, and the well-known among them. */
-const [providers, wellKnown] = [listOf('all'), listOf('common')];
+const providers = listOf('all');
+const wellKnown = listOf('common');
 
 /** Forwarding services; no maintained list of them exists. */
 const forwarders = new Set([
   // SimpleLogin and Proton Pass
-  ...['simplelogin.com', 'simplelogin.co', 'simplelogin.fr', 'aleeas.com', 'slmail.me', 'slmails.com', 'silomails.com'],
-  ...['8alias.com', '8shield.net', 'dralias.com', 'passmail.net', 'passmail.com', 'passinbox.com', 'passfwd.com'],
+  'simplelogin.com',
+  'simplelogin.co',
+  'simplelogin.fr',
+  'aleeas.com',
+  'slmail.me',
+  'slmails.com',
+  'silomails.com',
+  '8alias.com',
+  '8shield.net',
+  'dralias.com',
+  'passmail.net',
+  'passmail.com',
+  'passinbox.com',
+  'passfwd.com',
   // addy.io
-  ...['addy.io', 'anonaddy.com', 'anonaddy.me', 'addymail.com'],
+  'addy.io',
+  'anonaddy.com',
+  'anonaddy.me',
+  'addymail.com',
   // Apple, DuckDuckGo, Firefox
-  ...['privaterelay.appleid.com', 'duck.com', 'mozmail.com', 'relay.firefox.com'],
+  'privaterelay.appleid.com',
+  'duck.com',
+  'mozmail.com',
+  'relay.firefox.com',
   // 33mail, Cloaked, IronVest, erine.email, StartMail
-  ...['33mail.com', '33m.co', 'cloaked.id', 'opayq.com', 'erine.email', 'use.startmail.com'],
+  '33mail.com',
+  '33m.co',
+  'cloaked.id',
+  'opayq.com',
+  'erine.email',
+  'use.startmail.com',
 ]);
 
 const withParents = (domain: string): string[] => {

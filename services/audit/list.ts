@@ -137,7 +137,11 @@ const namedTables: Record<string, { table: string; name: string } | undefined> =
   workflow: { table: 'workflows', name: 'name' },
   user: { table: 'users', name: 'email' },
   project: { table: 'projects', name: 'name' },
-  ...{ contacts: undefined, field: undefined, event: undefined, job: undefined, suppression: undefined },
+  contacts: undefined,
+  field: undefined,
+  event: undefined,
+  job: undefined,
+  suppression: undefined,
 };
 
 /** Names by id. Ids are unique over all tables. */

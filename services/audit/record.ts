@@ -63,8 +63,17 @@ export async function recordAudit(
 ): Promise<void> {
   const { type, id, ip, requestId } = actor;
   await insert(trx, [
-    ...[newId(), projectId, userId, type, id, ip, requestId],
-    ...[action, target?.type, target?.id, JSON.stringify(changes)],
+    newId(),
+    projectId,
+    userId,
+    type,
+    id,
+    ip,
+    requestId,
+    action,
+    target?.type,
+    target?.id,
+    JSON.stringify(changes),
   ]);
 }
 

@@ -13,8 +13,12 @@ export async function closeCampaign(db: Db, id: string): Promise<boolean> {
     if ((await countsOfCampaign(trx, id)).pending > 0) return false;
     const now = new Date();
     await campaign.$query(trx).patch({
-      ...{ status: 'SENT', sentAt: campaign.sentAt ?? now, updatedAt: now },
-      ...{ paused: false, pausedBy: null, pauseReason: null },
+      status: 'SENT',
+      sentAt: campaign.sentAt ?? now,
+      updatedAt: now,
+      paused: false,
+      pausedBy: null,
+      pauseReason: null,
     });
     return true;
   });

@@ -109,8 +109,20 @@ export async function duplicateCampaign(db: Db, project: ProjectAccess, id: stri
       original;
     const { projectId, audienceType, segmentId, audienceCondition } = original;
     return insertCampaign(trx, project, {
-      ...{ subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, ratePerMinute },
-      ...{ projectId, audienceType, segmentId, audienceCondition },
+      subject,
+      body,
+      description,
+      fromEmail,
+      fromDomain,
+      fromName,
+      replyTo,
+      type,
+      templateId,
+      ratePerMinute,
+      projectId,
+      audienceType,
+      segmentId,
+      audienceCondition,
       name: nameOfCopy(original.name),
     });
   });
@@ -158,7 +170,12 @@ async function requireReferences(
 function columnsOf(input: CampaignInput, { audienceType, segmentId, audienceCondition }: CheckedAudience) {
   const { name, subject, body, from } = input;
   return {
-    ...{ name, subject, body, audienceType, segmentId, audienceCondition },
+    name,
+    subject,
+    body,
+    audienceType,
+    segmentId,
+    audienceCondition,
     description: input.description ?? null,
     fromEmail: from.email,
     fromDomain: senderDomain(from.email),

@@ -77,7 +77,8 @@ export async function previewContacts(
     writes.map(({ subscribed }) => subscribed ?? null),
     writes.map(({ patch }) => JSON.stringify(patch)),
   ]);
-  const [refused, written] = [rows.filter((row) => row.is_too_large), rows.filter((row) => !row.is_too_large)];
+  const refused = rows.filter((row) => row.is_too_large);
+  const written = rows.filter((row) => !row.is_too_large);
   return {
     written: written.map(({ email, is_new, is_changed }) => ({ email, isNew: is_new, isChanged: is_changed })),
     refused: refused.map(({ email }) => ({ email, error: mergedTooLarge.message })),

@@ -64,7 +64,8 @@ async function record(
     if (!domain || isOutdated(domain, generation)) return { gone: true };
     const checks: Record<string, RecordCheck> = {};
     wanted.forEach((record, index) => {
-      const [key, answer] = [checkKey(record), answers[index]];
+      const key = checkKey(record);
+      const answer = answers[index];
       if (answer) checks[key] = evaluateRecord(record, answer, domain.checks[key]);
     });
     return write(trx, deps, domain, wanted, checks);

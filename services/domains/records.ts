@@ -115,7 +115,8 @@ function tagsOf(text: string): Map<string, string> {
 
 /** Ignores what verifiers ignore: order and case of the tags, and whitespace inside the key. */
 function isSameKey(found: string, wanted: string): boolean {
-  const [theirs, ours] = [tagsOf(found), tagsOf(wanted)];
+  const theirs = tagsOf(found);
+  const ours = tagsOf(wanted);
   const listed = (tag: string, fallback: string) =>
     withoutSpace(theirs.get(tag) ?? fallback)
       .toLowerCase()

@@ -120,7 +120,11 @@ async function writeRequests(db: Db, project: ProjectAccess, requests: SendReque
   const mails = requests.flatMap((request, n) => request.mails.map((mail) => ({ ...mail, content: n })));
   faultPoint('accept-before');
   const rows = await insertMails(db, [
-    ...[project.projectId, project.keyGeneration, JSON.stringify(contents), JSON.stringify(mails), keyIdOf(project)],
+    project.projectId,
+    project.keyGeneration,
+    JSON.stringify(contents),
+    JSON.stringify(mails),
+    keyIdOf(project),
   ]);
   faultPoint('accept-after');
   const byId = new Map(rows.map((row) => [row.email_id, row]));
@@ -296,7 +300,8 @@ const contentColumns = (content: MailContent, seen: Data) => ({
 
 /** The text of a template is stored once a month; headers of the request may name a person. */
 function bodyColumns(db: Db, projectId: string, content: MailContent, [first]: Mail[]) {
-  const [html, headers] = [content.body, undefinedIfEmpty(content.headers)];
+  const html = content.body;
+  const headers = undefinedIfEmpty(content.headers);
   const shared = content.bodyIsTemplates && headers === undefined;
   const mailId = first?.id ?? newId();
   const bodyId = shared ? sharedBodyId(mailId, projectId, { html }) : mailId;

@@ -43,7 +43,8 @@ const OWN_PATHS = /^\/(?:unsubscribe|subscribe|manage|t)\//;
 
 /** Trims blanks and control characters as browsers do. A loop, because a regular expression takes quadratic time. */
 function trim(address: string): string {
-  let [start, end] = [0, address.length];
+  let start = 0;
+  let end = address.length;
   while (start < end && address.charCodeAt(start) <= SPACE) start++;
   while (end > start && address.charCodeAt(end - 1) <= SPACE) end--;
   return address.slice(start, end);

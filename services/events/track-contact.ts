@@ -45,7 +45,8 @@ export async function trackEventOf(
   await requireRoomForEvent(db, project.projectId, input.name, limits);
   await requireRoomForFields(db, project.projectId, patch, limits);
   // Ids are in the order of reading: a change of subscription comes before the event.
-  const [changeId, eventId] = [newId(), newId()];
+  const changeId = newId();
+  const eventId = newId();
   const values = [
     project.projectId,
     project.keyGeneration,

@@ -121,8 +121,13 @@ async function trackAll(
 ): Promise<(TrackedRow | RefusedRow | undefined)[]> {
   const { projectId, keyGeneration } = project;
   const rows = await track(db, [
-    ...[projectId, keyGeneration, JSON.stringify(requests), limits.customFields, limits.eventNames],
-    ...[keyIdOf(project), isPublic],
+    projectId,
+    keyGeneration,
+    JSON.stringify(requests),
+    limits.customFields,
+    limits.eventNames,
+    keyIdOf(project),
+    isPublic,
   ]);
   const byId = new Map(rows.map((row) => [row.event_id, row]));
   return requests.map(({ event_id }) => byId.get(event_id));
@@ -157,7 +162,9 @@ export async function trackEvent(
   const contact = { email: input.email, contact_id: newId(), subscribed: input.subscribed, patch, deletes };
   const fields = Object.keys(patch).length;
   // Ids are in the order of reading: a change of subscription comes before the event.
-  const [change_id, event_id, origin] = [newId(), newId(), publicCall?.origin?.toLowerCase()];
+  const change_id = newId();
+  const event_id = newId();
+  const origin = publicCall?.origin?.toLowerCase();
   linkToRow(event_id);
   const request = { ...contact, fields, change_id, event_id, name: input.event, seen, origin };
   const group = { project, limits, isPublic: publicCall !== undefined };

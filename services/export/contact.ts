@@ -104,7 +104,11 @@ async function* events(person: Person): Pages {
     const last = page.at(-1);
     if (!last) return;
     yield page.map(({ id, name, data, email_id: emailId, created_at: createdAt }) => ({
-      ...{ id, name, data, emailId, createdAt },
+      id,
+      name,
+      data,
+      emailId,
+      createdAt,
     }));
     [at, id] = [last.at, last.id];
   }
@@ -146,10 +150,24 @@ const executionOf = (
   { id, workflowId, status, context, exitReason, error, startedAt, completedAt }: Execution,
   steps: ExecutionStep[],
 ) => ({
-  ...{ id, workflowId, status, context, exitReason, error, startedAt, completedAt },
+  id,
+  workflowId,
+  status,
+  context,
+  exitReason,
+  error,
+  startedAt,
+  completedAt,
   steps: steps
     .filter(({ executionId }) => executionId === id)
     .map(({ type, name, status, branch, output, error, startedAt, completedAt }) => ({
-      ...{ type, name, status, branch, output, error, startedAt, completedAt },
+      type,
+      name,
+      status,
+      branch,
+      output,
+      error,
+      startedAt,
+      completedAt,
     })),
 });

@@ -59,7 +59,12 @@ export async function createImport(
   // The worker counts the rows, because parsing megabytes here would delay other requests.
   const result = {
     ...(options.dryRun && { dryRun: true }),
-    ...{ totalRows: 0, created: 0, updated: 0, unchanged: 0, failed: 0, errors: [] },
+    totalRows: 0,
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    failed: 0,
+    errors: [],
   };
   return inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);

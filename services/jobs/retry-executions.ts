@@ -68,7 +68,8 @@ export async function retryChunk(
     .update({ options: JSON.stringify({ ...options, after: last }) });
   const before = result as BulkResult;
   const isLast = found < CHUNK_EXECUTIONS;
-  const [changed, failed] = [before.changed + retried, before.failed + blockedContacts.length];
+  const changed = before.changed + retried;
+  const failed = before.failed + blockedContacts.length;
   const errors = blockedContacts.map((contactId) => ({
     contactId,
     error: 'another execution of the contact is active',

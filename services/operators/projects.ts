@@ -112,7 +112,8 @@ function projectOf(row: Row): OperatorProject {
       bounced: Number(row[`bounced_${days}`]),
       complained: Number(row[`complained_${days}`]),
     });
-  const [last24h, last7d] = [rates(1), rates(7)];
+  const last24h = rates(1);
+  const last7d = rates(7);
   return {
     id: row.id,
     name: row.name,

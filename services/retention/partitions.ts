@@ -23,7 +23,8 @@ export async function monthsOf(db: Db, table: Partitioned): Promise<Month[]> {
     [table],
   );
   return (rows as { name: string }[]).map(({ name }) => {
-    const [year, month] = [Number(name.slice(-7, -3)), Number(name.slice(-2))];
+    const year = Number(name.slice(-7, -3));
+    const month = Number(name.slice(-2));
     return { table: name, from: new Date(Date.UTC(year, month - 1, 1)), to: new Date(Date.UTC(year, month, 1)) };
   });
 }

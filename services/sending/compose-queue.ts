@@ -161,7 +161,8 @@ export class ComposeQueue {
 
   /** Returns the index of the next job without a result. */
   private report(jobs: ComposeJob[], from: number, { results, bytes }: ComposeResults): number {
-    let [next, offset] = [from, 0];
+    let next = from;
+    let offset = 0;
     for (const result of results) {
       const job = jobs[next++];
       if ('refused' in result) job?.done({ kind: 'refused', reason: `cannot be composed: ${result.refused}` });

@@ -83,7 +83,10 @@ class ResultBuffer {
   flush(): void {
     writeFrame(this.results, this.messages);
     reuseMessageMemory();
-    [this.results, this.messages, this.size, this.since] = [[], [], 0, performance.now()];
+    this.results = [];
+    this.messages = [];
+    this.size = 0;
+    this.since = performance.now();
   }
 }
 

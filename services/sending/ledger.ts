@@ -74,7 +74,8 @@ const MOST_AWAITED = 20;
 const IDLE_MS = 200;
 /** A known result is worth this much waiting for the database: without it the outcome becomes unknown. */
 const PATIENCE_MS = 60_000;
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 1_000];
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
 
 interface WaitingBegin {
   mail: QueuedMail;
@@ -202,11 +203,14 @@ export class SendingLedger {
   private async writeAll(): Promise<void> {
     clearTimeout(this.lingerTimer);
     clearTimeout(this.idleTimer);
-    [this.lingerTimer, this.idleTimer] = [undefined, undefined];
+    this.lingerTimer = undefined;
+    this.idleTimer = undefined;
     if (this.isWriting) return;
     this.isWriting = true;
-    const [begins, ends] = [this.begins, this.ends];
-    [this.begins, this.ends] = [[], []];
+    const begins = this.begins;
+    const ends = this.ends;
+    this.begins = [];
+    this.ends = [];
     try {
       if (!this.connection.isThere) await this.connection.take();
       if (begins.length > 0) faultPoint('before-begin');

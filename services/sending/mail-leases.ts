@@ -103,7 +103,10 @@ export class MailLeases {
     this.options = options;
     const { relays, pace, rate, stopping } = options;
     this.queue = new MailQueue({
-      ...{ relays, pace, rate, stopping },
+      relays,
+      pace,
+      rate,
+      stopping,
       onTaken: (line) => this.wakeUp(line),
       onWaiting: () => this.reportIfIdle(),
     });
@@ -223,7 +226,9 @@ export class MailLeases {
     faultPoint('mail-leased');
     const mails = rows.map(
       ({ id, priority, project_id: projectId, relay, is_retry_of_unknown: isRetry }): LeasedMail => ({
-        ...{ id, projectId, campaignId: null },
+        id,
+        projectId,
+        campaignId: null,
         policy: priority === 0 ? policies.TRANSACTIONAL : policies.WORKFLOW,
         relay: isRetry && relay !== null ? relay : undefined,
       }),

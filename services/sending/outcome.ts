@@ -51,10 +51,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
 /** A day and an hour in all. */
-const WAITS = [
-  ...[1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 40 * MINUTE],
-  ...[1 * HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 9 * HOUR],
-];
+const WAITS = [1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 40 * MINUTE, 1 * HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 9 * HOUR];
 /** Spreads retries of mails that were deferred together. */
 const JITTER = 0.2;
 

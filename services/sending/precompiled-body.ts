@@ -31,7 +31,8 @@ const MAX_PIECES = 2_000;
 
 /** Undefined after the first mail of a skeleton; null for a skeleton that cannot be precompiled. */
 type CachedBody = Body | null | undefined;
-const [tracked, untracked] = [new WeakMap<TemplateSkeleton, CachedBody>(), new WeakMap<TemplateSkeleton, CachedBody>()];
+const tracked = new WeakMap<TemplateSkeleton, CachedBody>();
+const untracked = new WeakMap<TemplateSkeleton, CachedBody>();
 
 /**
  * Returns the precompiled body for mails with this skeleton, equal to the output of `addTracking`. Returns undefined where

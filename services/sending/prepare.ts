@@ -185,7 +185,12 @@ export class Preparation {
     const signer = await this.signerFor(projectId, domain);
     const report = (message: PreparedMessage) =>
       ready({
-        ...{ id, projectId, to, from: row.from_email, senderDomain: domain, message },
+        id,
+        projectId,
+        to,
+        from: row.from_email,
+        senderDomain: domain,
+        message,
         subject: subject === (row.rendered_subject ?? row.subject) ? null : subject,
       });
     if (signer instanceof SealError) return void (await report(cannotBeSigned(signer)));

@@ -52,7 +52,8 @@ export class RateLimit implements SharedRate {
   delay(waiting = 1): number {
     const delay = this.estimate();
     this.asked = Math.max(this.asked + 1, waiting);
-    const [next, last] = [this.places[0], this.places.at(-1)];
+    const next = this.places[0];
+    const last = this.places.at(-1);
     const isAhead = last !== undefined && (last - performance.now() >= AHEAD_MS || this.asked <= this.places.length);
     if (!isAhead) this.reserve();
     if (next !== undefined) return delay;

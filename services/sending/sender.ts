@@ -107,20 +107,29 @@ class SenderRun {
   private readonly quarantined = new Map<string, number>();
 
   constructor(deps: SenderDeps, lease: SenderLease, time: SendingTime) {
-    [this.deps, this.lease] = [deps, lease];
+    this.deps = deps;
+    this.lease = lease;
     const { db, relays, pace, preparation, billing, sendRatePerSecond } = deps;
     const { timings = processTimings } = deps;
     setMaxListeners(0, this.stopping.signal);
     const connections = relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0);
     this.ledger = new SendingLedger({
-      ...{ db, senderId: lease.id, connections, billing },
+      db,
+      senderId: lease.id,
+      connections,
+      billing,
       onResult: ({ mail, result }) => {
         this.count(resultKind(result));
         if (mail.campaignId !== null) this.watch(mail.campaignId);
       },
     });
     this.mailLeases = new MailLeases({
-      ...{ db, senderId: lease.id, relays, preparation, pace, timings },
+      db,
+      senderId: lease.id,
+      relays,
+      preparation,
+      pace,
+      timings,
       rate: sendRatePerSecond ? new RateLimit(db, 'all', sendRatePerSecond) : undefined,
       ledger: this.ledger,
       campaigns: new CampaignLeases(db, lease.id, timings.sender.listCampaigns),
@@ -149,7 +158,7 @@ class SenderRun {
 
   async finish(): Promise<ResultCounts> {
     const { relays, pace, timings = processTimings } = this.deps;
-    const { mailLeases, ledger, lease } = this;
+    const { mailLeases, ledger } = this;
     const workers = relays.all.flatMap((relay) =>
       Array.from({ length: relay.maxConnections }, () => {
         const onNotBegun = (mail: QueuedMail, verdict: BeginVerdict) => this.react(mail, verdict);
@@ -158,7 +167,7 @@ class SenderRun {
           queue: mailLeases.queue,
           ledger,
           pace,
-          lease,
+          lease: this.lease,
           stopping: this.stopping.signal,
           cut: this.cut,
           onNotBegun,

@@ -44,7 +44,10 @@ export async function createSession(
   const token = randomText(48);
   const expiresAt = new Date(Date.now() + SESSION_DAYS * 86_400_000);
   await Session.query(db).insert({
-    ...{ id: newId(), tokenHash: hashToken(boundTo + token), userId, expiresAt },
+    id: newId(),
+    tokenHash: hashToken(boundTo + token),
+    userId,
+    expiresAt,
     ...clientColumns(client),
     ...(provenAt && { provenAt }),
   });

@@ -71,10 +71,8 @@ export async function startSession(
   { actor, ...client }: SignInClient,
 ): Promise<string> {
   const counted = code === undefined ? undefined : await beginCode(db, user.id);
-  const [scope, target] = [
-    { userId: user.id, actor: asUser(actor, user.id) },
-    { type: 'user', id: user.id },
-  ];
+  const scope = { userId: user.id, actor: asUser(actor, user.id) };
+  const target = { type: 'user', id: user.id };
   const token = await inTransaction(db, async (trx) => {
     const current = await lockUser(trx, user.id);
     if (current.passwordHash !== user.passwordHash)

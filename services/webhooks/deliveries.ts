@@ -150,7 +150,8 @@ export async function testEndpoint(db: Db, project: ProjectAccess, endpointId: s
   const { projectId } = project;
   return writing(db, project, async (trx) => {
     await findEnabledEndpoint(trx, projectId, endpointId);
-    const [eventId, deliveryId] = [newId(), newId()];
+    const eventId = newId();
+    const deliveryId = newId();
     await trx.raw(
       `with event as (
          insert into webhook_events (id, project_id, type, data)

@@ -105,9 +105,11 @@ function stepStats(rows: CountRow[]): StepStats {
     rows.flatMap(({ name, count }) => (name.startsWith(prefix) ? [[name.slice(prefix.length), count] as const] : []));
   const mail = named('mail:');
   return {
-    ...{ entered: inRange('entered'), passed: inRange('passed') },
+    entered: inRange('entered'),
+    passed: inRange('passed'),
     waiting: ever('entered') + ever('moved_in') - ever('moved_out') - ever('left'),
-    ...{ failed: inRange('failed'), skipped: inRange('skipped') },
+    failed: inRange('failed'),
+    skipped: inRange('skipped'),
     medianSeconds: medianSeconds(named('time:').map(([bucket, count]) => [Number(bucket), count])),
     branches: Object.fromEntries(named('branch:').filter(([, count]) => count > 0)),
     ...(mail.length > 0 && {

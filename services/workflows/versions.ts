@@ -50,7 +50,12 @@ export async function insertVersion(
   published: { publishedAt: Date; publishedBy: string | null; note: string | null } | undefined = undefined,
 ): Promise<void> {
   await WorkflowVersion.query(trx).insert({
-    ...{ workflowId: id, version, triggerType, triggerConfig, allowReentry, ...published },
+    workflowId: id,
+    version,
+    triggerType,
+    triggerConfig,
+    allowReentry,
+    ...published,
     graph: { ...graph },
     templateIds: [...new Set(graph.steps.flatMap((step) => stepTypeOf(step).uses?.(step).templates ?? []))],
   });

@@ -9,8 +9,14 @@ import { addMailRows, setMails } from '../support/rows/mails.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NONE = {
-  ...{ sent: 0, delivered: 0, opened: 0, clicked: 0, humanOpened: 0, humanClicked: 0 },
-  ...{ bounced: 0, complained: 0 },
+  sent: 0,
+  delivered: 0,
+  opened: 0,
+  clicked: 0,
+  humanOpened: 0,
+  humanClicked: 0,
+  bounced: 0,
+  complained: 0,
 };
 
 describeApi('analytics', (api) => {

@@ -376,9 +376,18 @@ describe('the audit log', () => {
       const actions = (await entries('?limit=100')).map((entry) => entry.action).sort();
       expect(actions).to.deep.equal(
         [
-          ...['campaign.created', 'contacts.bulk_subscribed', 'domain.created', 'key.created', 'project.created'],
-          ...['segment.created', 'template.created', 'webhook_endpoint.created', 'workflow.created'],
-          ...['workflow.updated', 'workflow.updated', 'workflow.updated'],
+          'campaign.created',
+          'contacts.bulk_subscribed',
+          'domain.created',
+          'key.created',
+          'project.created',
+          'segment.created',
+          'template.created',
+          'webhook_endpoint.created',
+          'workflow.created',
+          'workflow.updated',
+          'workflow.updated',
+          'workflow.updated',
         ].sort(),
       );
       done(await project.server.post('/v1/send', { to: own.email, from, subject: 's', body: 'b' }));
@@ -517,7 +526,8 @@ describe('the audit log', () => {
       api.post('/auth/login', { email: someone.email, password });
 
     it("lists the account's log-ins, failed ones and password changes, and nothing of others", async () => {
-      const [someone, other] = [await person(api), await person(api)];
+      const someone = await person(api);
+      const other = await person(api);
       done(await logIn(someone));
       expect((await logIn(someone, 'wrong')).status).to.equal(401);
       expect((await api.post('/auth/login', { email: 'nobody@x.example', password: 'wrong' })).status).to.equal(401);

@@ -11,10 +11,27 @@ import { type SendingApi, startSendingApi } from '../support/sending-api.ts';
 import type { SmtpStandIn } from '../support/smtp.ts';
 
 const STATS = [
-  ...['totalRecipients', 'pendingCount', 'skippedCount', 'failedCount', 'cancelledCount', 'unknownCount', 'sentCount'],
-  ...['deliveredCount', 'openedCount', 'clickedCount', 'bouncedCount', 'complainedCount', 'unsubscribedCount'],
-  ...['humanOpenedCount', 'humanClickedCount', 'humanOpenRate', 'humanClickRate'],
-  ...['openRate', 'clickRate', 'bounceRate', 'deliveryRate'],
+  'totalRecipients',
+  'pendingCount',
+  'skippedCount',
+  'failedCount',
+  'cancelledCount',
+  'unknownCount',
+  'sentCount',
+  'deliveredCount',
+  'openedCount',
+  'clickedCount',
+  'bouncedCount',
+  'complainedCount',
+  'unsubscribedCount',
+  'humanOpenedCount',
+  'humanClickedCount',
+  'humanOpenRate',
+  'humanClickRate',
+  'openRate',
+  'clickRate',
+  'bounceRate',
+  'deliveryRate',
 ];
 
 describe('sending campaigns through the API', () => {
@@ -81,7 +98,8 @@ describe('sending campaigns through the API', () => {
 
     it('schedules with `scheduledFor`, and reschedules a SCHEDULED campaign', async () => {
       const id = await draft();
-      const [first, second] = [soon(), soon(7_200_000)];
+      const first = soon();
+      const second = soon(7_200_000);
       const scheduled = await act(id, 'send', { scheduledFor: first });
       expect(scheduled).to.have.status(200);
       expect(scheduled.body).to.include({ status: 'SCHEDULED', scheduledFor: first });

@@ -5,12 +5,45 @@ import { setCampaigns, storedCampaigns } from '../support/rows/campaigns.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const FIELDS = [
-  ...['id', 'name', 'description', 'subject', 'body', 'from', 'fromName', 'replyTo', 'type', 'status', 'paused'],
-  ...['pauseReason', 'audienceType', 'segmentId', 'audienceCondition', 'templateId', 'ratePerMinute', 'scheduledFor'],
-  ...['totalRecipients', 'pendingCount', 'sentCount', 'failedCount', 'skippedCount', 'cancelledCount', 'unknownCount'],
-  ...['deliveredCount', 'openedCount', 'clickedCount', 'bouncedCount', 'complainedCount', 'unsubscribedCount'],
-  ...['humanOpenedCount', 'humanClickedCount'],
-  ...['estimatedSecondsLeft', 'slowedDomains', 'projectId', 'sentAt', 'createdAt', 'updatedAt'],
+  'id',
+  'name',
+  'description',
+  'subject',
+  'body',
+  'from',
+  'fromName',
+  'replyTo',
+  'type',
+  'status',
+  'paused',
+  'pauseReason',
+  'audienceType',
+  'segmentId',
+  'audienceCondition',
+  'templateId',
+  'ratePerMinute',
+  'scheduledFor',
+  'totalRecipients',
+  'pendingCount',
+  'sentCount',
+  'failedCount',
+  'skippedCount',
+  'cancelledCount',
+  'unknownCount',
+  'deliveredCount',
+  'openedCount',
+  'clickedCount',
+  'bouncedCount',
+  'complainedCount',
+  'unsubscribedCount',
+  'humanOpenedCount',
+  'humanClickedCount',
+  'estimatedSecondsLeft',
+  'slowedDomains',
+  'projectId',
+  'sentAt',
+  'createdAt',
+  'updatedAt',
 ];
 const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
 const isPro = tree({ field: 'data.plan', operator: 'equals', value: 'pro' });
@@ -64,7 +97,10 @@ describeApi('campaigns', (api) => {
 
     it('stores every field of a campaign', async () => {
       const template = await project.server.post('/templates', {
-        ...{ name: 'T', subject: 'S', body: '<p>B</p>', type: 'MARKETING' },
+        name: 'T',
+        subject: 'S',
+        body: '<p>B</p>',
+        type: 'MARKETING',
       });
       const all = {
         description: 'What is new',
@@ -216,7 +252,10 @@ describeApi('campaigns', (api) => {
 
     it('accepts the answer of GET as its body, also after the source template is deleted', async () => {
       const { body: template } = await project.server.post('/templates', {
-        ...{ name: 'T', subject: 'Hi', body: '<p>x</p>', type: 'MARKETING' },
+        name: 'T',
+        subject: 'Hi',
+        body: '<p>x</p>',
+        type: 'MARKETING',
       });
       const draft = await create({ templateId: template.id });
       expect(await project.server.delete(`/templates/${template.id}`)).to.have.status(204);

@@ -71,8 +71,17 @@ describe('domains', () => {
     it('answers 201 with the records to publish', async () => {
       const { body } = await project.server.post('/domains', { domain: 'first.example', extra: true });
       expect(body).to.have.all.keys(
-        ...['id', 'domain', 'status', 'verified', 'records', 'verifiedAt', 'lastCheckedAt', 'projectId'],
-        ...['createdAt', 'updatedAt', 'conflict'],
+        'id',
+        'domain',
+        'status',
+        'verified',
+        'records',
+        'verifiedAt',
+        'lastCheckedAt',
+        'projectId',
+        'createdAt',
+        'updatedAt',
+        'conflict',
       );
       expect(body).to.include({
         domain: 'first.example',
@@ -370,7 +379,8 @@ describe('domains', () => {
     /** Pending in both projects; then `project` verifies it. */
     const contested = async () => {
       const name = `contested${++made}.example`;
-      const [mine, theirs] = [await addTo(project, name), await addTo(other, name)];
+      const mine = await addTo(project, name);
+      const theirs = await addTo(other, name);
       publishAll(mine);
       await verify(mine.id);
       return { name, mine, theirs };
@@ -378,7 +388,8 @@ describe('domains', () => {
 
     it('is pending in each of them, with a key of its own', async () => {
       const name = `shared${++made}.example`;
-      const [mine, theirs] = [await addTo(project, name), await addTo(other, name)];
+      const mine = await addTo(project, name);
+      const theirs = await addTo(other, name);
       expect([mine.status, theirs.status, mine.conflict, theirs.conflict]).to.deep.equal([
         'PENDING',
         'PENDING',

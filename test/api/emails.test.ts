@@ -91,7 +91,8 @@ describeApi('e-mail records', (api) => {
 
     it('returns every attempt, oldest first', async () => {
       const { email: id } = await send();
-      const [startedAt, endedAt] = [new Date(1_000), new Date(2_000)];
+      const startedAt = new Date(1_000);
+      const endedAt = new Date(2_000);
       const times = { startedAt: startedAt.toISOString(), endedAt: endedAt.toISOString(), relay: 'relay.example:25' };
       const attempts = [
         { number: 1, ...times, outcome: 'deferred', answer: '451 later' },
@@ -220,7 +221,10 @@ describeApi('e-mail records', (api) => {
 
       it('lists pending mail of a cancelled campaign among CANCELLED mail, on pages of one order', async () => {
         const campaign = await project.server.post('/campaigns', {
-          ...{ name: 'News', subject: 'News', body: '<p>News</p>', audienceType: 'ALL' },
+          name: 'News',
+          subject: 'News',
+          body: '<p>News</p>',
+          audienceType: 'ALL',
           from: `news@${project.senderDomain}`,
         });
         const { id: campaignId } = campaign.body.data;
@@ -261,7 +265,9 @@ describeApi('e-mail records', (api) => {
       });
 
       it('filters by contact, template, campaign and workflow', async () => {
-        const [templateId, campaignId, workflowId] = [newId(), newId(), newId()];
+        const templateId = newId();
+        const campaignId = newId();
+        const workflowId = newId();
         await become(mails[0].email, { templateId });
         await become(mails[1].email, { templateId, campaignId });
         await become(mails[2].email, { workflowId });

@@ -15,7 +15,8 @@ describeApi('errors', {}, (api) => {
 
   describe('X-Request-Id', () => {
     it('is generated per request when the caller sends none', async () => {
-      const [first, second] = [await api.get('/health'), await api.get('/health')];
+      const first = await api.get('/health');
+      const second = await api.get('/health');
       expect(first.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
       expect(first.headers.get('x-request-id')).not.to.equal(second.headers.get('x-request-id'));
     });
@@ -91,7 +92,8 @@ describeApi('errors', {}, (api) => {
   });
 
   it('answers HEAD like GET, without a body', async () => {
-    const [head, get] = [await api.request('HEAD', '/openapi.json'), await api.get('/openapi.json')];
+    const head = await api.request('HEAD', '/openapi.json');
+    const get = await api.get('/openapi.json');
     expect(head).to.have.status(200);
     expect(head.body).to.equal('');
     expect(head.headers.get('content-length')).to.equal(get.headers.get('content-length'));

@@ -191,7 +191,7 @@ describeApi('events', (api) => {
         name: 'visit',
         createdAt: `2024-${day}T10:00:00Z`,
       });
-      const [bob] = [(await track('bob@example.com', 'seed')).contact];
+      const bob = (await track('bob@example.com', 'seed')).contact;
       await addEvents(api.db, [at('03-01'), at('03-02'), at('03-02', bob), at('03-05')]);
       const visits = async (query: string) => {
         const { data } = (await project.server.get(`/events/stats?${query}`)).body;

@@ -92,7 +92,8 @@ describe('executions that move to another version', () => {
 
   it('wait for the new event, also one that came before the move, and not for the old one', async () => {
     const wait = (eventName: string) => ({ type: 'WAIT_FOR_EVENT', config: { eventName } });
-    const [one, two] = [await visiting(wait('opened')), await visiting(wait('opened'))];
+    const one = await visiting(wait('opened'));
+    const two = await visiting(wait('opened'));
     const track = (email: string, event: string) =>
       project.browser.post('/v1/track', { email, event, data: { by: event } });
     await track(one.email, 'bought');
@@ -108,7 +109,8 @@ describe('executions that move to another version', () => {
 
   it('count a changed time-out from the start of the step, and drop one that is gone', async () => {
     const wait = (timeout?: object) => ({ type: 'WAIT_FOR_EVENT', config: { eventName: 'bought', timeout } });
-    const [over, open] = [await visiting(wait()), await visiting(wait({ amount: 5, unit: 'days' }))];
+    const over = await visiting(wait());
+    const open = await visiting(wait({ amount: 5, unit: 'days' }));
     await publish(over.built, wait({ amount: 1, unit: 'days' }));
     await advance(over.id);
     await advance(over.id);
@@ -168,7 +170,9 @@ describe('executions that move to another version', () => {
     const wait = { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought' } };
     expect(await publish(built, wait)).to.include({ movedCount: 0, stayedCount: 1 });
     expect(await migrate(built)).to.deep.equal({
-      ...{ moved: [], movedCount: 0, stayedCount: 1 },
+      moved: [],
+      movedCount: 0,
+      stayedCount: 1,
       stayed: [{ id, reason: 'the step is a WAIT_FOR_EVENT in the new version, not a DELAY' }],
     });
     expect(await stored(id)).to.include({ status: 'WAITING', awaitedEvent: null });

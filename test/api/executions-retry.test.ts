@@ -49,7 +49,8 @@ describeApi('failed executions in bulk', (api) => {
 
   describe('GET /executions/failures', () => {
     it('counts the causes of all workflows, the most frequent first', async () => {
-      const [a, b] = [await failing({ name: 'A' }), await failing({ name: 'B' })];
+      const a = await failing({ name: 'A' });
+      const b = await failing({ name: 'B' });
       await failed(a);
       for (let times = 0; times < 2; times++) await failed(b);
       await setError(await failed(b), 'HTTP 500');
@@ -93,7 +94,11 @@ describeApi('failed executions in bulk', (api) => {
       expect(job.result).to.deep.equal({ requested: 2, changed: 2, unchanged: 0, failed: 0, errors: [] });
       for (const execution of await rows(same))
         expect(execution).to.include({
-          ...{ status: 'RUNNING', generation: 2, error: null, completedAt: null, currentStepId: built.steps.rest },
+          status: 'RUNNING',
+          generation: 2,
+          error: null,
+          completedAt: null,
+          currentStepId: built.steps.rest,
         });
       expect((await rows([different]))[0]).to.include({ status: 'FAILED', generation: 1 });
       const messages = await outboxMessages(api.db, { projectId: project.id, queue: 'starts' });
@@ -130,10 +135,12 @@ describeApi('failed executions in bulk', (api) => {
 
     it('leaves a contact alone that is active again, and retries one of several failed executions', async () => {
       const built = await failing({ allowReentry: true });
-      const [ann, bob] = [`ann${++people}@example.com`, `bob${people}@example.com`];
+      const ann = `ann${++people}@example.com`;
+      const bob = `bob${people}@example.com`;
       const first = await failed(built, ann);
       await project.server.post(`/workflows/${built.id}/executions`, { email: ann });
-      const [older, newer] = [await failed(built, bob), await failed(built, bob)];
+      const older = await failed(built, bob);
+      const newer = await failed(built, bob);
       const job = await ended((await retry(built.id)).body.jobId);
       expect(job.result).to.deep.include({ requested: 3, changed: 1, failed: 2 });
       expect(job.result.errors[0].error).to.equal('another execution of the contact is active');

@@ -6,8 +6,19 @@ import { readExecutions } from '../support/reading.ts';
 import { type Built, build, enable } from '../support/workflow-building.ts';
 
 const FIELDS = [
-  ...['id', 'workflowId', 'version', 'contactId', 'status', 'currentStepId', 'exitReason', 'error', 'context'],
-  ...['startedAt', 'completedAt', 'createdAt', 'updatedAt'],
+  'id',
+  'workflowId',
+  'version',
+  'contactId',
+  'status',
+  'currentStepId',
+  'exitReason',
+  'error',
+  'context',
+  'startedAt',
+  'completedAt',
+  'createdAt',
+  'updatedAt',
 ];
 const day = { type: 'DELAY', config: { amount: 1, unit: 'days' } };
 const out = { type: 'EXIT', config: { reason: 'done' } };
@@ -41,13 +52,19 @@ describeApi('executions', (api) => {
   describe('POST /workflows/:id/executions', () => {
     it('answers 201 with the execution for a contact id or an address', async () => {
       const { id } = await waiting();
-      const [ann, bob] = [await contact(), await contact()];
+      const ann = await contact();
+      const bob = await contact();
       const one = await start(id, { contactId: ann.id, context: { plan: 'pro', tags: ['a'] } });
       expect(one).to.have.status(201);
       expect(one.body).to.have.all.keys(FIELDS);
       expect(one.body).to.deep.include({
-        ...{ workflowId: id, contactId: ann.id, status: 'RUNNING', context: { plan: 'pro', tags: ['a'] } },
-        ...{ exitReason: null, error: null, completedAt: null },
+        workflowId: id,
+        contactId: ann.id,
+        status: 'RUNNING',
+        context: { plan: 'pro', tags: ['a'] },
+        exitReason: null,
+        error: null,
+        completedAt: null,
       });
       const two = await start(id, { email: ` ${bob.email.toUpperCase()} ` });
       expect(two.body).to.deep.include({ contactId: bob.id, context: {} });
@@ -131,7 +148,9 @@ describeApi('executions', (api) => {
   describe('GET /workflows/:id/executions', () => {
     it('returns a page, newest first, filtered by status and contact', async () => {
       const built = await waiting();
-      const [a, b, c] = [await started(built.id), await started(built.id), await started(built.id)];
+      const a = await started(built.id);
+      const b = await started(built.id);
+      const c = await started(built.id);
       await advanceUntilItWaits(api.db, b);
       await project.server.delete(path(built, c));
       const list = async (query = '') => (await project.server.get(`/workflows/${built.id}/executions${query}`)).body;
@@ -178,8 +197,18 @@ describeApi('executions', (api) => {
       expect(found.contact.data).to.deep.equal({ seen: true });
       expect(found.workflow).to.include({ id: built.id, name: 'Welcome' });
       expect(found.steps[0]).to.have.all.keys(
-        ...['id', 'stepId', 'type', 'name', 'status', 'branch', 'output', 'error', 'attempt'],
-        ...['scheduledFor', 'startedAt', 'completedAt'],
+        'id',
+        'stepId',
+        'type',
+        'name',
+        'status',
+        'branch',
+        'output',
+        'error',
+        'attempt',
+        'scheduledFor',
+        'startedAt',
+        'completedAt',
       );
       const steps = found.steps.map((step: Record<string, unknown>) => [step.name, step.status, step.branch]);
       expect(steps).to.deep.equal([
@@ -193,7 +222,8 @@ describeApi('executions', (api) => {
     });
 
     it('answers 404 under another workflow and in another project', async () => {
-      const [one, two] = [await waiting(), await waiting()];
+      const one = await waiting();
+      const two = await waiting();
       const id = await started(one.id);
       const other = await api.project();
       expect(await project.server.get(path(two, id))).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
@@ -280,7 +310,8 @@ describeApi('executions', (api) => {
           ['later', 'leave'],
         ],
       });
-      const [early, late] = [await started(built.id), await started(built.id)];
+      const early = await started(built.id);
+      const late = await started(built.id);
       for (const id of [early, late]) await advanceUntilItWaits(api.db, id);
       await advanceUntilItWaits(api.db, late, () => new Date(Date.now() + 90_000_000));
       await project.server.delete(`/workflows/${built.id}/steps/${built.steps.later}?splice=true`);

@@ -35,7 +35,8 @@ describe('a route that is declared heavy', () => {
   });
 
   it('runs three calls of a project at once and meanwhile answers other projects', async () => {
-    const [noisy, other] = [await api.project(), await api.project()];
+    const noisy = await api.project();
+    const other = await api.project();
     blockedProject = noisy.id;
     const calls = Array.from({ length: 20 }, () => noisy.server.get('/test/heavy'));
     await eventually(() => waiting.length === 3, { what: 'three calls in progress' });

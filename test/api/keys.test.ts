@@ -17,7 +17,8 @@ describe('keys with scopes', () => {
   before(async () => {
     database = await connectTestDatabase(10);
     const env = { TRUST_PROXY: '1' };
-    [api, second] = [await startTestApi({ database, env }), await startTestApi({ database, env })];
+    api = await startTestApi({ database, env });
+    second = await startTestApi({ database, env });
   });
   after(async () => {
     await second.stop();
@@ -41,8 +42,17 @@ describe('keys with scopes', () => {
     it('answers 201 with a key that works at once, is shown once and stored as a hash', async () => {
       const made = await create({ name: 'Shop', scopes: ['send:write', 'contacts:read', 'send:write'] });
       expect(made).to.have.all.keys(
-        ...['id', 'name', 'scopes', 'expiresAt', 'allowedIps', 'lastUsedAt', 'createdAt', 'createdBy'],
-        ...['createdByEmail', 'prefix', 'key'],
+        'id',
+        'name',
+        'scopes',
+        'expiresAt',
+        'allowedIps',
+        'lastUsedAt',
+        'createdAt',
+        'createdBy',
+        'createdByEmail',
+        'prefix',
+        'key',
       );
       expect(made.key).to.match(/^sk_[A-Za-z0-9]{48}$/);
       expect(made).to.deep.include({ name: 'Shop', scopes: ['send:write', 'contacts:read'], allowedIps: [] });
@@ -117,10 +127,8 @@ describe('keys with scopes', () => {
       const { id: templateId } = (await project.server.post('/templates', { ...draft, type: 'TRANSACTIONAL' })).body;
       const { id: campaignId } = (await project.server.post('/campaigns', { ...draft, audienceType: 'ALL' })).body.data;
       const both = ['templates:write', 'campaigns:write'];
-      const [{ key: without }, { key: may }] = [
-        await create({ scopes: both }),
-        await create({ scopes: [...both, 'send:write'] }),
-      ];
+      const { key: without } = await create({ scopes: both });
+      const { key: may } = await create({ scopes: [...both, 'send:write'] });
       for (const test of [`/templates/${templateId}/test`, `/campaigns/${campaignId}/test`]) {
         const refused = await using(without).post(test, { email: 'ann@example.com' });
         expect(refused).to.be.envelope(403, 'FORBIDDEN');
@@ -134,10 +142,8 @@ describe('keys with scopes', () => {
       const { id } = (await project.server.post('/workflows', { name: 'w', eventName: 'x' })).body;
       const graph = { steps: [{ id: 'out', type: 'EXIT', config: { reason: 'done' } }], transitions: [] };
       const both = ['templates:read', 'workflows:read'];
-      const [{ key: without }, { key: may }] = [
-        await create({ scopes: both }),
-        await create({ scopes: [...both, 'contacts:read'] }),
-      ];
+      const { key: without } = await create({ scopes: both });
+      const { key: may } = await create({ scopes: [...both, 'contacts:read'] });
       const simulate = `/workflows/${id}/simulate`;
       const stored: [string, object][] = [
         ['/render', { body: '{{email}}', contactId }],
@@ -190,7 +196,8 @@ describe('keys with scopes', () => {
     });
 
     it('leaves all other keys working, which a rotation of the key pair does too', async () => {
-      const [kept, revoked] = [await create(), await create()];
+      const kept = await create();
+      const revoked = await create();
       const callers = [using(kept.key), using(kept.key, second)];
       for (const caller of [...callers, project.server])
         expect(await caller.post('/v1/send', mail())).to.have.status(200);
@@ -269,10 +276,8 @@ describe('keys with scopes', () => {
   });
 
   it('is for ADMINs', async () => {
-    const [member, admin] = [
-      await person(api, { project: project.id, role: 'MEMBER' }),
-      await person(api, { project: project.id, role: 'ADMIN' }),
-    ];
+    const member = await person(api, { project: project.id, role: 'MEMBER' });
+    const admin = await person(api, { project: project.id, role: 'ADMIN' });
     expect(await member.get(path)).to.be.envelope(403, 'FORBIDDEN');
     expect(await admin.get(path)).to.have.status(200);
   });

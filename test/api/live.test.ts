@@ -161,11 +161,9 @@ describe('GET /live', () => {
   it('sends heartbeats, and ends when the rights end', async () => {
     const member = await person(api, { project: project.id, role: 'MEMBER' });
     const more = `&projectId=${project.id}`;
-    const [bySession, byMember, byKey] = [
-      await open('activity', { cookie: project.cookie }, more),
-      await open('activity', { cookie: member.cookie }, more),
-      await open('activity'),
-    ];
+    const bySession = await open('activity', { cookie: project.cookie }, more);
+    const byMember = await open('activity', { cookie: member.cookie }, more);
+    const byKey = await open('activity');
     await eventually(() => [bySession, byMember, byKey].every((stream) => stream.heartbeats() > 1));
     await endSessions(api.db, project.userId);
     await eventually(() => bySession.hasEnded(), { what: 'the stream of the ended session to end' });

@@ -98,7 +98,9 @@ describeApi('opens and clicks by machines', { env: { RATE_LIMIT_PER_MINUTE: '100
   });
 
   it('include a browser right after the mail was sent, and an image proxy within ten seconds', async () => {
-    const [fresh, early, late] = [await sent(0), await sent(5_000), await sent(HOUR)];
+    const fresh = await sent(0);
+    const early = await sent(5_000);
+    const late = await sent(HOUR);
     await open(fresh, BROWSER);
     await open(early, GMAIL);
     await open(late, GMAIL);
@@ -154,7 +156,10 @@ describeApi('opens and clicks by machines', { env: { RATE_LIMIT_PER_MINUTE: '100
       humanClickedCount: ofCampaigns.humanClicked,
     };
     expect({ opened, clicked, humanOpened, humanClicked }).to.deep.equal({
-      ...{ opened: 8, clicked: 5, humanOpened: 4, humanClicked: 2 },
+      opened: 8,
+      clicked: 5,
+      humanOpened: 4,
+      humanClicked: 2,
     });
     for (const state of ['before', 'after', 'after all are aggregated twice']) {
       if (state !== 'before') {
@@ -184,8 +189,10 @@ describeApi('opens and clicks by machines', { env: { RATE_LIMIT_PER_MINUTE: '100
     }
     const { openedCount, clickedCount, humanOpenedCount, humanClickedCount } = campaign;
     const ofCampaign = {
-      ...{ opened: openedCount, clicked: clickedCount },
-      ...{ humanOpened: humanOpenedCount, humanClicked: humanClickedCount },
+      opened: openedCount,
+      clicked: clickedCount,
+      humanOpened: humanOpenedCount,
+      humanClicked: humanClickedCount,
     };
     expect((await get(`/campaigns/${campaignId}/domains`)).data[0]).to.include({ domain: 'a.example', ...ofCampaign });
     expect((await get('/analytics/by-template'))[0]).to.include({ name: 'Offer', ...ofCampaign });
@@ -194,7 +201,8 @@ describeApi('opens and clicks by machines', { env: { RATE_LIMIT_PER_MINUTE: '100
 
   describe('GET /analytics/top-links', () => {
     it('lists links by the clicks of people, of campaigns and of other mail, and equals a recount of the events', async () => {
-      const [one, two] = [await sent(HOUR), await sent(HOUR, null)];
+      const one = await sent(HOUR);
+      const two = await sent(HOUR, null);
       await click(one, BROWSER);
       await click(one, SCANNER);
       await click(two, BROWSER);

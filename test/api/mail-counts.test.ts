@@ -11,8 +11,15 @@ import { eventually } from '../support/waiting.ts';
 
 const BODY = '<a href="https://shop.example/a?x=1&amp;y=2">a</a> <a href="https://shop.example/me?id={{ id }}">b</a>';
 const none = {
-  ...{ sent: 0, delivered: 0, opened: 0, clicked: 0, humanOpened: 0, humanClicked: 0 },
-  ...{ bounced: 0, complained: 0, failed: 0 },
+  sent: 0,
+  delivered: 0,
+  opened: 0,
+  clicked: 0,
+  humanOpened: 0,
+  humanClicked: 0,
+  bounced: 0,
+  complained: 0,
+  failed: 0,
 };
 
 describeApi('counts by template, recipient domain and link', (api) => {
@@ -37,7 +44,12 @@ describeApi('counts by template, recipient domain and link', (api) => {
       const id = newId();
       const { body: contact } = await project.server.post('/contacts', { email });
       await addMailRows(api.db, {
-        ...{ id, projectId: project.id, contactId: contact.id, status, toEmail: email, reason: null },
+        id,
+        projectId: project.id,
+        contactId: contact.id,
+        status,
+        toEmail: email,
+        reason: null,
         ...(of ? { campaignId: of, sourceType: 'CAMPAIGN' } : {}),
         sentAt: status === 'SENT' ? new Date() : null,
       });
@@ -89,7 +101,10 @@ describeApi('counts by template, recipient domain and link', (api) => {
     expect(await get(`/campaigns/${campaignId}/links`)).to.deep.equal(expected);
     await notice(bob, 'click', { link });
     expect((await get(`/campaigns/${campaignId}/links`)).data[0]).to.deep.equal({
-      ...{ link, clicks: 4, uniqueClicks: 2, humanClicks: 0 },
+      link,
+      clicks: 4,
+      uniqueClicks: 2,
+      humanClicks: 0,
     });
     expect((await get(`/campaigns/${campaignId}/links?limit=1`)).data).to.have.lengthOf(1);
   });

@@ -69,7 +69,11 @@ describe('operators', () => {
       expect(body.unknownOutcomes).to.equal(1);
       expect(body.parkedOutbox.count).to.equal(1);
       expect(body.parkedOutbox.messages[0]).to.include({
-        ...{ id: parked, projectId: project.id, queue: 'control', attempts: 10, lastError: 'no such signal' },
+        id: parked,
+        projectId: project.id,
+        queue: 'control',
+        attempts: 10,
+        lastError: 'no such signal',
       });
       expect(body.failingEndpoints).to.be.an('array');
       expect(body.versions).to.deep.equal([{ kind: 'api', version: productVersion, processes: 1 }]);

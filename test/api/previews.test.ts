@@ -226,7 +226,11 @@ describeApi('previews', (api) => {
       await addContacts(db, own, 1);
       const campaign = await startCampaign(db, own, { body: '<p>Hello {{ name }}</p><a href="https://x.co">x</a>' });
       await addMailRows(db, {
-        ...{ id: campaign.id, projectId: own.id, campaignId: campaign.id, sourceType: 'CAMPAIGN', status: 'SENT' },
+        id: campaign.id,
+        projectId: own.id,
+        campaignId: campaign.id,
+        sourceType: 'CAMPAIGN',
+        status: 'SENT',
         contactId: (await readContacts(own))[0].id,
       });
       const { body } = await own.server.get(`/emails/${campaign.id}/content`);
@@ -246,10 +250,14 @@ describeApi('previews', (api) => {
   describe('GET /emails/:id', () => {
     it('lists the attempts with relay and answer', async () => {
       const { body } = await project.server.post('/v1/send', {
-        ...{ from: `a@${project.senderDomain}`, to: 'log@x.co', subject: 's', body: 'b' },
+        from: `a@${project.senderDomain}`,
+        to: 'log@x.co',
+        subject: 's',
+        body: 'b',
       });
       const id = body.data.emails[0].email;
-      const [startedAt, endedAt] = ['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:01.000Z'];
+      const startedAt = '2027-01-01T00:00:00.000Z';
+      const endedAt = '2027-01-01T00:00:01.000Z';
       const attemptLog = [
         { number: 1, startedAt, endedAt, relay: 'default', outcome: 'deferred', answer: '451 later' },
         { number: 2, startedAt, endedAt, relay: null, outcome: 'sent', answer: '250 ok' },
@@ -276,7 +284,9 @@ describeApi('previews', (api) => {
       expect(body.sample).to.have.lengthOf(10);
       expect(body.sample[0]).to.have.all.keys('id', 'email', 'subscribed', 'data', 'createdAt', 'updatedAt');
       expect((await own.server.post('/segments/preview', { condition: condition('none') })).body).to.deep.equal({
-        ...{ count: 0, estimated: false, sample: [] },
+        count: 0,
+        estimated: false,
+        sample: [],
       });
     });
 

@@ -54,7 +54,8 @@ describe('RateLimit-*', () => {
 
   it('count the calls of both keys for the public key, and not those of other projects', async () => {
     const api = await start(3);
-    const [project, other] = [await api.project(), await api.project()];
+    const project = await api.project();
+    const other = await api.project();
     await project.browser.post('/v1/track', event);
     const send = await project.server.post('/v1/send', {});
     expect(send).to.have.status(422);
@@ -85,7 +86,8 @@ describe('RateLimit-*', () => {
   it('count the calls of a user on routes of no project in a bucket of the user', async () => {
     const api = await start(4);
     const project = await api.project();
-    const [ann, bob] = [await person(api), await person(api)];
+    const ann = await person(api);
+    const bob = await person(api);
     const paths = ['/users/@me', '/users/@me/projects', '/users/@me/sessions', '/notifications'];
     for (const [n, path] of paths.entries()) {
       const answer = await ann.get(path);

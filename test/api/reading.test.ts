@@ -42,8 +42,15 @@ describeApi('lists over a project and a person', (api) => {
     async function add(contactId: string, status: string, step?: string): Promise<string> {
       const id = newId();
       await addExecutions(api.db, {
-        ...{ id, projectId: project.id, workflowId: workflow.id, version: 1, contactId, status },
-        ...{ currentStepId: step ? workflow.steps[step] : null, afterPosition: 0, oncePerContact: false },
+        id,
+        projectId: project.id,
+        workflowId: workflow.id,
+        version: 1,
+        contactId,
+        status,
+        currentStepId: step ? workflow.steps[step] : null,
+        afterPosition: 0,
+        oncePerContact: false,
       });
       return id;
     }
@@ -60,7 +67,10 @@ describeApi('lists over a project and a person', (api) => {
       expect(page.data.map(({ id }: { id: string }) => id)).to.deep.equal(ids.toReversed());
       expect(page).to.include({ total: 3, hasMore: false, cursor: null });
       expect(page.data[0]).to.include({
-        ...{ workflowId: workflow.id, workflowName: 'Drawn', contactEmail: 'ann@x.co', currentStepName: 'wait' },
+        workflowId: workflow.id,
+        workflowName: 'Drawn',
+        contactEmail: 'ann@x.co',
+        currentStepName: 'wait',
         status: 'WAITING',
       });
       expect(page.data[2]).to.include({ currentStepName: null });
@@ -247,11 +257,9 @@ describeApi('lists over a project and a person', (api) => {
       const keys = `/projects/${project.id}/keys`;
       const create = async (name: string, more: object) =>
         (await project.owner.post(keys, { name, scopes: ['send:write'], ...more })).body;
-      const [narrow, elsewhere, expired] = [
-        await create('Narrow', {}),
-        await create('Elsewhere', { allowedIps: ['192.0.2.1'] }),
-        await create('Expired', {}),
-      ];
+      const narrow = await create('Narrow', {});
+      const elsewhere = await create('Elsewhere', { allowedIps: ['192.0.2.1'] });
+      const expired = await create('Expired', {});
       await expireScopedKey(api.db, expired.id);
       const using = (key: string) => client(api.url, { authorization: `Bearer ${key}` });
       const member = await person(api, { project: project.id, role: 'MEMBER' });

@@ -14,7 +14,8 @@ import { eventually } from '../support/waiting.ts';
 describe('GET /health and GET /ready', () => {
   it('answer ok when all dependencies are available', async () => {
     const api = await startTestApi();
-    const [health, ready] = [await api.get('/health'), await api.get('/ready')];
+    const health = await api.get('/health');
+    const ready = await api.get('/ready');
     await api.stop();
     expect(health).to.have.status(200);
     expect(health.body).to.deep.equal({ status: 'ok' });
@@ -109,7 +110,8 @@ describe('GET /health and GET /ready', () => {
     const db = connectDb({ databaseUrl: postgres.url, poolSize: 1 });
     const api = await startTestApi({ database: { db, url: postgres.url, close: async () => {} } });
     await postgres.stop();
-    const [health, ready] = [await api.get('/health'), await api.get('/ready')];
+    const health = await api.get('/health');
+    const ready = await api.get('/ready');
     await api.stop();
     await db.destroy();
     expect(health).to.have.status(200);
@@ -177,7 +179,8 @@ describe('GET /metrics', () => {
   it('answers 404 on the port of the API in production and is not in the OpenAPI document', async () => {
     const env = { NODE_ENV: 'production', SECRET_KEY: 'k'.repeat(32) };
     const api = await startTestApi({ env });
-    const [metrics, document] = [await api.get('/metrics'), await api.get('/openapi.json')];
+    const metrics = await api.get('/metrics');
+    const document = await api.get('/openapi.json');
     await api.stop();
     expect(metrics).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     expect(document.body.paths).not.to.have.property('/metrics');

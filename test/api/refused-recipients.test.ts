@@ -51,9 +51,11 @@ describe('mail whose recipient is refused', () => {
     [550, 'No such user here', 'recipient'],
   ] as const)
     it(`is a hard bounce after ${code} ${text}: FAILED, email.bounce, unsubscribed, suppressed, once`, async () => {
-      const [to, more] = ['gone@refuse.example', 'other@refuse.example'];
+      const to = 'gone@refuse.example';
+      const more = 'other@refuse.example';
       refuse(to, code, text, at);
-      const [id, other] = [await send(to), await send(more)];
+      const id = await send(to);
+      const other = await send(more);
       await deliver();
       await deliver();
       const email = await get(`/emails/${id}`);
@@ -112,9 +114,17 @@ describe('mail whose recipient is refused', () => {
 
   it('disables a project that sends to refused recipients only', async () => {
     await api.db('activityHours').insert({
-      ...{ projectId: project.id, hour: new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000) },
-      ...{ sent: 0, refused: 100, delivered: 0, opened: 0, clicked: 0, bounced: 100, complained: 0 },
-      ...{ workflowsStarted: 0, workflowsCompleted: 0 },
+      projectId: project.id,
+      hour: new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000),
+      sent: 0,
+      refused: 100,
+      delivered: 0,
+      opened: 0,
+      clicked: 0,
+      bounced: 100,
+      complained: 0,
+      workflowsStarted: 0,
+      workflowsCompleted: 0,
     });
     await disableCriticalProjects(api.db, { autoProjectDisable: true, systemFrom: 'us@example.com' });
     const { body: state } = await project.owner.get(`/projects/${project.id}/security`);

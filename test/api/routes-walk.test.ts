@@ -11,9 +11,7 @@ import { addMembership, expireScopedKey, promoteToOperator } from '../support/ro
 import { setProject } from '../support/rows/projects.ts';
 import { eventually } from '../support/waiting.ts';
 
-const accesses = [
-  ...(['publicKey', 'secretKey', 'session', 'projectSession', 'member', 'memberOrKey', 'operator', 'public'] as const),
-];
+const accesses = ['publicKey', 'secretKey', 'session', 'projectSession', 'member', 'memberOrKey', 'operator', 'public'];
 type Access = (typeof accesses)[number];
 
 interface Operation {
@@ -82,7 +80,10 @@ const bodies: Record<string, (own: { project: ApiProject; things: ProjectResourc
   'PATCH /templates/{id}': () => ({ name: 'x' }),
   'POST /templates/{id}/test': () => ({ email: 'a@b.co' }),
   'PUT /campaigns/{id}': ({ project }) => ({
-    ...{ name: 'x', subject: 's', body: 'b', audienceType: 'ALL' },
+    name: 'x',
+    subject: 's',
+    body: 'b',
+    audienceType: 'ALL',
     from: `x@${project.senderDomain}`,
   }),
   'PATCH /campaigns/{id}': () => ({ ratePerMinute: 5 }),
@@ -130,7 +131,8 @@ describe('access to all routes', () => {
     };
     api = await startTestApi({ env });
     [project, other] = [await api.project(), await api.project()];
-    [own, foreign] = [await createOneOfEachResource(api, project), await createOneOfEachResource(api, other)];
+    own = await createOneOfEachResource(api, project);
+    foreign = await createOneOfEachResource(api, other);
     const { paths } = (await api.get('/openapi.json')).body;
     operations = Object.entries<Record<string, Record<string, unknown>>>(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, declared]) => operationOf(method.toUpperCase(), path, declared)),

@@ -65,7 +65,10 @@ describe('requests of schemathesis', function () {
     writeFileSync(join(folder, 'hooks.py'), HOOKS);
     api = await startTestApi({
       env: {
-        ...{ RATE_LIMIT_PER_MINUTE: '0', SIGNUPS_PER_IP_PER_HOUR: '0', DNS_SERVERS: '127.0.0.1:1', LOG_LEVEL: 'error' },
+        RATE_LIMIT_PER_MINUTE: '0',
+        SIGNUPS_PER_IP_PER_HOUR: '0',
+        DNS_SERVERS: '127.0.0.1:1',
+        LOG_LEVEL: 'error',
         ...{ STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_API_BASE: 'http://127.0.0.1:1' },
       },
     });
@@ -110,10 +113,32 @@ describe('requests of schemathesis', function () {
     writeFileSync(config, withIds.map(knownIds).join('\n'));
     const report = join(process.env.SCHEMATHESIS_REPORTS ?? folder, `${name}.ndjson`);
     const { output, code } = await run([
-      ...['--config-file', config, 'run', `${api.url}/openapi.json`, '--checks', CHECKS.join()],
-      ...['--max-examples', EXAMPLES, '--seed', SEED, '--generation-database', 'none', '--continue-on-failure'],
-      ...['--phases', 'examples,coverage,fuzzing', '--request-timeout', '30', '--no-color', '--warnings', 'off'],
-      ...['--suppress-health-check', 'all', '--max-redirects', '0', '--report-ndjson-path', report],
+      '--config-file',
+      config,
+      'run',
+      `${api.url}/openapi.json`,
+      '--checks',
+      CHECKS.join(),
+      '--max-examples',
+      EXAMPLES,
+      '--seed',
+      SEED,
+      '--generation-database',
+      'none',
+      '--continue-on-failure',
+      '--phases',
+      'examples,coverage,fuzzing',
+      '--request-timeout',
+      '30',
+      '--no-color',
+      '--warnings',
+      'off',
+      '--suppress-health-check',
+      'all',
+      '--max-redirects',
+      '0',
+      '--report-ndjson-path',
+      report,
       ...chosen.flatMap((one) => ['--include-name', one.name]),
       ...Object.entries(headers).flatMap(([key, value]) => ['--header', `${key}: ${value}`]),
     ]);
@@ -135,7 +160,8 @@ describe('requests of schemathesis', function () {
   /** Lets requests reach resources that exist. */
   function knownIds({ name, path }: DocumentOperation): string {
     const filledPath = HARMFUL.includes(name) ? path.replaceAll(/\{\w+\}/g, ID_OF_NOTHING) : pathWith(own, path);
-    const [declared, filled] = [path.split('/'), filledPath.split('/')];
+    const declared = path.split('/');
+    const filled = filledPath.split('/');
     const values = declared.flatMap((part, n) =>
       part.startsWith('{')
         ? [`"path.${part.slice(1, -1)}" = ${JSON.stringify(decodeURIComponent(filled[n] ?? ''))}`]

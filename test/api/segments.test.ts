@@ -28,8 +28,17 @@ describeApi('segments', (api) => {
       await contact('ann@example.com', { plan: 'pro' });
       const segment = await make({ name: 'VIP Customers', description: 'The best', condition: isPro });
       expect(segment).to.have.all.keys(
-        ...['id', 'name', 'slug', 'description', 'type', 'condition', 'trackMembership', 'memberCount'],
-        ...['projectId', 'createdAt', 'updatedAt'],
+        'id',
+        'name',
+        'slug',
+        'description',
+        'type',
+        'condition',
+        'trackMembership',
+        'memberCount',
+        'projectId',
+        'createdAt',
+        'updatedAt',
       );
       expect(segment).to.include({
         name: 'VIP Customers',

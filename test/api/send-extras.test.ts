@@ -70,9 +70,23 @@ describeApi('POST /v1/send with headers, attachments or a template', options, (a
     });
 
     const reserved = [
-      ...['From', 'SENDER', 'to', 'Cc', 'bcc', 'Subject', 'Date', 'Message-ID', 'Return-Path', 'Received'],
-      ...['MIME-Version', 'Content-Type', 'content-transfer-encoding', 'DKIM-Signature', 'ARC-Seal'],
-      ...['Authentication-Results', 'X-Everpost-Id'],
+      'From',
+      'SENDER',
+      'to',
+      'Cc',
+      'bcc',
+      'Subject',
+      'Date',
+      'Message-ID',
+      'Return-Path',
+      'Received',
+      'MIME-Version',
+      'Content-Type',
+      'content-transfer-encoding',
+      'DKIM-Signature',
+      'ARC-Seal',
+      'Authentication-Results',
+      'X-Everpost-Id',
     ];
     for (const name of reserved)
       it(`rejects ${name} with 422`, async () => {
@@ -83,8 +97,18 @@ describeApi('POST /v1/send with headers, attachments or a template', options, (a
       });
 
     const steering = [
-      ...['X-SMTPAPI', 'x-smtpapi', 'X-SES-CONFIGURATION-SET', 'X-MC-Subaccount', 'x-mailgun-tag', 'X-MSYS-API'],
-      ...['X-PM-Message-Stream', 'X-MJ-CustomID', 'X-Mailin-Tag', 'X-SparkPost-Options', 'X-Virtual-MTA', 'X-JOB'],
+      'X-SMTPAPI',
+      'x-smtpapi',
+      'X-SES-CONFIGURATION-SET',
+      'X-MC-Subaccount',
+      'x-mailgun-tag',
+      'X-MSYS-API',
+      'X-PM-Message-Stream',
+      'X-MJ-CustomID',
+      'X-Mailin-Tag',
+      'X-SparkPost-Options',
+      'X-Virtual-MTA',
+      'X-JOB',
     ];
     for (const name of steering)
       it(`rejects ${name}, which controls a relay, with 422`, async () => {

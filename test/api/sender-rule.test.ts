@@ -20,9 +20,11 @@ describe('verified senders with two API processes', () => {
   let made = 0;
 
   before(async () => {
-    [database, dns] = [await connectTestDatabase(5), await startDns()];
+    database = await connectTestDatabase(5);
+    dns = await startDns();
     const env = { DNS_SERVERS: dns.address, SECRET_KEY: 'a secret key for these tests' };
-    const [one, two] = [await startTestApi({ database, env }), await startTestApi({ database, env })];
+    const one = await startTestApi({ database, env });
+    const two = await startTestApi({ database, env });
     apis = [one, two];
     project = await one.project();
     servers = [project.server, client(two.url, { authorization: `Bearer ${project.secretKey}` })];

@@ -229,14 +229,20 @@ describe('an operation while the database fails', () => {
   it('answers 500 when a table is missing and 503 when it cannot be reached, unless it works without', async () => {
     const database = await connectTestDatabase();
     const proxy = await startPostgresProxy(database.url);
-    const [provider, sns] = [await startOAuthProvider(SECRET), await startSns()];
+    const provider = await startOAuthProvider(SECRET);
+    const sns = await startSns();
     const port = await freePort();
     const api = await startTestApi({
       env: {
         // Sign-in links work under the host of BASE_URL only.
         ...{ PORT: String(port), BASE_URL: `http://127.0.0.1:${port}` },
-        ...{ RATE_LIMIT_PER_MINUTE: '0', OAUTH_GITHUB_ID: 'our-id', OAUTH_GITHUB_SECRET: SECRET, ...stripe },
-        ...{ STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: sns.host },
+        RATE_LIMIT_PER_MINUTE: '0',
+        OAUTH_GITHUB_ID: 'our-id',
+        OAUTH_GITHUB_SECRET: SECRET,
+        ...stripe,
+        STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+        SNS_TOPIC_ARNS: TOPIC,
+        SNS_CERT_HOSTS: sns.host,
       },
       database: { ...database, url: proxy.url },
       oauthAt: provider.at,
@@ -318,8 +324,11 @@ describe('an operation while the database fails', () => {
       const period = { current_period_start: 1_700_000_000, current_period_end: 1_702_600_000 };
       const subscription = { id: 'sub_1', customer: 'cus_1', status: 'canceled', items: { data: [period] } };
       const event = JSON.stringify({
-        ...{ id: 'evt_1', object: 'event', type: 'customer.subscription.deleted' },
-        ...{ created: Math.floor(Date.now() / 1000), data: { object: subscription } },
+        id: 'evt_1',
+        object: 'event',
+        type: 'customer.subscription.deleted',
+        created: Math.floor(Date.now() / 1000),
+        data: { object: subscription },
       });
       return {
         ...hosted,

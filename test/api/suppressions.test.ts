@@ -61,11 +61,9 @@ describeApi('the suppression list', (api) => {
   });
 
   it('lists addresses that hard-bounced or complained, newest first, and unsubscribes their contacts', async () => {
-    const [bounced, complained, soft] = [
-      await sent('a@x.example'),
-      await sent('b@x.example'),
-      await sent('c@x.example'),
-    ];
+    const bounced = await sent('a@x.example');
+    const complained = await sent('b@x.example');
+    const soft = await sent('c@x.example');
     await applyNotice(bounced, 'bounce', 'Permanent');
     await applyNotice(complained, 'complaint');
     await applyNotice(soft, 'bounce', 'Transient');
@@ -83,7 +81,9 @@ describeApi('the suppression list', (api) => {
   });
 
   it('replaces a complaint by a hard bounce, and never the reverse', async () => {
-    const [first, second, third] = [await sent('d@x.example'), await sent('d@x.example'), await sent('d@x.example')];
+    const first = await sent('d@x.example');
+    const second = await sent('d@x.example');
+    const third = await sent('d@x.example');
     await applyNotice(first, 'complaint');
     await applyNotice(second, 'bounce', 'Permanent');
     await applyNotice(third, 'complaint');

@@ -2,8 +2,18 @@ import { expect } from 'chai';
 import { type ApiProject, describeApi } from '../support/api.ts';
 
 const FIELDS = [
-  ...['id', 'name', 'description', 'subject', 'body', 'from', 'fromName', 'replyTo', 'type', 'projectId'],
-  ...['createdAt', 'updatedAt'],
+  'id',
+  'name',
+  'description',
+  'subject',
+  'body',
+  'from',
+  'fromName',
+  'replyTo',
+  'type',
+  'projectId',
+  'createdAt',
+  'updatedAt',
 ];
 const minimal = { name: 'Welcome', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', type: 'TRANSACTIONAL' };
 

@@ -6,8 +6,18 @@ import { setVersions } from '../support/rows/workflows.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const FIELDS = [
-  ...['id', 'name', 'description', 'subject', 'body', 'from', 'fromName', 'replyTo', 'type', 'projectId'],
-  ...['createdAt', 'updatedAt'],
+  'id',
+  'name',
+  'description',
+  'subject',
+  'body',
+  'from',
+  'fromName',
+  'replyTo',
+  'type',
+  'projectId',
+  'createdAt',
+  'updatedAt',
 ];
 const minimal = { name: 'Welcome', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', type: 'TRANSACTIONAL' };
 
@@ -273,7 +283,9 @@ describeApi('templates', (api) => {
         { templateIds: [id], graph: JSON.stringify({ steps: [step], transitions: [] }) },
       );
       expect((await project.server.get(`/templates/${id}/usage`)).body).to.deep.equal({
-        ...{ campaigns: [], workflowSteps: [], canDelete: true },
+        campaigns: [],
+        workflowSteps: [],
+        canDelete: true,
       });
       expect(await project.server.delete(`/templates/${id}`)).to.have.status(204);
     });

@@ -29,8 +29,11 @@ describeApi('cases of a workflow', (api) => {
   const path = (rest = '/cases') => `/workflows/${built.id}${rest}`;
   const at = (name: string, branch?: string) => ({ stepId: built.steps[name] ?? '', ...(branch && { branch }) });
   const buys = (rest: object = {}) => ({
-    ...{ name: 'buys', contact, events: [{ at: 3_600, name: 'bought', data: { total: 5 } }] },
-    ...{ expect: [at('wait', 'event'), at('thank')], ...rest },
+    name: 'buys',
+    contact,
+    events: [{ at: 3_600, name: 'bought', data: { total: 5 } }],
+    expect: [at('wait', 'event'), at('thank')],
+    ...rest,
   });
   const add = (body: object) => project.server.post(path(), body);
   const run = (body: object = {}) => project.server.post(path('/cases/run'), body);
@@ -42,7 +45,10 @@ describeApi('cases of a workflow', (api) => {
     const { id } = answer.body;
     expect((await project.server.get(path(`/cases/${id}`))).body).to.deep.equal(answer.body);
     expect((await project.server.get(path())).body).to.deep.equal({
-      ...{ data: [answer.body], cursor: null, hasMore: false, total: 1 },
+      data: [answer.body],
+      cursor: null,
+      hasMore: false,
+      total: 1,
     });
     const replaced = await project.server.put(path(`/cases/${id}`), buys({ name: 'other' }));
     expect(replaced).to.have.status(200);
@@ -96,7 +102,9 @@ describeApi('cases of a workflow', (api) => {
     );
     expect(failed).to.include({ caseId: bad.id, passed: false });
     expect(failed.difference).to.deep.include({
-      ...{ index: 0, expected: at('wait', 'event'), actual: at('wait', 'timeout') },
+      index: 0,
+      expected: at('wait', 'event'),
+      actual: at('wait', 'timeout'),
     });
     expect((await run({ ids: [bad.id] })).body).to.include({ passed: 0, failed: 1 });
   });

@@ -16,8 +16,18 @@ import { type Built, build, enable, makeTemplate } from '../support/workflow-bui
 const day = { type: 'DELAY', config: { amount: 1, unit: 'days' } };
 const exit = { type: 'EXIT', config: {} };
 const FIELDS = [
-  ...['workflowId', 'baseVersion', 'revision', 'triggerType', 'triggerConfig', 'allowReentry', 'graph', 'valid'],
-  ...['faults', 'changed', 'updatedAt', 'updatedBy'],
+  'workflowId',
+  'baseVersion',
+  'revision',
+  'triggerType',
+  'triggerConfig',
+  'allowReentry',
+  'graph',
+  'valid',
+  'faults',
+  'changed',
+  'updatedAt',
+  'updatedBy',
 ];
 
 interface DraftStep {
@@ -99,7 +109,8 @@ describeApi('drafts of a workflow', (api) => {
     });
 
     it('stores an incomplete graph with all its faults', async () => {
-      const [delay, split] = [step('DELAY'), step('DELAY', { amount: 1, unit: 'days' })];
+      const delay = step('DELAY');
+      const split = step('DELAY', { amount: 1, unit: 'days' });
       const hook = step('WEBHOOK', { url: 'http://127.0.0.1/' });
       const transitions = [{ fromStepId: delay.id, toStepId: delay.id, branch: null }];
       const { body } = await put({ graph: { steps: [delay, split, hook], transitions }, expectedRevision: revision });
@@ -233,7 +244,8 @@ describeApi('drafts of a workflow', (api) => {
     });
 
     it('accepts the ids of a step in two workflows', async () => {
-      const [first, last] = [step('DELAY', { amount: 1, unit: 'days' }), step()];
+      const first = step('DELAY', { amount: 1, unit: 'days' });
+      const last = step();
       const other = await build(project, { steps: {} });
       expect(await publishGraph(lineOf(first, last))).to.have.status(200);
       const saved = await project.server.put(path('/draft', other.id), {
@@ -334,13 +346,17 @@ describeApi('drafts of a workflow', (api) => {
       const preview = await project.server.post(path('/publish/preview'));
       expect(preview).to.have.status(200);
       expect(preview.body).to.deep.equal({
-        ...{ valid: true, faults: [] },
+        valid: true,
+        faults: [],
         affected: {
-          ...{ active: 10, canMove: 7 },
+          active: 10,
+          canMove: 7,
           cannotMove: [{ stepId: gone.id, count: 3, reason: 'the step is not in the new version' }],
           changes: [
             {
-              ...{ stepId: built.steps.wait, count: 7, keys: ['amount'] },
+              stepId: built.steps.wait,
+              count: 7,
+              keys: ['amount'],
               effect:
                 'the delay is recalculated from the start of the step; if it is over, the execution continues at once',
             },

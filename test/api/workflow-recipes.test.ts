@@ -14,7 +14,11 @@ describeApi('recipes, step types and numbers of workflows', (api) => {
   it('lists five recipes, and installs each with templates and cases that pass', async () => {
     const { recipes } = (await project.server.get('/workflows/recipes')).body;
     expect(recipes.map(({ id }: { id: string }) => id)).to.deep.equal([
-      ...['welcome-series', 'trial-ending', 'abandoned-cart', 'win-back', 'double-opt-in'],
+      'welcome-series',
+      'trial-ending',
+      'abandoned-cart',
+      'win-back',
+      'double-opt-in',
     ]);
     for (const { id: recipe, caseCount, stepCount } of recipes) {
       const answer = await install({ recipe, from: `hello@${project.senderDomain}` });
@@ -91,7 +95,8 @@ describeApi('recipes, step types and numbers of workflows', (api) => {
 
   it('changes a step that starts a workflow which was deleted since', async () => {
     const add = async (name: string) => (await project.server.post('/workflows', { name, eventName: 'e' })).body.id;
-    const [id, workflowId] = [await add('first'), await add('second')];
+    const id = await add('first');
+    const workflowId = await add('second');
     const config = { workflowId };
     const { body: step } = await project.server.post(`/workflows/${id}/steps`, { type: 'START_WORKFLOW', config });
     expect(await project.server.delete(`/workflows/${workflowId}`)).to.have.status(204);

@@ -56,7 +56,8 @@ describe('POST /workflows/:id/simulate', () => {
     const graph = { steps, transitions: [{ fromStepId: 'wait', toStepId: 'out', branch: exits[0] }] };
     const built = await build(project, { steps: { wait: steps[0] ?? exit(''), out: exit('done') } });
     expect(pathOf(await run(built, { graph }))).to.deep.equal(['wait COMPLETED', 'out COMPLETED']);
-    const [fromStepId, toStepId] = [built.steps.wait, built.steps.out];
+    const fromStepId = built.steps.wait;
+    const toStepId = built.steps.out;
     const added = await project.server.post(`/workflows/${built.id}/transitions`, {
       fromStepId,
       toStepId,
@@ -108,15 +109,24 @@ describe('POST /workflows/:id/simulate', () => {
     });
     expect(pathOf(result)).to.deep.equal(['month', 'mark', 'mail', 'call', 'leave'].map((name) => `${name} COMPLETED`));
     expect(result.path[0]).to.include({
-      ...{ visit: 1, stepId: built.steps.month, type: 'DELAY', enteredAt: START },
-      ...{ scheduledFor: '2027-02-28T12:00:00.000Z', leftAt: '2027-02-28T12:00:00.000Z' },
+      visit: 1,
+      stepId: built.steps.month,
+      type: 'DELAY',
+      enteredAt: START,
+      scheduledFor: '2027-02-28T12:00:00.000Z',
+      leftAt: '2027-02-28T12:00:00.000Z',
     });
     expect(result.contact.data).to.deep.equal({ name: 'Ann', plan: 'team' });
     const [mail] = result.emails;
     expect(mail).to.include({
-      ...{ stepId: built.steps.mail, at: '2027-02-28T12:00:00.000Z', templateId, to: 'ann@example.com' },
-      ...{ from: `hello@${project.senderDomain}`, fromName: 'Everpost', replyTo: 'help@example.com' },
-      ...{ subject: 'Welcome Ann' },
+      stepId: built.steps.mail,
+      at: '2027-02-28T12:00:00.000Z',
+      templateId,
+      to: 'ann@example.com',
+      from: `hello@${project.senderDomain}`,
+      fromName: 'Everpost',
+      replyTo: 'help@example.com',
+      subject: 'Welcome Ann',
     });
     expect(mail.html).to.include('<p>ad team ad</p>').and.include('/unsubscribe/simulated');
     expect(mail.text).to.include('ad team');

@@ -48,8 +48,12 @@ describe('steps of a workflow', () => {
       expect(answer).to.have.status(201);
       expect(answer.body).to.have.all.keys(FIELDS);
       expect(answer.body).to.deep.include({
-        ...{ workflowId: empty.id, type: 'DELAY', name: 'Delay', position: { x: 0, y: 0 }, templateId: null },
-        ...{ config: { amount: 3, unit: 'days' } },
+        workflowId: empty.id,
+        type: 'DELAY',
+        name: 'Delay',
+        position: { x: 0, y: 0 },
+        templateId: null,
+        config: { amount: 3, unit: 'days' },
       });
       expect((await whole(empty)).steps).to.deep.equal([answer.body]);
     });
@@ -359,7 +363,8 @@ describe('steps of a workflow', () => {
       });
 
       it('for a step of another workflow', async () => {
-        const [one, two] = [await drawn(), await drawn()];
+        const one = await drawn();
+        const two = await drawn();
         for (const ends of [
           { fromStepId: one.steps.a, toStepId: two.steps.b },
           { fromStepId: two.steps.a, toStepId: one.steps.b },

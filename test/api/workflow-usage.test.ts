@@ -116,7 +116,8 @@ describeApi('resources that workflows use', (api) => {
   it('rejects deleting a segment that an enabled workflow uses in a condition or schedule', async () => {
     const segment = async (name: string) =>
       (await project.server.post('/segments', { name, type: 'STATIC' })).body.id as string;
-    const [asked, scheduled] = [await segment('Asked'), await segment('Scheduled')];
+    const asked = await segment('Asked');
+    const scheduled = await segment('Scheduled');
     const { id } = await build(project, {
       steps: { ask: { type: 'CONDITION', config: { field: `segment.${asked}`, operator: 'memberOfSegment' } } },
     });

@@ -6,8 +6,17 @@ import { addExecutions, setExecutions, storedVersions, storedWorkflows } from '.
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
 
 const FIELDS = [
-  ...['id', 'name', 'description', 'triggerType', 'triggerConfig', 'enabled', 'allowReentry', 'version'],
-  ...['projectId', 'createdAt', 'updatedAt'],
+  'id',
+  'name',
+  'description',
+  'triggerType',
+  'triggerConfig',
+  'enabled',
+  'allowReentry',
+  'version',
+  'projectId',
+  'createdAt',
+  'updatedAt',
 ];
 const minimal = { name: 'Welcome', eventName: 'signed up' };
 const leave = { steps: { Leave: { type: 'EXIT' } } };
@@ -33,16 +42,14 @@ describeApi('workflows', (api) => {
   /** An active execution, inserted without Temporal. */
   const activeExecution = (workflowId: string, status = 'WAITING', version = 2) =>
     addExecutions(api.db, {
-      ...{
-        id: newId(),
-        projectId: project.id,
-        workflowId,
-        version,
-        contactId: newId(),
-        status,
-        afterPosition: 0,
-        oncePerContact: true,
-      },
+      id: newId(),
+      projectId: project.id,
+      workflowId,
+      version,
+      contactId: newId(),
+      status,
+      afterPosition: 0,
+      oncePerContact: true,
     });
 
   describe('POST /workflows', () => {
@@ -55,13 +62,14 @@ describeApi('workflows', (api) => {
       });
       expect(workflow).to.have.all.keys(FIELDS);
       expect(workflow).to.deep.include({
-        ...{
-          name: 'Welcome',
-          description: 'First days',
-          triggerType: 'EVENT',
-          triggerConfig: { eventName: 'signed up' },
-        },
-        ...{ enabled: false, allowReentry: true, version: 1, projectId: project.id },
+        name: 'Welcome',
+        description: 'First days',
+        triggerType: 'EVENT',
+        triggerConfig: { eventName: 'signed up' },
+        enabled: false,
+        allowReentry: true,
+        version: 1,
+        projectId: project.id,
       });
     });
 
@@ -389,10 +397,15 @@ describeApi('workflows', (api) => {
       const answer = await project.server.post(`/workflows/${original.id}/duplicate`);
       expect(answer).to.have.status(201);
       expect(answer.body).to.deep.include({
-        ...{ name: 'Welcome (Copy)', description: 'Both ways', enabled: false, allowReentry: true, version: 1 },
-        ...{ triggerConfig: { eventName: 'signed up' } },
+        name: 'Welcome (Copy)',
+        description: 'Both ways',
+        enabled: false,
+        allowReentry: true,
+        version: 1,
+        triggerConfig: { eventName: 'signed up' },
       });
-      const [one, two] = [await get(original.id), await get(answer.body.id)];
+      const one = await get(original.id);
+      const two = await get(answer.body.id);
       const drawn = (whole: typeof one) => {
         const nameOf = (id: string) => whole.steps.find((step: { id: string }) => step.id === id).name;
         return {

@@ -102,7 +102,8 @@ describeStackApp('administration in the web application', settings, (app) => {
     const is = (id: string, wanted: string) =>
       eventually(async () => (await status(id)) === wanted, { what: `an execution that is ${wanted}` });
     const future = { trialEnd: new Date(Date.now() + 86_400_000).toISOString() };
-    const [failed, delayed] = [await start('cat@guest.example', {}), await start('dan@guest.example', future)];
+    const failed = await start('cat@guest.example', {});
+    const delayed = await start('dan@guest.example', future);
     await is(failed, 'FAILED');
     await is(delayed, 'WAITING');
 

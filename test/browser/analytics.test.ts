@@ -99,13 +99,14 @@ describeApp('the pages of analytics and activity', {}, (app) => {
     const start = new Date(today.getTime() - 29 * DAY);
     const before = new Date(start.getTime() - 30 * DAY);
     const columns = {
-      ...{
-        sent: 'sent_at',
-        delivered: 'delivered_at',
-        humanOpened: 'human_opened_at',
-        humanClicked: 'human_clicked_at',
-      },
-      ...{ bounced: 'bounced_at', complained: 'complained_at', opened: 'opened_at', clicked: 'clicked_at' },
+      sent: 'sent_at',
+      delivered: 'delivered_at',
+      humanOpened: 'human_opened_at',
+      humanClicked: 'human_clicked_at',
+      bounced: 'bounced_at',
+      complained: 'complained_at',
+      opened: 'opened_at',
+      clicked: 'clicked_at',
     };
     await page.locator('[data-before="sent"]').waitFor();
     for (const [name, column] of Object.entries(columns)) {
@@ -197,8 +198,11 @@ describeApp('the pages of analytics and activity', {}, (app) => {
     const page = await open('');
     const start = new Date(new Date(new Date().toISOString().slice(0, 10)).getTime() - 29 * DAY);
     const figures = {
-      ...{ sent: 'sent_at', delivered: 'delivered_at', bounced: 'bounced_at' },
-      ...{ humanOpened: 'human_opened_at', humanClicked: 'human_clicked_at' },
+      sent: 'sent_at',
+      delivered: 'delivered_at',
+      bounced: 'bounced_at',
+      humanOpened: 'human_opened_at',
+      humanClicked: 'human_clicked_at',
     };
     await page.locator('[data-figure="sent"]').waitFor();
     expect(await page.locator('[data-figure]').count()).to.equal(Object.keys(figures).length);
@@ -208,11 +212,9 @@ describeApp('the pages of analytics and activity', {}, (app) => {
       );
 
     const week = new Date(Date.now() - 7 * DAY);
-    const [sentInWeek, bounced, complained] = [
-      await count('sent_at', week),
-      await count('bounced_at', week),
-      await count('complained_at', week),
-    ];
+    const sentInWeek = await count('sent_at', week);
+    const bounced = await count('bounced_at', week);
+    const complained = await count('complained_at', week);
     expect(bounced).to.equal(1);
     const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
     for (const [label, number] of [

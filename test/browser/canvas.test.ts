@@ -86,7 +86,14 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
     const { graph, changed } = await draftOf(id);
     expect(changed).to.equal(false);
     expect(graph.steps.map(({ type }: { type: string }) => type)).to.have.members([
-      ...['SEND_EMAIL', 'CONDITION', 'DELAY', 'WAIT_FOR_EVENT', 'UPDATE_CONTACT', 'ADD_TO_SEGMENT', 'EXIT', 'EXIT'],
+      'SEND_EMAIL',
+      'CONDITION',
+      'DELAY',
+      'WAIT_FOR_EVENT',
+      'UPDATE_CONTACT',
+      'ADD_TO_SEGMENT',
+      'EXIT',
+      'EXIT',
     ]);
     expect(graph.transitions).to.have.length(8);
 
@@ -208,7 +215,8 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
   it('tells a second editor, shows the other draft, and applies the changes to it', async () => {
     const { id } = await waitingWorkflow('shared');
     const second = await person(app, { project: project.id, role: 'MEMBER' });
-    const [mine, theirs] = [await openCanvas(id, { expected: /409/ }), await openCanvas(id, { cookie: second.cookie })];
+    const mine = await openCanvas(id, { expected: /409/ });
+    const theirs = await openCanvas(id, { cookie: second.cookie });
     // This tab does not hear of the other one before it saves.
     await mine.route('**/workflows/*/draft', (route) =>
       route.request().method() === 'GET' ? undefined : route.continue(),
@@ -255,7 +263,9 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
     // Each step has two exits: a tree.
     const steps = ids.map((step, n) => ({ id: step, type: 'WAIT_FOR_EVENT', name: `Step ${n}`, config }));
     const transitions = ids.slice(1).map((toStepId, n) => ({
-      ...{ fromStepId: ids[Math.floor(n / 2)], toStepId, branch: n % 2 === 0 ? 'event' : 'timeout' },
+      fromStepId: ids[Math.floor(n / 2)],
+      toStepId,
+      branch: n % 2 === 0 ? 'event' : 'timeout',
     }));
     const graph = { steps, transitions };
     expect(await project.server.put(`/workflows/${id}/draft`, { expectedRevision: 0, graph })).to.have.status(200);

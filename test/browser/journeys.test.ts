@@ -99,7 +99,8 @@ describeStackApp('the web application', settings, (app) => {
     const { id, cookie, server } = await app.project();
     const page = await app.open(`/app/p/${id}/contacts/import`, { cookie });
     const line = (n: number) => `person${n}@import.example,${n % 7},"Name, ${n}"\n`;
-    let [text, rows] = ['E-mail address,visits,full name\nnot an address,1,x\n', 0];
+    let text = 'E-mail address,visits,full name\nnot an address,1,x\n';
+    let rows = 0;
     while (text.length + 60 < IMPORT_LIMIT) text += line(rows++);
     const upload = (name: string, content: string) =>
       page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
@@ -207,7 +208,8 @@ describeStackApp('the web application', settings, (app) => {
   });
 
   it('shows a project to its members only', async () => {
-    const [own, other] = [await app.project(), await app.project()];
+    const own = await app.project();
+    const other = await app.project();
     await own.server.post('/contacts', { email: 'mine@own.example' });
     const page = await app.open(`/app/p/${own.id}/contacts`, { cookie: own.cookie });
     await page.getByRole('link', { name: 'mine@own.example' }).waitFor();

@@ -32,7 +32,8 @@ describeStackApp('every page', { WEBHOOK_ALLOWED_HOSTS: CLOSED_PORT }, (app) => 
 
   before(async () => {
     await app.startWorker();
-    [shop, empty] = [await app.project(), await app.project()];
+    shop = await app.project();
+    empty = await app.project();
     pool = new PagePool({ url: app.url, expected: EXPECTED, atOnce: PAGES_AT_ONCE });
     await fillSample(app.url, shop, shop.senderDomain);
     await shop.server.post('/domains', { domain: 'pending.example' });
@@ -44,8 +45,13 @@ describeStackApp('every page', { WEBHOOK_ALLOWED_HOSTS: CLOSED_PORT }, (app) => 
     // Long names without a place to break must not make the operator's page scroll sideways.
     const now = new Date();
     await addProcess(app.db, {
-      ...{ id: randomUUID(), kind: 'worker', host: 'host'.repeat(15), pid: 4_194_303, version: '10.20.30' },
-      ...{ startedAt: now, seenAt: now },
+      id: randomUUID(),
+      kind: 'worker',
+      host: 'host'.repeat(15),
+      pid: 4_194_303,
+      version: '10.20.30',
+      startedAt: now,
+      seenAt: now,
     });
     const sent = async () => (await shop.server.get('/campaigns?status=SENT')).body.total === 1;
     await eventually(sent);

@@ -73,7 +73,8 @@ function execText(command: string, args: string[], cwd: string): Promise<{ out: 
 
 /** Runs the program in this process: starting another takes seconds. */
 async function everpost(args: string[], env: Record<string, string> = {}): Promise<Result> {
-  const [before, { log, error }] = [process.env, console];
+  const before = process.env;
+  const { log, error } = console;
   const lines: string[] = [];
   const capture = (line: string) => void lines.push(line);
   process.env = cleanEnv(env);
@@ -332,7 +333,8 @@ describe('npx everpost', () => {
 
     it('retries one parked message and leaves the others parked', async () => {
       const projectId = newId();
-      const [first, second] = [await park('campaign/1', 'broken', projectId), await park('campaign/2', 'broken')];
+      const first = await park('campaign/1', 'broken', projectId);
+      const second = await park('campaign/2', 'broken');
       const retried = await everpost(['outbox', 'retry', first, '--json'], env);
       expect(retried.json, retried.out).to.deep.equal({ ok: true, retried: 1 });
       expect(await outboxMessages(database.db, { id: first }).first()).to.include({ parkedAt: null, attempts: 0 });
@@ -372,9 +374,14 @@ describe('npx everpost', () => {
 
   describe('mail blocked', () => {
     it('counts blocked mail by project and reason, the oldest first', async () => {
-      const [disabled, unverified] = [newId(), newId()];
+      const disabled = newId();
+      const unverified = newId();
       const mail = (projectId: string, reason: string, blockedDomain: string | null, day: number) => ({
-        ...{ id: newId(), contactId: newId(), projectId, reason, blockedDomain },
+        id: newId(),
+        contactId: newId(),
+        projectId,
+        reason,
+        blockedDomain,
         createdAt: new Date(Date.UTC(2026, 0, day)),
       });
       await addMailRows(database.db, [
@@ -389,12 +396,18 @@ describe('npx everpost', () => {
         ok: true,
         blocked: [
           {
-            ...{ projectId: disabled, reason: 'project disabled', domains: [] },
-            ...{ count: 1, oldest: '2026-01-01T00:00:00.000Z' },
+            projectId: disabled,
+            reason: 'project disabled',
+            domains: [],
+            count: 1,
+            oldest: '2026-01-01T00:00:00.000Z',
           },
           {
-            ...{ projectId: unverified, reason: 'domain not verified', domains: ['a.example', 'b.example'] },
-            ...{ count: 2, oldest: '2026-01-02T00:00:00.000Z' },
+            projectId: unverified,
+            reason: 'domain not verified',
+            domains: ['a.example', 'b.example'],
+            count: 2,
+            oldest: '2026-01-02T00:00:00.000Z',
           },
         ],
       });
@@ -415,7 +428,9 @@ describe('npx everpost', () => {
       Object.fromEntries(json.findings.map(({ part, state }: Record<string, string>) => [part, state]));
 
     it('reports every part as ok when all work', async () => {
-      const [smtp, dns, temporal] = [await startSmtp(), await startDns(), await ownNamespace()];
+      const smtp = await startSmtp();
+      const dns = await startDns();
+      const temporal = await ownNamespace();
       const result = await everpost(['doctor', '--json'], {
         ...env,
         SMTP_URL: smtp.url,
@@ -493,8 +508,11 @@ describe('npx everpost', () => {
     it('stores a file in the bucket, and reports one that refuses it', async () => {
       const s3 = await startS3('our-bucket');
       const bucket = {
-        ...{ S3_BUCKET: 'our-bucket', S3_ENDPOINT: s3.url, S3_REGION: 'eu-central-1' },
-        ...{ S3_ACCESS_KEY_ID: 'our-id', S3_SECRET_ACCESS_KEY: 'our-secret' },
+        S3_BUCKET: 'our-bucket',
+        S3_ENDPOINT: s3.url,
+        S3_REGION: 'eu-central-1',
+        S3_ACCESS_KEY_ID: 'our-id',
+        S3_SECRET_ACCESS_KEY: 'our-secret',
       };
       const uploadsOf = async (more: Record<string, string>) =>
         (await spawned(['doctor', '--json'], { ...bucket, ...more })).json.findings.find(

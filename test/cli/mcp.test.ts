@@ -47,7 +47,10 @@ describeApi('npx everpost mcp', (api) => {
   const conditionOf = (filter: object) => ({ logic: 'AND', groups: [{ filters: [filter] }] });
   const campaignOf = async (owner: ApiProject, audience: object = { audienceType: 'ALL' }): Promise<string> => {
     const { body } = await owner.server.post('/campaigns', {
-      ...{ name: 'News', subject: 'News', body: '<p>News</p>', ...audience },
+      name: 'News',
+      subject: 'News',
+      body: '<p>News</p>',
+      ...audience,
       from: `news@${owner.senderDomain}`,
     });
     return body.data.id;
@@ -128,7 +131,8 @@ describeApi('npx everpost mcp', (api) => {
 
   it('simulates a workflow and reads analytics', async () => {
     const { body } = await project.server.post('/workflows', {
-      ...{ name: 'Welcome', triggerConfig: { eventName: 'signed_up' } },
+      name: 'Welcome',
+      triggerConfig: { eventName: 'signed_up' },
     });
     const { call } = await connect();
     await project.server.post(`/workflows/${body.id}/steps`, { type: 'EXIT', name: 'End', config: {} });
@@ -156,7 +160,8 @@ describeApi('npx everpost mcp', (api) => {
   it('refuses the token when campaign or audience have changed, and that of another campaign', async () => {
     const own = await api.project();
     await own.server.post('/contacts', { email: 'ann@example.com' });
-    const [id, other] = [await campaignOf(own), await campaignOf(own)];
+    const id = await campaignOf(own);
+    const other = await campaignOf(own);
     const { call } = await connect(['--write'], own.secretKey);
     const token = async () => (await call('preview_campaign', { id })).json.confirmationToken as string;
 
@@ -215,7 +220,8 @@ describeApi('npx everpost mcp', (api) => {
 
   it('can do no more than the scopes of its key', async () => {
     const { body } = await project.owner.post(`/projects/${project.id}/keys`, {
-      ...{ name: 'assistant', scopes: ['campaigns:read'] },
+      name: 'assistant',
+      scopes: ['campaigns:read'],
     });
     const { call } = await connect(['--write'], body.key);
     const refused = await call('list_contacts');

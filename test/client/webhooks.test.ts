@@ -6,7 +6,8 @@ const event = { type: 'contact.deleted', timestamp: '2026-11-15T12:00:00.000Z', 
 const body = JSON.stringify(event);
 
 describe('verifyWebhook', () => {
-  const [secret, other] = [newWebhookSecret(), newWebhookSecret()];
+  const secret = newWebhookSecret();
+  const other = newWebhookSecret();
   const sign = (secrets: string | string[], sentAt = new Date()) => ({
     ...signatureHeaders(secrets, { id: 'msg_1', sentAt, body }),
   });

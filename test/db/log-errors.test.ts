@@ -74,7 +74,8 @@ describe('logging a database error', () => {
   });
 
   it('serializes errors that are the cause of each other', () => {
-    const [one, other] = [new Error('one'), new Error('other')];
+    const one = new Error('one');
+    const other = new Error('other');
     one.cause = other;
     other.cause = one;
     expect(JSON.stringify(serializeError(one))).to.contain('other');

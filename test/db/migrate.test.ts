@@ -60,7 +60,8 @@ describe('migrations', () => {
     await migrate(database.url);
     await db.schema.dropTable('removed_execution_hours');
     await db('knex_migrations').where({ name: '008-removals' }).delete();
-    const [projectId, hour] = [newId(), new Date('2026-01-01T10:00:00Z')];
+    const projectId = newId();
+    const hour = new Date('2026-01-01T10:00:00Z');
     const mails = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0 };
     await db('activityHours').insert({ projectId, hour, ...mails, workflowsStarted: 3, workflowsCompleted: 1 });
     await db('activityDeltas').insert({ projectId, kind: 'completed', at: new Date('2026-01-01T10:59:00Z'), delta: 1 });

@@ -128,7 +128,8 @@ describe('the one-command stack', () => {
     });
 
     it('are stopped before the next start', async () => {
-      const [api, temporal] = [startOrphan(), startOrphan()];
+      const api = startOrphan();
+      const temporal = startOrphan();
       recordProcess(dir, 'api', api.pid);
       recordProcess(dir, 'temporal', temporal.pid);
       const reported: string[] = [];

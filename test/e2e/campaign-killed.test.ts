@@ -62,7 +62,10 @@ describe('a campaign while processes are killed', () => {
     // Rejected for now, rejected for good, and dropped before or after the mail was accepted.
     const some = (offset: number, count: number) =>
       Array.from({ length: count }, (_, n) => `p${offset + n * 97}@example.com`);
-    const [deferred, refused, cutBefore, cutAfter] = [some(1, 15), some(2, 15), some(3, 3), some(4, 3)];
+    const deferred = some(1, 15);
+    const refused = some(2, 15);
+    const cutBefore = some(3, 3);
+    const cutAfter = some(4, 3);
     for (const to of deferred) smtp.misbehave({ at: 'recipient', to, do: { code: 451 }, times: 1 });
     for (const to of refused) smtp.misbehave({ at: 'recipient', to, do: { code: 550, text: 'no such user' } });
     for (const to of cutBefore) smtp.misbehave({ at: 'message', to, do: 'drop', times: 1 });
@@ -70,14 +73,18 @@ describe('a campaign while processes are killed', () => {
     smtp.misbehave({ at: 'message', do: { delayMs: 4 } });
 
     const created = await server().post('/campaigns', {
-      ...{ name: 'Spring', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', audienceType: 'ALL' },
+      name: 'Spring',
+      subject: 'Hi {{ name }}',
+      body: '<p>{{ name }}</p>',
+      audienceType: 'ALL',
       from: `news@${project.senderDomain}`,
     });
     const { id } = created.body.data;
     const act = (action: string, body?: object) => server().post(`/campaigns/${id}/${action}`, body);
     expect(await act('send')).to.have.status(200);
 
-    let [reads, isOver] = [0, false];
+    let reads = 0;
+    let isOver = false;
     const readCampaign = async (): Promise<CampaignBody | undefined> => {
       const answer = await server()
         .get(`/campaigns/${id}`)

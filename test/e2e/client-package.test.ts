@@ -83,15 +83,14 @@ describeApi('the package @everpost/client', (api) => {
       join(folder, 'tsconfig.json'),
       JSON.stringify({
         compilerOptions: {
-          ...{
-            strict: true,
-            exactOptionalPropertyTypes: true,
-            target: 'es2022',
-            module: 'nodenext',
-            lib: ['es2022'],
-            outDir: 'out',
-          },
-          ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          target: 'es2022',
+          module: 'nodenext',
+          lib: ['es2022'],
+          outDir: 'out',
+          types: ['node'],
+          typeRoots: [join(root, 'node_modules/@types')],
         },
         files: ['program.ts'],
       }),
@@ -99,7 +98,11 @@ describeApi('the package @everpost/client', (api) => {
     await execute(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]);
     const { publicKey, secretKey, senderDomain } = project;
     const { stdout } = await execute(process.execPath, [
-      ...[join(folder, 'out/program.js'), api.url, secretKey, publicKey, `shop@${senderDomain}`],
+      join(folder, 'out/program.js'),
+      api.url,
+      secretKey,
+      publicKey,
+      `shop@${senderDomain}`,
     ]);
     expect(JSON.parse(stdout)).to.deep.equal({
       mails: 1,

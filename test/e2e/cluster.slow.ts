@@ -83,7 +83,8 @@ describe('two Temporal nodes, two APIs and two workers', function () {
   }
 
   it('lose nothing and send nothing twice while each of them is killed or restarted', async () => {
-    const [workflowId, campaignId] = [await startExecutions(), await startCampaign()];
+    const workflowId = await startExecutions();
+    const campaignId = await startCampaign();
     const [firstNode, secondNode] = cluster.nodes;
     const [firstWorker, secondWorker] = cluster.workers;
     const [firstApi, secondApi] = cluster.apis;

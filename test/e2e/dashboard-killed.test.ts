@@ -11,7 +11,8 @@ import { eventually } from '../support/waiting.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
 /** One set of a retry, and some more. */
-const [SET, FAILED] = [500, 510];
+const SET = 500;
+const FAILED = 510;
 const SUBJECT = 'The campaign "Spring" was paused automatically';
 
 describe('killing the worker', () => {

@@ -50,10 +50,16 @@ describe('the TypeScript blocks of the documentation', () => {
     // One program, because later blocks use what earlier ones declare.
     writeFileSync(join(folder, 'page.ts'), blocks.map(({ text }) => text).join('\n'));
     const compilerOptions = {
-      ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'], skipLibCheck: true },
+      strict: true,
+      noEmit: true,
+      target: 'es2022',
+      module: 'nodenext',
+      types: ['node'],
+      skipLibCheck: true,
       exactOptionalPropertyTypes: true,
       lib: ['es2022', 'dom', 'dom.iterable'],
-      ...{ allowImportingTsExtensions: true, paths: { '@everpost/client': [join(root, 'client/src/index.ts')] } },
+      allowImportingTsExtensions: true,
+      paths: { '@everpost/client': [join(root, 'client/src/index.ts')] },
     };
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['page.ts'] }));

@@ -15,7 +15,8 @@ describe('calls to receivers that hang', function () {
   let stack: Stack;
 
   beforeEach(async () => {
-    [temporal, receiver] = [await ownNamespace(), await startHttpReceiver()];
+    temporal = await ownNamespace();
+    receiver = await startHttpReceiver();
     stack = await startStack(temporal, { WEBHOOK_ALLOWED_HOSTS: receiver.host, RATE_LIMIT_PER_MINUTE: '0' });
     receiver.answer({ instead: 'hang' }, '/slow');
     await stack.startWorker();

@@ -31,8 +31,13 @@ describe('an API on a full disk', () => {
       cwd: root,
       env: {
         ...withoutSettings(process.env),
-        ...{ NODE_ENV: 'test', HOST: '127.0.0.1', PORT: String(port), BASE_URL: url, LOG_LEVEL: 'debug' },
-        ...{ DATABASE_URL: database.url, TEMPORAL_ADDRESS: '127.0.0.1:1' },
+        NODE_ENV: 'test',
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        BASE_URL: url,
+        LOG_LEVEL: 'debug',
+        DATABASE_URL: database.url,
+        TEMPORAL_ADDRESS: '127.0.0.1:1',
       },
       logFile: join(runDirectory(), `api-${randomUUID()}.log`),
     });

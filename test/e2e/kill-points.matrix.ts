@@ -30,7 +30,8 @@ describe('a crash at a fault point outside of sending', () => {
   const processes: ServiceProcess[] = [];
 
   before(async () => {
-    [temporal, receiver] = [await ownNamespace(), await startHttpReceiver()];
+    temporal = await ownNamespace();
+    receiver = await startHttpReceiver();
     stack = await startStack(temporal, { WEBHOOK_ALLOWED_HOSTS: receiver.host, RATE_LIMIT_PER_MINUTE: '0' });
     const { project, server } = stack;
     const api = { ...project, server } as never;
@@ -140,7 +141,8 @@ describe('a crash at a fault point outside of sending', () => {
       const { db } = stack.database;
       const to = `${point}@example.com`;
       const body = { to, from: `shop@${stack.project.senderDomain}`, subject: 'Hello', body: '<p>Hello</p>' };
-      const [withoutKey, withKey] = [`without-${to}`, `with-${to}`];
+      const withoutKey = `without-${to}`;
+      const withKey = `with-${to}`;
       const key = { authorization: `Bearer ${stack.project.secretKey}` };
       for (const [recipient, headers] of [
         [withoutKey, {}],

@@ -69,7 +69,8 @@ describe('the log of an outage', () => {
   });
 
   it('has a line per cause and period while Postgres is down, not one per request or loop', async () => {
-    const [ofApi, ofWorker] = [follow(stack.api), follow(worker)];
+    const ofApi = follow(stack.api);
+    const ofWorker = follow(worker);
     await proxy.close();
     for (let n = 0; n < 50; n++) expect(await stack.server.get('/contacts')).to.have.status(503);
     for (const lines of [ofApi, ofWorker]) {

@@ -23,7 +23,8 @@ async function startPgBouncer(databaseUrl: string): Promise<string> {
   const dir = join(runDirectory(), 'pgbouncer');
   mkdirSync(dir, { recursive: true });
   const ownPort = await freePort();
-  const [users, config] = [join(dir, 'users.txt'), join(dir, 'pgbouncer.ini')];
+  const users = join(dir, 'users.txt');
+  const config = join(dir, 'pgbouncer.ini');
   writeFileSync(users, `"${username}" "${decodeURIComponent(password)}"\n`);
   writeFileSync(
     config,
@@ -47,13 +48,17 @@ ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeo
   const { uid, gid } = postgresAccount(command, dir);
   if (uid !== undefined && gid !== undefined) for (const file of [dir, users, config]) chownSync(file, uid, gid);
   const child = await startChild({
-    ...{ name: 'PgBouncer', command, args: [config], logFile: join(runDirectory(), 'pgbouncer.log') },
+    name: 'PgBouncer',
+    command,
+    args: [config],
+    logFile: join(runDirectory(), 'pgbouncer.log'),
     ...(uid !== undefined && gid !== undefined && { uid, gid }),
   });
   atEnd(async () => void (await child.kill()));
   await waitUntilReady(child, 10_000, () => canConnect(ownPort));
   const url = new URL(databaseUrl);
-  [url.hostname, url.port] = ['127.0.0.1', String(ownPort)];
+  url.hostname = '127.0.0.1';
+  url.port = String(ownPort);
   return url.toString();
 }
 

@@ -27,7 +27,8 @@ describe('API and worker of the version before the newest migration, on the new 
   before(async () => {
     const program = compilePrevious(previousCommit());
     temporal = await ownNamespace();
-    [database, smtp] = [await connectTestDatabase(), await startSmtp()];
+    database = await connectTestDatabase();
+    smtp = await startSmtp();
     project = await makeProject(database.db);
     env = {
       DATABASE_URL: database.url,

@@ -45,10 +45,8 @@ describe('killing the API while executions move to a published version', () => {
       const waiting = () => db('executions').where({ workflowId: id, awaitedEvent: 'bought', version });
       await eventually(async () => (await waiting()).length >= emails.length, { what: 'executions' });
     };
-    const [first, last] = [
-      ['ann@example.com', 'bob@example.com'],
-      ['cem@example.com', 'dee@example.com'],
-    ];
+    const first = ['ann@example.com', 'bob@example.com'];
+    const last = ['cem@example.com', 'dee@example.com'];
     // Ids grow, so that these move before the API dies, and the last ones after.
     await enter(first);
     await insertWaiting(db, { projectId: project.id, workflowId: id, version, stepId: steps.wait, count: COUNT });

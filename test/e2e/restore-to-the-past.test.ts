@@ -33,7 +33,9 @@ describe('restoring one of two databases to the past', () => {
 
   beforeEach(async () => {
     for (const file of filesOf(temporalFile)) rmSync(file, { force: true });
-    [dev, smtp, database] = [await ownDevServer({ dbFile: temporalFile }), await startSmtp(), await createDatabase()];
+    dev = await ownDevServer({ dbFile: temporalFile });
+    smtp = await startSmtp();
+    database = await createDatabase();
     url = database.url;
     db = connectDb({ databaseUrl: url, poolSize: 3, name: 'everpost-test' });
     temporal = createTemporal(temporalSettings(dev.address));
@@ -203,7 +205,8 @@ describe('restoring one of two databases to the past', () => {
     await dev.start();
     await start();
 
-    const [before, after] = [await executionOf('before@example.com'), await executionOf('after@example.com')];
+    const before = await executionOf('before@example.com');
+    const after = await executionOf('after@example.com');
     await eventually(async () => !(await isOpen(after?.id ?? '', 1)));
     await reconcile();
     const agrees = async () => (await isOpen(after?.id ?? '', 2)) && !(await isOpen(before?.id ?? '', 1));

@@ -75,7 +75,8 @@ describe('a rolling release, forward and back', function () {
 
     // Both versions of the API accept all the time.
     const accepted: string[] = [];
-    let [isOver, contacts] = [false, 0];
+    let isOver = false;
+    let contacts = 0;
     const urls = [stack.api.url, previousApi.url];
     const load = (async () => {
       for (let n = 0; !isOver; n++) {

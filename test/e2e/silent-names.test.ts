@@ -21,7 +21,9 @@ describe('names whose servers never answer', () => {
   let port: string;
 
   before(async () => {
-    [temporal, dns, receiver] = [await ownNamespace(), await startDns(), await startHttpReceiver()];
+    temporal = await ownNamespace();
+    dns = await startDns();
+    receiver = await startHttpReceiver();
     port = receiver.host.split(':')[1] ?? '';
     stack = await startStack(temporal, { WEBHOOK_ALLOWED_HOSTS: `localhost:${port}` }, async ({ SMTP_URL }) => ({
       SMTP_URL: SMTP_URL?.replace('127.0.0.1', 'localhost'),

@@ -27,7 +27,10 @@ describe('a worker whose Postgres connections stop answering', () => {
 
     smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
     const created = await server.post('/campaigns', {
-      ...{ name: 'Spring', subject: 'Hi', body: '<p>Hi</p>', audienceType: 'ALL' },
+      name: 'Spring',
+      subject: 'Hi',
+      body: '<p>Hi</p>',
+      audienceType: 'ALL',
       from: `news@${project.senderDomain}`,
     });
     const { id } = created.body.data;

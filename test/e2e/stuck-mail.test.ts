@@ -53,7 +53,10 @@ describe('a mail that stops every process that composes it', () => {
   const sendWithSubject = async (subject: string): Promise<string> => {
     const { server, project } = stack;
     const answer = await server.post('/v1/send', {
-      ...{ to: 'stuck@example.com', from: `shop@${project.senderDomain}`, subject, body: '<p>Hello</p>' },
+      to: 'stuck@example.com',
+      from: `shop@${project.senderDomain}`,
+      subject,
+      body: '<p>Hello</p>',
     });
     expect(answer).to.have.status(200);
     return answer.body.data.emails[0].email;

@@ -50,7 +50,8 @@ describe('a process that starts without a connection to Postgres', () => {
       const { username } = new URL(database.url);
       await database.db.raw("create role ?? login password 'secret' connection limit 0 in role ??", [role, username]);
       const process = await start((url) => {
-        [url.username, url.password] = [role, 'secret'];
+        url.username = role;
+        url.password = 'secret';
       }, spawn);
       const says = () => process.logs().includes('cannot connect to the database; waiting for it');
       await eventually(says, { what: 'the message' });

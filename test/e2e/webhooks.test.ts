@@ -10,7 +10,8 @@ describe('outbound webhooks', () => {
   let stack: Stack;
 
   beforeEach(async () => {
-    [temporal, receiver] = [await ownNamespace(), await startHttpReceiver()];
+    temporal = await ownNamespace();
+    receiver = await startHttpReceiver();
     stack = await startStack(temporal, { WEBHOOK_ALLOWED_HOSTS: receiver.host });
   });
   afterEach(async () => {
@@ -79,7 +80,8 @@ describe('outbound webhooks', () => {
 
   it('delays no other endpoint when one hangs', async () => {
     receiver.answer({ instead: 'hang' }, '/slow');
-    const [slow, fast] = [await addEndpoint('/slow', ['event.*']), await addEndpoint('/fast', ['event.*'])];
+    const slow = await addEndpoint('/slow', ['event.*']);
+    const fast = await addEndpoint('/fast', ['event.*']);
     await stack.startWorker();
     await track('first');
     await eventually(() => at('/slow').length > 0, { what: 'a call that hangs' });

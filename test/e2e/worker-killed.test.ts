@@ -112,7 +112,10 @@ describe('killing processes while they send', () => {
     async function sendLarge(to: string): Promise<string> {
       const content = Buffer.alloc(9_000_000, 'x').toString('base64');
       const answer = await server.post('/v1/send', {
-        ...{ to, from: `shop@${project.senderDomain}`, subject: 'Large', body: '<p>See the file</p>' },
+        to,
+        from: `shop@${project.senderDomain}`,
+        subject: 'Large',
+        body: '<p>See the file</p>',
         attachments: [{ filename: 'large.txt', content, contentType: 'text/plain' }],
       });
       expect(answer.status).to.equal(200);

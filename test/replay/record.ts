@@ -301,7 +301,9 @@ async function record(name: string): Promise<void> {
   if (!scene) throw new Error(`There is no scene for ${name}; there are ${Object.keys(scenes).join(', ')}.`);
   const config = serverConfig[name];
   const server = config && (await ownDevServer({ config }));
-  const [database, smtp, temporal] = [await connectTestDatabase(), await startSmtp(), await ownNamespace(server)];
+  const database = await connectTestDatabase();
+  const smtp = await startSmtp();
+  const temporal = await ownNamespace(server);
   const { db } = database;
   const ending = new AbortController();
   const stopping = ending.signal;
@@ -326,7 +328,12 @@ async function record(name: string): Promise<void> {
         now: () => new Date(),
       }),
       webhookEndpointsQueueOptions({
-        ...{ db, resolver, allowedHosts, keys: settings.secretKeys, systemFrom: settings.systemFrom, stopping },
+        db,
+        resolver,
+        allowedHosts,
+        keys: settings.secretKeys,
+        systemFrom: settings.systemFrom,
+        stopping,
         now: () => new Date(),
       }),
     ],

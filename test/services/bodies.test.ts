@@ -39,7 +39,9 @@ describe('stored bodies', () => {
     const from = { email: `shop@${project.senderDomain}` };
     const { emails } = await sendEmails(db, project.access, {
       to: [{ email: 'ann@example.com' }],
-      ...{ from, ...content, ...input },
+      from,
+      ...content,
+      ...input,
     });
     return emails.map(({ email, contact }) => ({ id: email, contactId: contact.id }));
   };

@@ -28,7 +28,8 @@ import { addMail, mailById } from '../support/ledger.ts';
 import { setMails } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
-const [OLD, NEW] = ['the key that everything was sealed with', 'the key that takes its place'];
+const OLD = 'the key that everything was sealed with';
+const NEW = 'the key that takes its place';
 
 describe('domain services', () => {
   let database: ConnectedDatabase;

@@ -21,8 +21,17 @@ describe('the log of failed requests', () => {
       const failed = new FailedRequests(db, log);
       for (const projectId of some)
         failed.add({
-          ...{ projectId, at: new Date(), requestId: 'new', method: 'GET', route: '/x', status: 400, code: null },
-          ...{ message: 'm', keyName: null, keyId: null, userId: null },
+          projectId,
+          at: new Date(),
+          requestId: 'new',
+          method: 'GET',
+          route: '/x',
+          status: 400,
+          code: null,
+          message: 'm',
+          keyName: null,
+          keyId: null,
+          userId: null,
         });
       return failed.stop();
     };

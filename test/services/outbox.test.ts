@@ -109,7 +109,9 @@ describe('the outbox', () => {
   });
 
   it('claims messages of projects in round-robin', async () => {
-    const [big, small, tiny] = [newId(), newId(), newId()];
+    const big = newId();
+    const small = newId();
+    const tiny = newId();
     for (let n = 0; n < 50; n++) await start(big, `big-${n}`);
     for (let n = 0; n < 3; n++) await start(small, `small-${n}`);
     await start(tiny, 'tiny-0');

@@ -103,7 +103,8 @@ describe('rate limit of public key, secret key and sessions', () => {
           const limiters = await startProcesses(limit, count);
           const project = newId();
           const ceiling = Math.ceil(1.2 * limit);
-          let [open, secret] = [0, 0];
+          let open = 0;
+          let secret = 0;
           for (const [publicCalls, secretCalls] of bursts) {
             const passed = await burst(limiters, project, mixed(publicCalls, secretCalls));
             open += passed.public;

@@ -148,7 +148,8 @@ describe('rate limit over several processes', () => {
 
   it('limits projects separately', async () => {
     const { limiter } = await startProcess(2);
-    const [one, other] = [newId(), newId()];
+    const one = newId();
+    const other = newId();
     for (let n = 0; n < 3; n++) await limiter.take(one, 'public');
     expect((await limiter.take(one, 'public')).allowed).to.equal(false);
     expect(await limiter.take(other, 'public')).to.include({ allowed: true, remaining: 1 });

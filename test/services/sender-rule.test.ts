@@ -27,7 +27,8 @@ describe('the rule for sender domains', () => {
 
   before(async () => {
     database = await connectTestDatabase();
-    [here, there] = [connectDb({ databaseUrl: database.url }), connectDb({ databaseUrl: database.url })];
+    here = connectDb({ databaseUrl: database.url });
+    there = connectDb({ databaseUrl: database.url });
   });
   beforeEach(async () => {
     project = await makeProject(database.db);

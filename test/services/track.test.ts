@@ -122,10 +122,12 @@ describe('tracking an event', () => {
   });
 
   it('creates separate contacts for the same address in two projects', async () => {
-    const [one, two] = [await makeProject(database.db), await makeProject(database.db)];
+    const one = await makeProject(database.db);
+    const two = await makeProject(database.db);
     for (const { access } of [one, two])
       await trackEvent(database.db, access, { email: 'same@example.com', event: 'e' });
-    const [[a], [b]] = [await contactsOf(one.id), await contactsOf(two.id)];
+    const [a] = await contactsOf(one.id);
+    const [b] = await contactsOf(two.id);
     expect(a.id).not.to.equal(b.id);
   });
 });

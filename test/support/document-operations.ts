@@ -45,8 +45,12 @@ export function documentOperations(document: OpenApiDocument): DocumentOperation
       const { parameters, requestBody, responses } = declared;
       const [content] = Object.entries(requestBody?.content ?? {});
       return {
-        ...{ name: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path },
-        ...{ access: declared['x-access'], parameters, responses },
+        name: `${method.toUpperCase()} ${path}`,
+        method: method.toUpperCase(),
+        path,
+        access: declared['x-access'],
+        parameters,
+        responses,
         ...(content && { body: { type: content[0], schema: content[1].schema, example: exampleOf(content[1]) } }),
         statuses: Object.keys(responses).map(Number),
       };

@@ -4,8 +4,13 @@ import { aggregateEventCounts } from '../../services/events/counts.ts';
 
 /** Tables that change with every request, or with reading. */
 const IGNORED_TABLES = [
-  ...['rate_windows', 'session_rate_windows', 'processes', 'failed_requests', 'previews'],
-  ...['knex_migrations', 'knex_migrations_lock'],
+  'rate_windows',
+  'session_rate_windows',
+  'processes',
+  'failed_requests',
+  'previews',
+  'knex_migrations',
+  'knex_migrations_lock',
 ];
 /** Columns that change with time: when and from where a session was last used, written once a minute. */
 const IGNORED_COLUMNS = "array['last_seen_at', 'ip', 'user_agent']";

@@ -16,7 +16,8 @@ const compiled = join(import.meta.dirname, '../..');
 const { timeout } = JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8')) as { timeout: number };
 
 async function runFile(file: string, grep: string | undefined): Promise<FileResult> {
-  const [startedAt, cpuBefore] = [performance.now(), processorSeconds(process.pid)];
+  const startedAt = performance.now();
+  const cpuBefore = processorSeconds(process.pid);
   const output = captureOutput();
   const failures: string[] = [];
   const fail = (failure: string) => {

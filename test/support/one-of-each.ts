@@ -50,7 +50,8 @@ export async function createOneOfEachResource(
   const from = `news@${senderDomain}`;
   const email = `${projectId}@example.com`;
   // Names are not globally unique like ids: they differ per project, so that a leak between projects is visible.
-  const [eventName, key] = [`bought ${projectId}`, `plan ${projectId}`];
+  const eventName = `bought ${projectId}`;
+  const key = `plan ${projectId}`;
   const contact = await make('/contacts', { email, data: { [key]: 'pro' } });
   bodyOf(await project.browser.post('/v1/track', { email, event: eventName }));
   const template = await make('/templates', { name: 't', subject: 's', body: 'b', type: 'MARKETING', from });
@@ -60,18 +61,28 @@ export async function createOneOfEachResource(
   const workflow = await make('/workflows', { name: 'w', eventName });
   const step = () => make(`/workflows/${workflow.id}/steps`, { type: 'EXIT', name: 'end', config: {} });
   const delay = { type: 'DELAY', name: 'wait', config: { amount: 1, unit: 'days' } };
-  const [first, last] = [await make(`/workflows/${workflow.id}/steps`, delay), await step()];
+  const first = await make(`/workflows/${workflow.id}/steps`, delay);
+  const last = await step();
   const transition = await make(`/workflows/${workflow.id}/transitions`, { fromStepId: first.id, toStepId: last.id });
   const steps = [first, last].map(({ id, type, name, config }) => ({ id, type, name, config, templateId: null }));
   await db('workflowVersions').insert({
-    ...{ workflowId: workflow.id, version: 1, publishedAt: new Date() },
+    workflowId: workflow.id,
+    version: 1,
+    publishedAt: new Date(),
     graph: JSON.stringify({ steps, transitions: [] }),
   });
   const workflowCase = await make(`/workflows/${workflow.id}/cases`, { name: 'x', contact: { email }, expect: [] });
   const executionId = newId();
   await db('executions').insert({
-    ...{ id: executionId, projectId, workflowId: workflow.id, version: 1, contactId: contact.id },
-    ...{ status: 'WAITING', currentStepId: first.id, afterPosition: 0, oncePerContact: true },
+    id: executionId,
+    projectId,
+    workflowId: workflow.id,
+    version: 1,
+    contactId: contact.id,
+    status: 'WAITING',
+    currentStepId: first.id,
+    afterPosition: 0,
+    oncePerContact: true,
   });
   const mail = await make('/v1/send', { to: email, from, subject: 's', body: 'b' });
   const { jobId } = await make('/contacts/bulk-subscribe', { contactIds: [contact.id] });
@@ -91,14 +102,32 @@ export async function createOneOfEachResource(
     .insert({ queue: 'control', projectId, ...parked })
     .returning('id');
   return {
-    ...{ contacts: contact.id, templates: template.id, campaigns: campaign.id, segments: segment.id },
-    ...{ previews: new URL(preview).pathname.split('/').at(-1) ?? '', version: '1' },
-    ...{ workflows: workflow.id, domains: domain.id, emails: mail.data.emails[0].email, projects: projectId },
-    ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
-    ...{ caseId: workflowCase.id },
-    ...{ sessions: session.id, outbox: String(message.id), keyId: scopedKey.id },
-    ...{ userId: project.userId, projectId, email, eventName, field: `data.${key}` },
-    ...{ 'webhook-endpoints': endpoint.id, 'webhook-deliveries': deliveryId },
+    contacts: contact.id,
+    templates: template.id,
+    campaigns: campaign.id,
+    segments: segment.id,
+    previews: new URL(preview).pathname.split('/').at(-1) ?? '',
+    version: '1',
+    workflows: workflow.id,
+    domains: domain.id,
+    emails: mail.data.emails[0].email,
+    projects: projectId,
+    jobId,
+    contactId: contact.id,
+    stepId: first.id,
+    transitionId: transition.id,
+    executionId,
+    caseId: workflowCase.id,
+    sessions: session.id,
+    outbox: String(message.id),
+    keyId: scopedKey.id,
+    userId: project.userId,
+    projectId,
+    email,
+    eventName,
+    field: `data.${key}`,
+    'webhook-endpoints': endpoint.id,
+    'webhook-deliveries': deliveryId,
   };
 }
 

@@ -55,7 +55,8 @@ export async function startSmtp(): Promise<SmtpStandIn> {
   const mails: ReceivedMail[] = [];
   const failures = new SmtpFailures();
   const sockets = new Set<Socket>();
-  let [server, total] = [undefined as SMTPServer | undefined, 0];
+  let server = undefined as SMTPServer | undefined;
+  let total = 0;
 
   const open = async (port: number): Promise<number> => {
     const created = new SMTPServer(serverOptions(mails, failures, (session) => socketOf(session, sockets)));
@@ -128,7 +129,8 @@ function serverOptions(
     onRcptTo: ({ address }, session, done: Done) =>
       failures.apply('recipient', [address.toLowerCase()], socketFor(session), done),
     onData: async (stream, session, done: Done) => {
-      const [to, socket] = [addressesIn(session), socketFor(session)];
+      const to = addressesIn(session);
+      const socket = socketFor(session);
       await new Promise<void>((resolve) => failures.apply('text', to, socket, () => resolve()));
       const raw = await buffer(stream).catch(() => undefined);
       if (!raw) return;

@@ -46,7 +46,8 @@ async function start<Api extends { url: string }>(
   { temporal, more, change }: { temporal: Namespace; more: Env; change: Change | undefined },
   startItsApi: (env: Env, database: ConnectedDatabase) => Promise<{ api: Api; end(): Promise<unknown> }>,
 ): Promise<Stack & { api: Api }> {
-  const [database, smtp] = [await connectTestDatabase(), await startSmtp()];
+  const database = await connectTestDatabase();
+  const smtp = await startSmtp();
   const given: Env = {
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporal.address,

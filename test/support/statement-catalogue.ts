@@ -28,23 +28,26 @@ const PARENTS: Record<string, string> = {
 /** Tables that belong to no project. */
 const SHARED = [
   // Accounts: a user may be a member of several projects.
-  ...['users', 'sessions', 'user_recovery_codes', 'user_identities', 'account_requests', 'auth_attempts'],
-  ...['notification_settings'],
+  'users',
+  'sessions',
+  'user_recovery_codes',
+  'user_identities',
+  'account_requests',
+  'auth_attempts',
+  'notification_settings',
   // State of the service itself.
-  ...[
-    'knex_migrations',
-    'database_functions',
-    'knex_migrations_lock',
-    'open_runs',
-    'processes',
-    'send_rates',
-    'received_notices',
-    'senders',
-    'mail_processes',
-    'upload_removals',
-    'installation',
-    'stuck_workflows',
-  ],
+  'knex_migrations',
+  'database_functions',
+  'knex_migrations_lock',
+  'open_runs',
+  'processes',
+  'send_rates',
+  'received_notices',
+  'senders',
+  'mail_processes',
+  'upload_removals',
+  'installation',
+  'stuck_workflows',
 ];
 
 export async function readCatalogue(db: Db): Promise<Catalogue> {

@@ -99,8 +99,16 @@ export async function startStripe(): Promise<StripeStandIn> {
 }
 
 const invoice = (customer: string) => ({
-  ...{ id: 'in_1', object: 'invoice', customer, number: 'A-1', status: 'paid', currency: 'eur' },
-  ...{ amount_due: 1200, amount_paid: 1200, created: 1_700_000_000, period_start: 1_690_000_000 },
+  id: 'in_1',
+  object: 'invoice',
+  customer,
+  number: 'A-1',
+  status: 'paid',
+  currency: 'eur',
+  amount_due: 1200,
+  amount_paid: 1200,
+  created: 1_700_000_000,
+  period_start: 1_690_000_000,
   ...{ period_end: 1_700_000_000, hosted_invoice_url: 'https://invoice.test/1', invoice_pdf: null },
 });
 

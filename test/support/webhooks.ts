@@ -65,7 +65,11 @@ export function driveWebhooks(
       await relayWebhooks(db);
       const { generation } = (await WebhookEndpoint.query(db).findById(endpointId)) ?? { generation: 1 };
       const deps = {
-        ...{ db, resolver, allowedHosts, keys: settings.secretKeys, systemFrom: settings.systemFrom },
+        db,
+        resolver,
+        allowedHosts,
+        keys: settings.secretKeys,
+        systemFrom: settings.systemFrom,
         now: () => new Date(Math.max(driver.now.getTime(), Date.now())),
       };
       return deliverSlice(deps, { endpointId, generation }, { isOver, lingerMs: 0 });

@@ -26,7 +26,8 @@ describe('the SMTP server of the proof', () => {
   it('does not answer commands behind a mail that it hangs at', async () => {
     const sink = await startSmtpSink(1, { hang: 100 });
     const session = await SmtpSession.open(smtpTarget(`smtp://127.0.0.1:${sink.port}`, TIMEOUTS));
-    const [hanging, next] = [mailTo('ann@example.com'), mailTo('bob@example.com')];
+    const hanging = mailTo('ann@example.com');
+    const next = mailTo('bob@example.com');
     const exchange = await session.send(hanging, next);
     expect(exchange).to.include({ accepted: false, handedOver: true });
     expect(sink.taken).to.deep.equal([]);

@@ -11,20 +11,28 @@ const source = resolve(root, 'web/app/src');
 
 /** Texts that are the same in both languages. */
 const SAME = new Set([
-  ...['API', 'Everpost', 'ID', 'Link', 'Links', 'Message-ID', 'Name', 'Person', 'Segment', 'Standard', 'Status'],
-  ...[
-    'Text',
-    'TypeScript',
-    'URL',
-    'Webhooks',
-    'Workflow',
-    'Workflows',
-    'curl',
-    'Domain',
-    'Domains',
-    'Installation',
-    'Live',
-  ],
+  'API',
+  'Everpost',
+  'ID',
+  'Link',
+  'Links',
+  'Message-ID',
+  'Name',
+  'Person',
+  'Segment',
+  'Standard',
+  'Status',
+  'Text',
+  'TypeScript',
+  'URL',
+  'Webhooks',
+  'Workflow',
+  'Workflows',
+  'curl',
+  'Domain',
+  'Domains',
+  'Installation',
+  'Live',
 ]);
 /** Functions whose text is made of their values only. */
 const VALUES_ONLY = new Set([

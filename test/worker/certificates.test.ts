@@ -65,7 +65,8 @@ describe("the files of Temporal's certificates", () => {
   after(() => own.close());
 
   it('are read again when they have changed', async () => {
-    const [first, second] = [makeCertificate(), makeCertificate()];
+    const first = makeCertificate();
+    const second = makeCertificate();
     const proxy = await startTls(own.address, first);
     const ca = join(mkdtempSync(join(runDirectory(), 'certificates-')), 'ca.pem');
     writeFileSync(ca, first.pem);
@@ -86,7 +87,8 @@ describe("the files of Temporal's certificates", () => {
   });
 
   it('are read again by a worker, whose running workflows go on over the new connection', async () => {
-    const [first, second] = [makeCertificate(), makeCertificate()];
+    const first = makeCertificate();
+    const second = makeCertificate();
     const proxy = await startTls(own.address, first);
     const ca = join(mkdtempSync(join(runDirectory(), 'certificates-')), 'ca.pem');
     writeFileSync(ca, first.pem);

@@ -46,13 +46,17 @@ describe('the task queues that no worker polls', () => {
       log: silent,
     });
     const stopHeartbeat = startHeartbeat({
-      ...{ db, kind: 'worker', log: silent, timings: processTimings },
+      db,
+      kind: 'worker',
+      log: silent,
+      timings: processTimings,
       busyQueues: () => workers.busyQueues,
     });
     const runs = await Promise.all(
       [1, 2].map((n) =>
         temporal.client.workflow.start<typeof retention>('retention', {
-          ...{ taskQueue: taskQueues.workflows, workflowId: `retention/${n}` },
+          taskQueue: taskQueues.workflows,
+          workflowId: `retention/${n}`,
         }),
       ),
     );

@@ -99,7 +99,9 @@ describe('the relay', () => {
   });
 
   it('sets search attributes of executions only', async () => {
-    const [executionId, otherId, resourceId] = [id(), id(), newId()];
+    const executionId = id();
+    const otherId = id();
+    const resourceId = newId();
     await startRelay();
     await write({ ...start(executionId), workflowType: 'execution', resourceId } as OutboxMessage);
     await write({ ...start(otherId), resourceId } as OutboxMessage);
@@ -112,7 +114,8 @@ describe('the relay', () => {
   });
 
   it('counts an attempt of a failing message, and sends the others', async () => {
-    const [poison, healthy] = [id(), id()];
+    const poison = id();
+    const healthy = id();
     await write(start(poison, 'x'.repeat(3_000_000)), start(healthy));
     await startRelay();
     const [row] = await eventually(async () => {

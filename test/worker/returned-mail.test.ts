@@ -44,7 +44,8 @@ describe('the listener for returned mail', () => {
     );
 
   it('accepts a bounce and a complaint', async () => {
-    const [bounced, disliked] = [await sent(), await sent()];
+    const bounced = await sent();
+    const disliked = await sent();
     await submitMail(listener.port, { to: [bounced.path], raw: bounceReport({ to: bounced.path }) });
     await submitMail(listener.port, { to: [disliked.path], raw: complaintReport({ to: disliked.path }) });
     expect(await stateOf(bounced.id)).to.equal('BOUNCED');

@@ -82,7 +82,9 @@ describe('the sender workflows of an installation', () => {
 
   it('number one more than the processes that can send', async () => {
     const { db } = database;
-    const [one, two, gone] = [PROCESS, newId(), newId()];
+    const one = PROCESS;
+    const two = newId();
+    const gone = newId();
     expect(await registerMailProcess(db, one)).to.equal(2);
     expect(await registerMailProcess(db, two)).to.equal(3);
     expect(await registerMailProcess(db, one), 'the same process again').to.equal(3);

@@ -171,7 +171,8 @@ describe('the domain workflow', () => {
   });
 
   it('ends when the domain is deleted, and when a run with a later generation exists', async () => {
-    const [first, second] = [await add(), await add()];
+    const first = await add();
+    const second = await add();
     const runs = [await start(first.domain), await start(second.domain)];
     await eventually(() => checksOf(first.domain) + checksOf(second.domain) === 2);
     await deleteDomain(database.db, project.access, first.domain.id);

@@ -28,8 +28,15 @@ const PATIENCE_MS = 150_000;
 const MINUTE = 60_000;
 /** Step types that the cases take together. */
 const required = [
-  ...['CONDITION', 'DELAY', 'WAIT_FOR_EVENT', 'UPDATE_CONTACT'],
-  ...['SPLIT', 'TIME_WINDOW', 'ADD_TO_SEGMENT', 'REMOVE_FROM_SEGMENT', 'START_WORKFLOW'],
+  'CONDITION',
+  'DELAY',
+  'WAIT_FOR_EVENT',
+  'UPDATE_CONTACT',
+  'SPLIT',
+  'TIME_WINDOW',
+  'ADD_TO_SEGMENT',
+  'REMOVE_FROM_SEGMENT',
+  'START_WORKFLOW',
 ];
 const limits = { steps: 15, years: 1, ms: 60_000 };
 
@@ -74,8 +81,13 @@ describe('a simulation, compared with executions on a time-skipping server', () 
         webhookAllowedHosts: [],
         state: new SimulationState({ now: start, contact, context: {}, script }),
         environment: {
-          ...{ db: database.db, renderer: testRenderer(), projectId: project.id, isReal: true, baseUrl: '' },
-          ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId() },
+          db: database.db,
+          renderer: testRenderer(),
+          projectId: project.id,
+          isReal: true,
+          baseUrl: '',
+          workflow: { id: newId(), name: 'Any' },
+          executionId: newId(),
         },
       });
       const isLong = simulation.state.now.getTime() - start.getTime() > 60 * MINUTE;

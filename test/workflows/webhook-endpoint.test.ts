@@ -42,7 +42,12 @@ describe('the webhook endpoint workflow', () => {
     resolver = createResolver({ servers: [] });
     const { secretKeys: keys, systemFrom } = readSettings({});
     const real = webhookEndpointActivities({
-      ...{ db: database.db, resolver, allowedHosts: [receiver.host], keys, systemFrom, stopping: stopping.signal },
+      db: database.db,
+      resolver,
+      allowedHosts: [receiver.host],
+      keys,
+      systemFrom,
+      stopping: stopping.signal,
       now: () => now,
     });
     const activities = {

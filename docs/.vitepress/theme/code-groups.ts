@@ -25,7 +25,8 @@ function showLanguage(language: string): void {
     const inputs = [...group.querySelectorAll('input')];
     const chosen = inputs.findIndex((input) => languageOf(input) === language);
     const blocks = group.querySelector('.blocks')?.children ?? [];
-    const [input, block] = [inputs[chosen], blocks[chosen]];
+    const input = inputs[chosen];
+    const block = blocks[chosen];
     if (!input || !block) continue;
     input.checked = true;
     for (const other of blocks) other.classList.toggle('active', other === block);

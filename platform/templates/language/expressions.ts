@@ -38,14 +38,16 @@ export const expressions: ExpressionCompilers = {
     return (run) => run.capture(() => write(run)).text;
   },
   And: ({ left, right }, compiler) => {
-    const [a, b] = [compiler.expression(left), compiler.expression(right)];
+    const a = compiler.expression(left);
+    const b = compiler.expression(right);
     return (run) => {
       const value = a(run);
       return isTrue(value) ? b(run) : value;
     };
   },
   Or: ({ left, right }, compiler) => {
-    const [a, b] = [compiler.expression(left), compiler.expression(right)];
+    const a = compiler.expression(left);
+    const b = compiler.expression(right);
     return (run) => {
       const value = a(run);
       return isTrue(value) ? value : b(run);

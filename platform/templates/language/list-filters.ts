@@ -91,7 +91,8 @@ function order(caseSensitive: boolean, budget: Budget): (a: unknown, b: unknown)
     return typeof given === 'string' && !caseSensitive ? budget.text(given).toLowerCase() : given;
   };
   return (a, b) => {
-    const [x, y] = [key(a), key(b)];
+    const x = key(a);
+    const y = key(b);
     budget.spend(1);
     if (compare('<', x, y, budget)) return -1;
     return compare('>', x, y, budget) ? 1 : 0;

@@ -117,7 +117,8 @@ const comparison = (sign: Sign): BindableOperator<DataPath> => {
       const found = valueAt(path, subject);
       if (typeof value === 'number') return typeof found === 'number' && accepts(found - value);
       if (typeof found !== 'string') return false;
-      const [moment, foundMoment] = [parseMoment(value), parseMoment(found)];
+      const moment = parseMoment(value);
+      const foundMoment = parseMoment(found);
       if (moment === undefined) return accepts(compareText(found, value));
       return foundMoment !== undefined && accepts(foundMoment - moment);
     },

@@ -139,8 +139,13 @@ function columnsOf(input: CaseInput, startAt: Date) {
   if (JSON.stringify(input).length > MAX_CASE_BYTES)
     throw badRequest(`A case must not exceed ${MAX_CASE_BYTES / 1024} KB.`);
   return {
-    ...{ name, startAt, contact: json(contact), context: json(context) },
-    ...{ events: json(events), until: json(until), expect: json(expect) },
+    name,
+    startAt,
+    contact: json(contact),
+    context: json(context),
+    events: json(events),
+    until: json(until),
+    expect: json(expect),
   };
 }
 

@@ -102,7 +102,8 @@ function differenceOf(
   stopped: string | null,
 ): CaseDifference | null {
   for (let index = 0; index < Math.max(expected.length, path.length); index++) {
-    const [wanted, taken] = [expected[index], path[index]];
+    const wanted = expected[index];
+    const taken = path[index];
     const isSame =
       wanted?.stepId.toLowerCase() === taken?.step.id.toLowerCase() &&
       (wanted?.branch === undefined || branchOf(wanted.branch ?? 'next') === taken?.branch);

@@ -69,9 +69,12 @@ export async function draftOf(db: Db, workflow: Workflow, rules: StepRules): Pro
   const settings = settingsOf(workflow, row);
   const faults = await draftFaults(db, projectId, { trigger: settings, graph, live: newest.steps }, rules);
   return {
-    ...{ workflowId: id, baseVersion: row?.baseVersion ?? version, revision: workflow.draftRevision },
+    workflowId: id,
+    baseVersion: row?.baseVersion ?? version,
+    revision: workflow.draftRevision,
     ...settings,
-    ...{ graph, faults },
+    graph,
+    faults,
     changed: row !== undefined && !(isSameGraph(graph, newest) && isDeepStrictEqual(settings, settingsOf(workflow))),
     updatedAt: row?.updatedAt ?? updatedAt,
     updatedBy: row?.updatedBy ?? null,

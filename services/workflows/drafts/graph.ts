@@ -38,12 +38,18 @@ export function readDraftGraph({ steps: given, transitions }: GivenGraph): Draft
     if (ids.has(id)) errors.push(customError(`graph.steps.${n}.id`, 'is used by another step'));
     ids.add(id);
     return {
-      ...{ id, type, name: name ?? stepTypeOf({ type }).label, position: position ?? { x: 0, y: 0 } },
-      ...{ config: readConfigShape(type, config ?? {}, `graph.steps.${n}.config`), templateId: templateId ?? null },
+      id,
+      type,
+      name: name ?? stepTypeOf({ type }).label,
+      position: position ?? { x: 0, y: 0 },
+      config: readConfigShape(type, config ?? {}, `graph.steps.${n}.config`),
+      templateId: templateId ?? null,
     };
   });
   const read = transitions.map(({ fromStepId, toStepId, branch }) => ({
-    ...{ fromStepId: fromStepId.toLowerCase(), toStepId: toStepId.toLowerCase(), branch },
+    fromStepId: fromStepId.toLowerCase(),
+    toStepId: toStepId.toLowerCase(),
+    branch,
   }));
   for (const [n, transition] of read.entries())
     for (const end of ['fromStepId', 'toStepId'] as const)
@@ -68,7 +74,11 @@ export const asRunnable = ({ steps, transitions }: DraftGraph): Graph => ({
 /** Returns a stored graph as a draft. Versions of earlier programs have no positions. */
 export const asDraftGraph = ({ steps, transitions }: Graph): DraftGraph => ({
   steps: steps.map((step) => ({
-    ...{ id: step.id, type: step.type, name: step.name, config: step.config, templateId: step.templateId },
+    id: step.id,
+    type: step.type,
+    name: step.name,
+    config: step.config,
+    templateId: step.templateId,
     position: (step as Partial<DraftStep>).position ?? { x: 0, y: 0 },
   })),
   transitions: transitions.map(({ fromStepId, toStepId, branch }) => ({ fromStepId, toStepId, branch })),
@@ -101,7 +111,9 @@ export function rebaseGraph(base: DraftGraph, draft: DraftGraph, newest: DraftGr
 /** Merges by key: the draft's item where the draft has changed, added or removed it, else the newest's. */
 function merge<T>(base: T[], draft: T[], newest: T[], keyOf: (item: T) => string): T[] {
   const of = (items: T[]) => new Map(items.map((item) => [keyOf(item), item]));
-  const [inBase, inDraft, inNewest] = [of(base), of(draft), of(newest)];
+  const inBase = of(base);
+  const inDraft = of(draft);
+  const inNewest = of(newest);
   const keys = new Set([...inNewest.keys(), ...inDraft.keys()]);
   return [...keys].flatMap((key) => {
     const isUnchanged = isDeepStrictEqual(inBase.get(key), inDraft.get(key));

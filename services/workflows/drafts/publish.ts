@@ -135,7 +135,9 @@ async function writeVersion(
   const version = before.version + 1;
   const after = await Workflow.query(trx).patchAndFetchById(id, {
     ...settings,
-    ...{ version, validVersion: version, updatedAt: new Date() },
+    version,
+    validVersion: version,
+    updatedAt: new Date(),
   });
   const publishedBy = editorOf(actor);
   await insertVersion(trx, after, graph, { publishedAt: new Date(), publishedBy, note });
@@ -160,7 +162,8 @@ async function replaceGraph(trx: Db, { id, projectId }: Workflow, draft: DraftGr
   const { transitions: before } = await editedGraph(trx, id);
   const kept = new Map(before.map((transition) => [`${exitKey(transition)} ${transition.toStepId}`, transition.id]));
   const transitions = draft.transitions.map((transition) => ({
-    ...{ id: kept.get(`${exitKey(transition)} ${transition.toStepId}`) ?? newId(), ...transition },
+    id: kept.get(`${exitKey(transition)} ${transition.toStepId}`) ?? newId(),
+    ...transition,
   }));
   await trx('workflowTransitions').where({ projectId, workflowId: id }).del();
   await trx('workflowSteps')
@@ -202,7 +205,8 @@ export async function previewPublish(db: Db, projectId: string, id: string, rule
   const to = asRunnable(graph);
   const refused = new Map<string, PublishPreview['cannotMove'][number]>();
   const changes = new Map<string, PublishPreview['changes'][number]>();
-  let [active, canMove] = [0, 0];
+  let active = 0;
+  let canMove = 0;
   for (const { version, stepId, count } of await activeGroups(db, projectId, id)) {
     active += count;
     const from = await storedGraph(db, id, version);

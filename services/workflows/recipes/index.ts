@@ -16,7 +16,9 @@ const welcome: Recipe = {
   steps: {
     hello: { type: 'SEND_EMAIL', name: 'Say hello', template: 'hello', position: [0, 0] },
     wait: {
-      ...{ type: 'WAIT_FOR_EVENT', name: 'Has begun?', position: [0, 120] },
+      type: 'WAIT_FOR_EVENT',
+      name: 'Has begun?',
+      position: [0, 120],
       config: { eventName: 'activated', timeout: days(3) },
     },
     tips: { type: 'SEND_EMAIL', name: 'Show first steps', template: 'tips', position: [160, 240] },
@@ -34,7 +36,9 @@ const welcome: Recipe = {
   ],
   cases: [
     {
-      ...{ name: 'begins at once', contact: ann, events: [{ at: hours(2), name: 'activated' }] },
+      name: 'begins at once',
+      contact: ann,
+      events: [{ at: hours(2), name: 'activated' }],
       expect: [['hello'], ['wait', 'event'], ['active']],
     },
     { name: 'does nothing', contact: ann, expect: [['hello'], ['wait', 'timeout'], ['tips']] },
@@ -53,12 +57,16 @@ const trial: Recipe = {
   },
   steps: {
     run: {
-      ...{ type: 'WAIT_FOR_EVENT', name: 'Buys during the trial?', position: [0, 0] },
+      type: 'WAIT_FOR_EVENT',
+      name: 'Buys during the trial?',
+      position: [0, 0],
       config: { eventName: 'subscribed to plan', timeout: days(11) },
     },
     soon: { type: 'SEND_EMAIL', name: 'Three days left', template: 'soon', position: [0, 120] },
     wait: {
-      ...{ type: 'WAIT_FOR_EVENT', name: 'Buys now?', position: [0, 240] },
+      type: 'WAIT_FOR_EVENT',
+      name: 'Buys now?',
+      position: [0, 240],
       config: { eventName: 'subscribed to plan', timeout: days(3) },
     },
     last: { type: 'SEND_EMAIL', name: 'Last day', template: 'last', position: [0, 360] },
@@ -73,11 +81,15 @@ const trial: Recipe = {
   ],
   cases: [
     {
-      ...{ name: 'buys early', contact: ann, events: [{ at: days(2), name: 'subscribed to plan' }] },
+      name: 'buys early',
+      contact: ann,
+      events: [{ at: days(2), name: 'subscribed to plan' }],
       expect: [['run', 'event'], ['bought']],
     },
     {
-      ...{ name: 'buys after the reminder', contact: ann, events: [{ at: days(12), name: 'subscribed to plan' }] },
+      name: 'buys after the reminder',
+      contact: ann,
+      events: [{ at: days(12), name: 'subscribed to plan' }],
       expect: [['run', 'timeout'], ['soon'], ['wait', 'event'], ['bought']],
     },
     { name: 'never buys', contact: ann, expect: [['run', 'timeout'], ['soon'], ['wait', 'timeout'], ['last']] },
@@ -95,12 +107,16 @@ const cart: Recipe = {
   },
   steps: {
     wait: {
-      ...{ type: 'WAIT_FOR_EVENT', name: 'Orders?', position: [0, 0] },
+      type: 'WAIT_FOR_EVENT',
+      name: 'Orders?',
+      position: [0, 0],
       config: { eventName: 'ordered', timeout: hours(4) },
     },
     ordered: { type: 'EXIT', name: 'Has ordered', config: { reason: 'ordered' }, position: [-160, 120] },
     subscribed: {
-      ...{ type: 'CONDITION', name: 'Subscribed?', position: [160, 120] },
+      type: 'CONDITION',
+      name: 'Subscribed?',
+      position: [160, 120],
       config: { field: 'subscribed', operator: 'equals', value: true },
     },
     reminder: { type: 'SEND_EMAIL', name: 'Remind', template: 'reminder', position: [160, 240] },
@@ -112,12 +128,15 @@ const cart: Recipe = {
   ],
   cases: [
     {
-      ...{ name: 'orders in time', contact: ann, events: [{ at: hours(1), name: 'ordered' }] },
+      name: 'orders in time',
+      contact: ann,
+      events: [{ at: hours(1), name: 'ordered' }],
       expect: [['wait', 'event'], ['ordered']],
     },
     { name: 'leaves the cart', contact: ann, expect: [['wait', 'timeout'], ['subscribed', 'yes'], ['reminder']] },
     {
-      ...{ name: 'is not subscribed', contact: { ...ann, subscribed: false } },
+      name: 'is not subscribed',
+      contact: { ...ann, subscribed: false },
       expect: [
         ['wait', 'timeout'],
         ['subscribed', 'no'],
@@ -138,12 +157,16 @@ const winBack: Recipe = {
   },
   steps: {
     wait: {
-      ...{ type: 'WAIT_FOR_EVENT', name: 'Orders again?', position: [0, 0] },
+      type: 'WAIT_FOR_EVENT',
+      name: 'Orders again?',
+      position: [0, 0],
       config: { eventName: 'ordered', timeout: days(30) },
     },
     again: { type: 'EXIT', name: 'Has ordered again', config: { reason: 'ordered' }, position: [-240, 120] },
     split: {
-      ...{ type: 'SPLIT', name: 'Two subjects', position: [160, 120] },
+      type: 'SPLIT',
+      name: 'Two subjects',
+      position: [160, 120],
       config: {
         branches: [
           { name: 'miss you', weight: 50 },
@@ -162,7 +185,9 @@ const winBack: Recipe = {
   ],
   cases: [
     {
-      ...{ name: 'orders again', contact: ann, events: [{ at: days(10), name: 'ordered' }] },
+      name: 'orders again',
+      contact: ann,
+      events: [{ at: days(10), name: 'ordered' }],
       expect: [['wait', 'event'], ['again']],
     },
   ],
@@ -191,12 +216,16 @@ const doubleOptIn: Recipe = {
   steps: {
     ask: { type: 'SEND_EMAIL', name: 'Ask to confirm', template: 'confirm', position: [0, 0] },
     wait: {
-      ...{ type: 'WAIT_FOR_EVENT', name: 'Confirms?', position: [0, 120] },
+      type: 'WAIT_FOR_EVENT',
+      name: 'Confirms?',
+      position: [0, 120],
       config: { eventName: 'confirmed address', timeout: days(2) },
     },
     remind: { type: 'SEND_EMAIL', name: 'Remind', template: 'remind', position: [160, 240] },
     again: {
-      ...{ type: 'WAIT_FOR_EVENT', name: 'Confirms now?', position: [160, 360] },
+      type: 'WAIT_FOR_EVENT',
+      name: 'Confirms now?',
+      position: [160, 360],
       config: { eventName: 'confirmed address', timeout: days(7) },
     },
     subscribe: { type: 'UPDATE_CONTACT', name: 'Subscribe', config: { subscribed: true }, position: [-160, 480] },

@@ -48,12 +48,18 @@ export async function installRecipe(
             position: [x, y],
           },
         ]) => ({
-          ...{ id: idOf(key), type, name: stepName, position: { x, y }, templateId: null },
+          id: idOf(key),
+          type,
+          name: stepName,
+          position: { x, y },
+          templateId: null,
           config: { ...config, ...(template && { templateId: templates.get(template) }) },
         }),
       ),
       transitions: recipe.transitions.map(([from, to, branch = null]) => ({
-        ...{ fromStepId: idOf(from), toStepId: idOf(to), branch },
+        fromStepId: idOf(from),
+        toStepId: idOf(to),
+        branch,
       })),
     });
     for (const { expect, ...input } of recipe.cases) {

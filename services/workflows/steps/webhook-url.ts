@@ -13,7 +13,9 @@ const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 // Surrounds each `{{ … }}`, to tell values from text after rendering. Made of digits, which no filter changes, and random,
 // so that no value can contain it.
 const mark = String(randomInt(2 ** 47));
-const [START, ESCAPED, END] = [`\u{E0A0}${mark}\u{E0A1}`, `\u{E0A0}${mark}\u{E0A2}`, `\u{E0A0}${mark}\u{E0A3}`];
+const START = `\u{E0A0}${mark}\u{E0A1}`;
+const ESCAPED = `\u{E0A0}${mark}\u{E0A2}`;
+const END = `\u{E0A0}${mark}\u{E0A3}`;
 
 export interface UrlTemplate {
   /** Input of the renderer. */

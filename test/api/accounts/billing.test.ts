@@ -198,7 +198,8 @@ describe('billing', () => {
     });
 
     it('rejects the resend of a campaign mail at the cap with 402', async () => {
-      const [campaignId, id] = [await campaign(), newId()];
+      const campaignId = await campaign();
+      const id = newId();
       await setCampaigns(api.db, { id: campaignId }, { status: 'SENT' });
       const mail = { id, projectId: project.id, contactId: newId(), campaignId, sourceType: 'CAMPAIGN' };
       await addMailRows(api.db, { ...mail, status: 'FAILED' });
@@ -212,7 +213,8 @@ describe('billing', () => {
     });
 
     it('rejects the resend of unknown outcomes at the cap with 402', async () => {
-      const [campaignId, id] = [await campaign(), newId()];
+      const campaignId = await campaign();
+      const id = newId();
       await setCampaigns(api.db, { id: campaignId }, { status: 'SENT' });
       const mail = { id, projectId: project.id, contactId: newId(), campaignId, sourceType: 'CAMPAIGN' };
       await addMailRows(api.db, { ...mail, status: 'UNKNOWN' });
@@ -365,7 +367,10 @@ describe('billing', () => {
 
   describe('POST /webhooks/incoming/stripe', () => {
     const subscription = (customer: string, status: string, start = Date.now() / 1000 - 1000) => ({
-      ...{ id: 'sub_1', object: 'subscription', customer, status },
+      id: 'sub_1',
+      object: 'subscription',
+      customer,
+      status,
       items: { data: [{ current_period_start: Math.floor(start), current_period_end: Math.floor(start) + 2_600_000 }] },
     });
 
@@ -392,7 +397,10 @@ describe('billing', () => {
       const { customerId } = await account();
       const object = subscription(customerId, 'active');
       const body = JSON.stringify({
-        ...{ id: 'evt_2', object: 'event', type: 'customer.subscription.updated', created: 1 },
+        id: 'evt_2',
+        object: 'event',
+        type: 'customer.subscription.updated',
+        created: 1,
         data: { object },
       });
       const old = Math.floor(Date.now() / 1000) - 3600;

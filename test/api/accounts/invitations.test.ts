@@ -53,7 +53,8 @@ describeApi('invitations', (api) => {
     });
 
     it('rejects with 401 with the session of another user', async () => {
-      const [guest, other] = [await person(api), await person(api)];
+      const guest = await person(api);
+      const other = await person(api);
       const token = await invite(guest.email);
       expect(await other.post('/auth/accept-invitation', { token })).to.be.envelope(401, 'UNAUTHORIZED');
       expect(await project.owner.post('/auth/accept-invitation', { token })).to.be.envelope(401, 'UNAUTHORIZED');
@@ -174,7 +175,8 @@ describeApi('invitations', (api) => {
         const inviter = await admin();
         await inviter.post(path, { email: newAddress(), role: 'MEMBER' });
         await setAttempts(api.db, max - 1, { count: 1, windowMinutes: 1_440 });
-        const [other, elsewhere] = [await admin(), await api.project()];
+        const other = await admin();
+        const elsewhere = await api.project();
         const ask = {
           inviter: () => inviter.post(path, { email: newAddress(), role: 'MEMBER' }),
           project: () => other.post(path, { email: newAddress(), role: 'MEMBER' }),
@@ -229,7 +231,8 @@ describeApi('invitations', (api) => {
 
     it('shows project and inviter when the inviter is verified', async () => {
       await changeProject(project, { name: 'Flower Shop' });
-      const [inviter, email] = [await admin(), newAddress()];
+      const inviter = await admin();
+      const email = newAddress();
       await inviter.post(path, { email, role: 'ADMIN' });
       const [mail] = await systemMails(api.db, email);
       expect(mail?.subject).to.equal('Invitation to the project "Flower Shop"');
@@ -240,7 +243,8 @@ describeApi('invitations', (api) => {
 
     it('shows neither when the inviter is not verified', async () => {
       await changeProject(project, { name: 'Flower Shop' });
-      const [inviter, email] = [await admin(false), newAddress()];
+      const inviter = await admin(false);
+      const email = newAddress();
       await inviter.post(path, { email, role: 'ADMIN' });
       expect(await shown(email))
         .to.contain('You have been invited to work on a project, with the role Admin.')

@@ -119,7 +119,8 @@ describeApi('members', (api) => {
     });
 
     it('rejects an expired, unknown, withdrawn or other-purpose token with 400', async () => {
-      const [expired, withdrawn] = [newAddress(), newAddress()];
+      const expired = newAddress();
+      const withdrawn = newAddress();
       const first = await invite(expired);
       await expireTokens(api.db);
       const second = await invite(withdrawn);
@@ -175,7 +176,8 @@ describeApi('members', (api) => {
       });
 
     it('rejects a MEMBER with 403 FORBIDDEN and changes nothing', async () => {
-      const [member, other] = [await joined('MEMBER'), await joined('MEMBER')];
+      const member = await joined('MEMBER');
+      const other = await joined('MEMBER');
       expect(await member.patch(`${path}/${other.id}`, { role: 'ADMIN' })).to.be.envelope(403, 'FORBIDDEN');
       expect(await member.patch(`${path}/${member.id}`, { role: 'OWNER' })).to.be.envelope(403, 'FORBIDDEN');
       expect(await member.delete(`${path}/${other.id}`)).to.be.envelope(403, 'FORBIDDEN');

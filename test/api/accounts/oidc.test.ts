@@ -71,7 +71,10 @@ describe('sign-in with OpenID Connect', () => {
     const url = new URL(begun.headers.get('location') ?? '');
     expect(`${url.origin}${url.pathname}`).to.equal(`${provider.issuer}/authorize`);
     expect(Object.fromEntries(url.searchParams)).to.include({
-      ...{ response_type: 'code', client_id: credentials.id, scope: 'openid email', code_challenge_method: 'S256' },
+      response_type: 'code',
+      client_id: credentials.id,
+      scope: 'openid email',
+      code_challenge_method: 'S256',
       redirect_uri: 'http://app.test/auth/oauth/oidc/callback',
     });
     for (const name of ['state', 'nonce', 'code_challenge'])
@@ -92,7 +95,8 @@ describe('sign-in with OpenID Connect', () => {
     });
 
   it('signs in to the existing account with the address, and secures one that never proved it', async () => {
-    const [owner, squatter] = [await person(api), await person(api, undefined, { emailVerified: false })];
+    const owner = await person(api);
+    const squatter = await person(api, undefined, { emailVerified: false });
     await enableTwoFactor(squatter);
     for (const { id, email } of [owner, squatter]) {
       provider.account = { id: ++accounts, email, verified: true };
@@ -126,8 +130,14 @@ describe('sign-in with OpenID Connect', () => {
   });
 
   const refused: OidcFault[] = [
-    ...(['denied', 'wrong nonce', 'wrong audience', 'wrong issuer', 'expired'] as const),
-    ...(['another key', 'no signature', 'symmetric signature'] as const),
+    'denied',
+    'wrong nonce',
+    'wrong audience',
+    'wrong issuer',
+    'expired',
+    'another key',
+    'no signature',
+    'symmetric signature',
   ];
   for (const fault of refused)
     it(`rejects a sign-in with 400: ${fault}`, async () => {
@@ -194,7 +204,10 @@ describe('sign-in with OpenID Connect', () => {
       const pending = { cookie: cookiesOf(asked)[0] ?? '', ...browser, ...form };
       const send = (code: string) =>
         fetch(`${api.url}/auth/oauth/oidc/code`, {
-          ...{ method: 'POST', redirect: 'manual', headers: pending, body: `code=${code}` },
+          method: 'POST',
+          redirect: 'manual',
+          headers: pending,
+          body: `code=${code}`,
         });
       const wrong = await send('000000');
       expect(wrong.status).to.equal(401);

@@ -112,7 +112,8 @@ describe('projects', () => {
     it("returns an array of the user's projects without secret keys", async () => {
       const someone = await person(api);
       expect((await someone.get('/users/@me/projects')).body).to.deep.equal([]);
-      const [first, other] = [await create(someone, { name: 'A' }), await create(someone, { name: 'B' })];
+      const first = await create(someone, { name: 'A' });
+      const other = await create(someone, { name: 'B' });
       await create(await person(api));
       const { body } = await someone.get('/users/@me/projects');
       expect(body.map(({ id }: { id: string }) => id)).to.deep.equal([first.id, other.id]);

@@ -187,8 +187,14 @@ describe('security state of a project', () => {
     const before = await project.owner.get(path);
     expect(before).to.have.status(200);
     expect(before.body).to.include({
-      ...{ domainAdded: true, domainVerified: true, ready: true, billingEnabled: false },
-      ...{ contactCreated: false, eventTracked: false, templateCreated: false, memberInvited: false },
+      domainAdded: true,
+      domainVerified: true,
+      ready: true,
+      billingEnabled: false,
+      contactCreated: false,
+      eventTracked: false,
+      templateCreated: false,
+      memberInvited: false,
     });
     await project.browser.post('/v1/track', { email: 'a@b.co', event: 'x' });
     expect((await project.owner.get(path)).body).to.include({ contactCreated: true, eventTracked: true });

@@ -64,7 +64,8 @@ describeApi('sessions of a user', (api) => {
     });
 
     it('answers 404 for a session of another user and for a malformed id', async () => {
-      const [someone, other] = [await person(api), await person(api)];
+      const someone = await person(api);
+      const other = await person(api);
       const [{ id }] = (await other.get('/users/@me/sessions')).body;
       for (const given of [id, 'x']) {
         const answer = await someone.delete(`/users/@me/sessions/${given}`);
@@ -117,7 +118,9 @@ describeApi('sessions of a user', (api) => {
       await enableTwoFactor(owner);
       await owner.patch(`/users/@me/projects/${id}`, { requireTwoFactor: true });
       const acts = [
-        ...[invite('OWNER'), invite('ADMIN'), createKey('all')],
+        invite('OWNER'),
+        invite('ADMIN'),
+        createKey('all'),
         () => owner.get(`/projects/${id}/webhook-secret`),
         () => owner.post(`/projects/${id}/webhook-secret/rotate`),
         () => owner.get(`/webhook-endpoints/${made.body.id}/secret`, inProject),

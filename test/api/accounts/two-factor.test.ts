@@ -125,7 +125,8 @@ describeApi('two-factor authentication', (api) => {
 
     it('accepts each code once, also of concurrent log-ins', async () => {
       const { someone, app } = await protectedPerson();
-      const [earlier, code] = [app.code(0), app.code(1)];
+      const earlier = app.code(0);
+      const code = app.code(1);
       const answers = await Promise.all([1, 2, 3].map(() => logIn(someone, code)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 401, 401]);
       expect(await logIn(someone, earlier), 'an earlier step is over').to.have.status(401);

@@ -175,7 +175,8 @@ describeApi('outstanding links of an account', (api) => {
       await sendRequestedMails(api.db, settings);
       return tokenTo(api.db, someone.email);
     };
-    const [verification, reset] = [await ask('verification'), await ask('password-reset')];
+    const verification = await ask('verification');
+    const reset = await ask('password-reset');
     const project = await api.project();
     await project.owner.post(`/projects/${project.id}/members`, { email: someone.email, role: 'MEMBER' });
     return { someone, verification, reset, invitation: await tokenTo(api.db, someone.email) };

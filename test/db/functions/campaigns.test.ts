@@ -40,7 +40,8 @@ describe('database functions of campaigns', () => {
     const lock = (id: string) => database.value('select campaign_lock(?)', [id]);
 
     it('returns the same key for the same campaign and another for another one', async () => {
-      const [one, other] = [newId(), newId()];
+      const one = newId();
+      const other = newId();
       expect(await lock(one)).to.equal(await lock(one));
       expect(await lock(one)).to.not.equal(await lock(other));
     });

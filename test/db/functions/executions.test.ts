@@ -76,7 +76,8 @@ describe('database functions of executions', () => {
   describe('count_step_mails', () => {
     it('counts each result of a mail for the step that sent it, and takes it back', async () => {
       const workflowId = await database.addWorkflow();
-      const [stepId, contactId] = [newId(), newId()];
+      const stepId = newId();
+      const contactId = newId();
       const executionId = await database.addExecution({ workflowId, contactId });
       const step = { visit: 1, stepId, type: 'SEND_EMAIL', name: 'Mail', status: 'COMPLETED' };
       await database.db('executionSteps').insert({ id: newId(), projectId: database.projectId, executionId, ...step });
@@ -351,7 +352,8 @@ describe('database functions of executions', () => {
         type: 'MARKETING',
       });
       const bodyId = newId();
-      const [first, second] = [newId(), newId()];
+      const first = newId();
+      const second = newId();
       await write(id, { record: { output: { emailId: first } }, state: { visit: 1 }, mail: mail(first) });
       await write(id, { record: { output: { emailId: second } }, mail: mail(second) });
       expect(

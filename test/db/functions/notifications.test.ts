@@ -69,11 +69,9 @@ describe('database functions of notifications', () => {
     });
 
     it('follows the settings of each member and type', async () => {
-      const [silent, mailOnly, other] = [
-        await addMember('MEMBER'),
-        await addMember('MEMBER'),
-        await addMember('MEMBER'),
-      ];
+      const silent = await addMember('MEMBER');
+      const mailOnly = await addMember('MEMBER');
+      const other = await addMember('MEMBER');
       await set(silent, 'campaign.finished', false, false);
       await set(mailOnly, 'campaign.finished', false, true);
       await set(other, 'campaign.paused', false, false);
@@ -86,7 +84,8 @@ describe('database functions of notifications', () => {
     });
 
     it('tells only those who manage the project on request', async () => {
-      const [member, admin] = [await addMember('MEMBER'), await addMember('ADMIN')];
+      const member = await addMember('MEMBER');
+      const admin = await addMember('ADMIN');
       await notify('project.near_limit', 'none', true);
       expect(await usersTold())
         .to.include(admin)

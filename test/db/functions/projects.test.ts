@@ -242,7 +242,8 @@ describe('senders_version of a project', () => {
   });
 
   it('changes for both projects when a domain moves, and for no other', async () => {
-    const [other, third] = [await makeProject(db), await makeProject(db)];
+    const other = await makeProject(db);
+    const third = await makeProject(db);
     const before = [await version(), await version(other.id), await version(third.id)];
     await change(project.senderDomain, { projectId: other.id });
     const after = [await version(), await version(other.id), await version(third.id)];

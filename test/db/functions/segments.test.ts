@@ -70,11 +70,9 @@ describe('database functions of segments', () => {
 
   describe('remove_deleted_members', () => {
     it('removes the memberships of deleted contacts and queues each segment once for a recount', async () => {
-      const [first, second, untouched] = [
-        await database.addSegment(),
-        await database.addSegment(),
-        await database.addSegment(),
-      ];
+      const first = await database.addSegment();
+      const second = await database.addSegment();
+      const untouched = await database.addSegment();
       const contacts = [await database.addContact(), await database.addContact(), await database.addContact()];
       const members = [
         [first, contacts[0]],

@@ -46,10 +46,8 @@ describe('database functions of sending', () => {
       database.rows('select * from lease_mails(?, ?::smallint, ?)', [sender, priority, limit]);
 
     it('leases due mail of its priority, the longest due first', async () => {
-      const [second, first] = [
-        await addMail({ dueAt: new Date(Date.now() - 1_000) }),
-        await addMail({ dueAt: new Date(Date.now() - 2_000) }),
-      ];
+      const second = await addMail({ dueAt: new Date(Date.now() - 1_000) });
+      const first = await addMail({ dueAt: new Date(Date.now() - 2_000) });
       await addMail({ dueAt: new Date(Date.now() + 60_000) });
       await addMail({ priority: 1 });
       await addMail({ status: 'SENT' });
@@ -187,12 +185,10 @@ describe('database functions of sending', () => {
     });
 
     it('begins no mail that has ended, is not leased by the sender or is no longer pending', async () => {
-      const [ended, free, sent, others] = [
-        await addLeased(),
-        await addMail(),
-        await addLeased({ status: 'SENT' }),
-        await addLeased(),
-      ];
+      const ended = await addLeased();
+      const free = await addMail();
+      const sent = await addLeased({ status: 'SENT' });
+      const others = await addLeased();
       await write([ended]);
       await write([], [{ id: ended.id, number: 1, result: { status: 'SENT' } }]);
       await database
@@ -219,7 +215,8 @@ describe('database functions of sending', () => {
     });
 
     it('reports why mail is blocked, and whether its address is suppressed', async () => {
-      const [suppressed, other] = [await addLeased(), await addLeased()];
+      const suppressed = await addLeased();
+      const other = await addLeased();
       await suppress(suppressed);
       expect(verdicts(await write([suppressed]))).to.deep.equal([
         { id: suppressed.id, verdict: 'suppressed', reason: 'suppressed' },
@@ -231,7 +228,8 @@ describe('database functions of sending', () => {
     });
 
     it('stores results by mail and attempt, also twice, and reports those of no attempt in flight', async () => {
-      const [first, second] = [await addLeased(), await addLeased()];
+      const first = await addLeased();
+      const second = await addLeased();
       await write([first, second]);
       const stored = { id: first.id, number: 1, result: { status: 'SENT' } };
       const late = { id: second.id, number: 7, result: { status: 'SENT' } };
@@ -256,7 +254,9 @@ describe('database functions of sending', () => {
       const add = (contact: object = {}) => addLeased({ campaignId, sourceType: 'CAMPAIGN' }, contact);
 
       it('skips recipients that were deleted, unsubscribed or suppressed, each with its reason', async () => {
-        const [deleted, unsubscribed, suppressed] = [await add(), await add({ subscribed: false }), await add()];
+        const deleted = await add();
+        const unsubscribed = await add({ subscribed: false });
+        const suppressed = await add();
         await database.db('contacts').where({ id: deleted.contactId }).delete();
         await suppress(suppressed);
         expect(verdicts(await begin(deleted, unsubscribed, suppressed))).to.have.deep.members([

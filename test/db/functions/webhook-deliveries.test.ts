@@ -19,7 +19,8 @@ describe('database functions of webhook deliveries', () => {
   after(() => database.close());
 
   const addDelivery = async (columns: object = {}, data: object = { plan: 'pro' }): Promise<string> => {
-    const [id, eventId] = [newId(), newId()];
+    const id = newId();
+    const eventId = newId();
     const shared = { projectId: database.projectId, type: 'event.bought', createdAt };
     await database.db('webhookEvents').insert({ ...shared, id: eventId, data, happenedAt: createdAt });
     await database
@@ -70,14 +71,18 @@ describe('database functions of webhook deliveries', () => {
       await write(id);
       const { status, attempts, lastStatusCode, deliveredAt, attemptLog, nextAttemptAt } = await delivery(id);
       expect({ status, attempts, lastStatusCode, nextAttemptAt }).to.deep.equal({
-        ...{ status: 'DELIVERED', attempts: 1, lastStatusCode: 200, nextAttemptAt: null },
+        status: 'DELIVERED',
+        attempts: 1,
+        lastStatusCode: 200,
+        nextAttemptAt: null,
       });
       expect(deliveredAt).to.deep.equal(now);
       expect(attemptLog).to.deep.equal([{ number: 1 }]);
     });
 
     it('drops a result of a delivery that has changed since', async () => {
-      const [retried, ended] = [await addDelivery({ attempts: 1 }), await addDelivery({ status: 'FAILED' })];
+      const retried = await addDelivery({ attempts: 1 });
+      const ended = await addDelivery({ status: 'FAILED' });
       await write(retried);
       await write(ended);
       expect(await delivery(retried)).to.include({ status: 'PENDING', attempts: 1 });

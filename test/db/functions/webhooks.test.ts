@@ -144,7 +144,8 @@ describe('database functions of webhooks', () => {
     });
 
     it('keeps those of an endpoint that was disabled less than 30 days ago', async () => {
-      const [recent, old] = [await want('email.sent'), await want('job.failed')];
+      const recent = await want('email.sent');
+      const old = await want('job.failed');
       const disable = (id: string, days: number) =>
         database.rows(
           "update webhook_endpoints set enabled = false, disabled_at = now() - ? * interval '1 day' where id = ?",
@@ -226,7 +227,11 @@ describe('database functions of webhooks', () => {
         data: { ...common, emailId: 'x', subject: 'Hello', eventId: mail.id, position: await position(mail.id) },
       });
       expect(entered?.data).to.deep.equal({
-        ...{ ...common, segmentId: 's', segmentName: 'VIPs', eventId: entry.id, position: await position(entry.id) },
+        ...common,
+        segmentId: 's',
+        segmentName: 'VIPs',
+        eventId: entry.id,
+        position: await position(entry.id),
       });
       expect((await queue()).map(({ eventId }) => eventId)).to.include(mail.id);
     });
@@ -256,13 +261,18 @@ describe('database functions of webhooks', () => {
   describe('queue_contact_webhooks', () => {
     it('queues created, updated and deleted contacts, by sets', async () => {
       await want('contact.*');
-      const [ann, bob] = [await database.addContact({ email: 'ann@example.com' }), await database.addContact()];
+      const ann = await database.addContact({ email: 'ann@example.com' });
+      const bob = await database.addContact();
       await database.rows(`update contacts set data = '{"plan": "pro"}', updated_at = now() where project_id = ?`, [
         database.projectId,
       ]);
       await database.rows('delete from contacts where id = ?', [ann]);
       expect(await types()).to.deep.equal([
-        ...['contact.created', 'contact.created', 'contact.updated', 'contact.updated', 'contact.deleted'],
+        'contact.created',
+        'contact.created',
+        'contact.updated',
+        'contact.updated',
+        'contact.deleted',
       ]);
       const [created, , , , deleted] = await events();
       expect(created?.data).to.deep.include({ id: ann, email: 'ann@example.com', subscribed: true, data: {} });
@@ -293,7 +303,10 @@ describe('database functions of webhooks', () => {
       await end(ids[3], 'CANCELLED');
       expect(await types()).to.deep.equal([
         ...Array(4).fill('execution.started'),
-        ...['execution.completed', 'execution.completed', 'execution.failed', 'execution.cancelled'],
+        'execution.completed',
+        'execution.completed',
+        'execution.failed',
+        'execution.cancelled',
       ]);
       const completed = (await events())[5];
       expect(completed?.data).to.include({ id: ids[1], status: 'EXITED' });
@@ -339,7 +352,9 @@ describe('database functions of webhooks', () => {
   describe('queue_job_webhook', () => {
     it('queues a job that completed or failed', async () => {
       await want('job.*');
-      const [one, two, three] = [await addJob(), await addJob(), await addJob()];
+      const one = await addJob();
+      const two = await addJob();
+      const three = await addJob();
       await database.db('jobs').where({ id: one }).update({ status: 'RUNNING', processed: 1 });
       await database.db('jobs').where({ id: one }).update({ status: 'COMPLETED', processed: 3 });
       await database.db('jobs').where({ id: two }).update({ status: 'FAILED', failedReason: 'broken' });
@@ -377,24 +392,23 @@ describe('database functions of webhooks', () => {
       await want('email.*');
       const contactId = await database.addContact({ email: 'ann@example.com' });
       const campaignId = await database.addCampaign();
-      const [id, silent] = [
-        await database.addEmail({ contactId, campaignId, sourceType: 'CAMPAIGN', status: 'PENDING' }),
-        await database.addEmail({ withoutEvents: true }),
-      ];
+      const id = await database.addEmail({ contactId, campaignId, sourceType: 'CAMPAIGN', status: 'PENDING' });
+      const silent = await database.addEmail({ withoutEvents: true });
       await database.db('emails').whereIn('id', [id, silent]).update({ status: 'UNKNOWN', reason: 'cut' });
       await database.db('emails').where({ id }).update({ reason: 'still' });
       const queued = (await events()).filter(({ type }) => type === 'email.unknown');
       expect(queued).to.have.length(1);
       expect(queued[0]?.data).to.include({
-        ...{
-          emailId: id,
-          contactId,
-          campaignId,
-          email: 'ann@example.com',
-          projectId: database.projectId,
-          reason: 'cut',
-        },
-        ...{ subject: 'Hello', sourceType: 'CAMPAIGN', from: `news@${database.senderDomain}`, eventId: queued[0]?.id },
+        emailId: id,
+        contactId,
+        campaignId,
+        email: 'ann@example.com',
+        projectId: database.projectId,
+        reason: 'cut',
+        subject: 'Hello',
+        sourceType: 'CAMPAIGN',
+        from: `news@${database.senderDomain}`,
+        eventId: queued[0]?.id,
         messageId: `<${id}@${database.senderDomain}>`,
       });
     });
@@ -403,10 +417,8 @@ describe('database functions of webhooks', () => {
   describe('erase_webhook_payloads', () => {
     it('leaves ids of the contacts, and clears answers and addresses in errors of imports', async () => {
       const endpointId = await want('*', 'event.*');
-      const [ann, bob] = [
-        await database.addContact({ email: 'ann@example.com', data: { street: 'Lane' } }),
-        await database.addContact({ email: 'bob@example.com' }),
-      ];
+      const ann = await database.addContact({ email: 'ann@example.com', data: { street: 'Lane' } });
+      const bob = await database.addContact({ email: 'bob@example.com' });
       const job = await addJob({
         result: JSON.stringify({ errors: [{ row: 1, email: 'Ann@Example.com', error: 'x' }] }),
       });

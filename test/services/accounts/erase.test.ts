@@ -84,7 +84,8 @@ describe('erasing a project', () => {
   });
 
   it('deletes every row of the project and none of another', async () => {
-    const [project, other] = [await makeProject(db), await makeProject(db)];
+    const project = await makeProject(db);
+    const other = await makeProject(db);
     for (const one of [project, other]) await fill(one, 30);
     await deleteProject(db, project.id);
     const { id } = await erasureOf(project.id);
@@ -119,7 +120,8 @@ describe('erasing a project', () => {
     connectDb({ databaseUrl: `${database.url}?options=-c%20lock_timeout%3D3s`, poolSize: 5 });
 
   async function writeAll(other: Db, { access, senderDomain }: TestProject): Promise<void> {
-    const [email, address] = [`${newId()}@example.com`, { email: `x@${senderDomain}` }];
+    const email = `${newId()}@example.com`;
+    const address = { email: `x@${senderDomain}` };
     await trackEvent(other, access, { email, event: 'seen' });
     await saveContact(other, access, { email, data: { plan: 'pro' } });
     await sendEmails(other, access, { to: [{ email }], from: address, subject: 's', body: 'b' });
@@ -131,13 +133,16 @@ describe('erasing a project', () => {
     ['a reset', (id: string) => db('projectErasures').insert({ id: newId(), projectId: id, kind: 'RESET' })],
   ] as const)
     it(`blocks no other project during ${kind}, and continues after its connection is terminated`, async () => {
-      const [project, other, third] = [await makeProject(db), await makeProject(db), await makeProject(db)];
+      const project = await makeProject(db);
+      const other = await makeProject(db);
+      const third = await makeProject(db);
       await fill(project, 2_500);
       await fill(third, 10);
       await begin(project.id);
       const { id } = await erasureOf(project.id);
       await runErasure(db, id, () => true);
-      const [eraser, others] = [connectDb({ databaseUrl: database.url, poolSize: 1 }), connectWithLockTimeout()];
+      const eraser = connectDb({ databaseUrl: database.url, poolSize: 1 });
+      const others = connectWithLockTimeout();
       const trx = await eraser.transaction();
       const pid = await ownConnection(trx);
       // A chunk of every table in one transaction: more locks than an erasure ever has.

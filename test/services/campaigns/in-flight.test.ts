@@ -188,7 +188,9 @@ describe('campaign mails in flight', () => {
     expect(await now()).to.include({ pending: 6, sent: 0 });
     await persistCampaignResults(database.db, campaignId);
     expect(await now()).to.include({ pending: 4, sent: 1, failed: 1 });
-    const [sent, failed, waiting] = [await row(a), await row(b), await row(c)];
+    const sent = await row(a);
+    const failed = await row(b);
+    const waiting = await row(c);
     expect(sent).to.include({ status: 'SENT', attempts: 1, toEmail: a.email, providerMessageId: 'q1' });
     expect(sent.sentAt).to.be.instanceOf(Date);
     expect(failed).to.include({ status: 'FAILED', reason: '550 no', attempts: 1 });

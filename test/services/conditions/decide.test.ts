@@ -60,7 +60,8 @@ describe('evaluating a condition for one stored contact', () => {
   });
 
   it('evaluates referenced static and dynamic segments, including their events', async () => {
-    const [fixed, active] = [newId(), newId()];
+    const fixed = newId();
+    const active = newId();
     const base = { projectId, name: 'x', memberCount: 0 };
     await addSegment(database.db, { ...base, id: fixed, slug: 'fixed', type: 'STATIC' });
     const condition = tree({ field: 'login', operator: 'triggered', count: 6 });

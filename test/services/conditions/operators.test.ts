@@ -280,7 +280,10 @@ describe('every operator, as SQL and in memory', () => {
     });
 
   it('matches members of static, dynamic, nested and deleted segments', async () => {
-    const [fixed, dynamic, through, gone] = [newId(), newId(), newId(), newId()];
+    const fixed = newId();
+    const dynamic = newId();
+    const through = newId();
+    const gone = newId();
     const population = await populate(
       database.db,
       [
@@ -311,7 +314,8 @@ describe('every operator, as SQL and in memory', () => {
   });
 
   it('ends the evaluation of a cycle of segments', async () => {
-    const [one, two] = [newId(), newId()];
+    const one = newId();
+    const two = newId();
     const population = await populate(
       database.db,
       [{ email: 'ann@example.com' }],

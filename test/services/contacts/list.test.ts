@@ -182,7 +182,8 @@ describe('listing contacts', () => {
   });
 
   it('returns no contact of another project', async () => {
-    const [project, other] = [await populate(5), await populate(5)];
+    const project = await populate(5);
+    const other = await populate(5);
     const mine = await list(project, { search: 'example' });
     expect(mine.total).to.equal(5);
     const theirs = new Set((await list(other)).data.map(({ id }) => id));
@@ -190,7 +191,8 @@ describe('listing contacts', () => {
   });
 
   it('returns no contact of another project when one project has nearly all contacts', async () => {
-    const [project, other] = [await populate(50), await populate(50)];
+    const project = await populate(50);
+    const other = await populate(50);
     await analyzeTables(db, 'contacts');
     // With this count the query filters rows by project instead of using the index.
     await db('contact_counts').insert({ projectId: project.id, contacts: 1_000_000, subscribed: 0 });
@@ -291,7 +293,8 @@ describe('listing contacts', () => {
   });
 
   it('rejects a cursor of another project, order or direction, and a changed one, with 400', async () => {
-    const [project, other] = [await populate(5), await populate(5)];
+    const project = await populate(5);
+    const other = await populate(5);
     const { cursor } = await list(project, { limit: 2 });
     const refused = async (query: Partial<ContactsQuery>, where = project) => {
       const error = await list(where, { limit: 2, cursor: cursor ?? '', ...query }).catch((reason) => reason);

@@ -40,7 +40,8 @@ describe('recording events', () => {
   });
 
   it('stores the mail of an event, and the given depth or that of the transaction', async () => {
-    const [contactId, emailId] = [newId(), newId()];
+    const contactId = newId();
+    const emailId = newId();
     await recordEvents(database.db, [{ projectId: project.id, contactId, name: 'a', emailId, depth: 3 }]);
     await database.db.transaction(async (trx) => {
       await trx.raw(`set local everpost.depth = '7'`);

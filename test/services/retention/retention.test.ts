@@ -72,7 +72,8 @@ describe('retention', () => {
   async function mail(day: string, status: string, attachmentSet: string | null = null): Promise<string> {
     const id = await idAt(day);
     const createdAt = `${day}T10:00:00Z`;
-    const [projectId, contactId] = [project.id, newId()];
+    const projectId = project.id;
+    const contactId = newId();
     await addMailRows(database.db, { id, projectId, contactId, status, createdAt });
     const content = { toEmail: 'a@example.com', fromEmail: 'b@example.com', subject: 'S', attachmentSet };
     await database.db('emailBodies').insert({ id, projectId, html: '<p>x</p>', createdAt });
@@ -115,7 +116,8 @@ describe('retention', () => {
   });
 
   it('drops old months and removes other old events, and keeps the statistics', async () => {
-    const [ann, bob] = [await contactOf('ann@example.com'), await contactOf('bob@example.com')];
+    const ann = await contactOf('ann@example.com');
+    const bob = await contactOf('bob@example.com');
     await addMonth(database.db, 'events', '2025-06-01');
     await happened(ann, '2020-01-01', '2025-06-10', '2025-09-15', '2025-09-20');
     await happened(bob, '2025-06-10', '2025-10-01');
@@ -158,7 +160,12 @@ describe('retention', () => {
     const ages = [0, 399, 401, 500].map((days) => ({ ...row, id: newId(), at: daysAgo(days) }));
     await addAudit(db, ages);
     const key = (name: string, revokedAt: Date | null) => ({
-      ...{ id: newId(), projectId: project.id, name, prefix: 'sk_', scopes: ['all'], revokedAt },
+      id: newId(),
+      projectId: project.id,
+      name,
+      prefix: 'sk_',
+      scopes: ['all'],
+      revokedAt,
       keyHash: Buffer.from(newId()),
     });
     await db('scopedKeys').insert([key('used', null), key('late', daysAgo(399)), key('old', daysAgo(401))]);
@@ -192,7 +199,7 @@ describe('retention', () => {
     const ann = await contactOf('ann@example.com');
     await addMonth(database.db, 'events', '2025-07-01');
     await happened(ann, '2025-07-10');
-    const [segmentId] = [newId()];
+    const segmentId = newId();
     const condition = { logic: 'AND', groups: [{ filters: [{ field: 'event.visit', operator: 'triggered' }] }] };
     const row = { id: segmentId, projectId: project.id, slug: 's', name: 'S', type: 'DYNAMIC', trackMembership: true };
     await addSegment(database.db, { ...row, condition: JSON.stringify(condition) });
@@ -205,7 +212,8 @@ describe('retention', () => {
   it('removes bodies and attachments of finished mail only', async () => {
     for (const month of ['2025-06-01', '2025-07-01', '2025-08-01'])
       for (const table of ['email_contents', 'email_bodies'] as const) await addMonth(database.db, table, month);
-    const [shared, own] = [newId(), newId()];
+    const shared = newId();
+    const own = newId();
     for (const setId of [shared, own])
       await database.db('emailAttachments').insert({
         setId,
@@ -247,16 +255,16 @@ describe('retention', () => {
     expect(await addWeeks(db, at('2032-03-03'))).to.equal(6);
     expect(await addWeeks(db, at('2032-03-03'))).to.equal(0);
     const add = async (createdAt: Date) => {
-      const [id, eventId, projectId] = [newId(), newId(), newId()];
+      const id = newId();
+      const eventId = newId();
+      const projectId = newId();
       await db('webhookEvents').insert({ id: eventId, projectId, type: 'a', data: {}, createdAt });
       await db('webhookDeliveries').insert({ id, projectId, endpointId: newId(), eventId, type: 'a', createdAt });
       return id;
     };
-    const [old, kept, unsorted] = [
-      await add(at('2032-03-03')),
-      await add(at('2032-03-10')),
-      await add(at('2032-01-01')),
-    ];
+    const old = await add(at('2032-03-03'));
+    const kept = await add(at('2032-03-10'));
+    const unsorted = await add(at('2032-01-01'));
     const left = async () =>
       (await storedDeliveries(db, {}).whereIn('id', [old, kept, unsorted]).pluck('id')) as string[];
     await removeOldWebhooks(db, at('2032-04-06'));

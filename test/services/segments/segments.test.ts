@@ -167,7 +167,8 @@ describe('segments', () => {
     });
 
     it('rejects one of two concurrent updates that would close a circle', async () => {
-      const [a, b] = [await dynamic('A'), await dynamic('B')];
+      const a = await dynamic('A');
+      const b = await dynamic('B');
       const results = await Promise.allSettled([
         updateSegment(database.db, project.access, a.id, { condition: memberOf(b.id) }),
         updateSegment(database.db, project.access, b.id, { condition: memberOf(a.id) }),
@@ -257,7 +258,8 @@ describe('segments', () => {
     });
 
     it('rejects members of a dynamic segment with 400 and ignores a condition of a static one', async () => {
-      const [list, condition] = [await fixed(), await dynamic('Pro')];
+      const list = await fixed();
+      const condition = await dynamic('Pro');
       for (const work of [
         () => addMembers(database.db, project.access, condition.id, { emails: ['a@example.com'] }),
         () => removeMembers(database.db, project.access, condition.id, ['a@example.com']),

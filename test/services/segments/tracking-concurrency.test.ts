@@ -24,7 +24,8 @@ import { breakConnection, lockTable } from '../../support/rows/tables.ts';
 import { eventually } from '../../support/waiting.ts';
 import { applyAllChanges, contact, isPro, memberOf, membersOf, movesOf, tree } from './support.ts';
 
-const [ann, bob] = ['ann@example.com', 'bob@example.com'];
+const ann = 'ann@example.com';
+const bob = 'bob@example.com';
 
 describe('tracked membership under concurrency', () => {
   let database: ConnectedDatabase;
@@ -123,7 +124,8 @@ describe('tracked membership under concurrency', () => {
     const waiting = "from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     const wait = (count: number) =>
       eventually(async () => (await database.db.raw(`select 1 ${waiting}`)).rows.length === count);
-    const [one, two] = [await database.db.transaction(), await database.db.transaction()];
+    const one = await database.db.transaction();
+    const two = await database.db.transaction();
     // Makes the computing transaction the first to detect the deadlock.
     for (const trx of [one, two]) await trx.raw("set local deadlock_timeout = '5s'");
     await lock(one, ann);

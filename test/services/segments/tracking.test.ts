@@ -26,7 +26,8 @@ import {
 import { addEvents, removeEvents, storedEvents } from '../../support/rows/events.ts';
 import { applyAllChanges, contact, isPro, memberOf, movesOf, tree } from './support.ts';
 
-const [ann, bob] = ['ann@example.com', 'bob@example.com'];
+const ann = 'ann@example.com';
+const bob = 'bob@example.com';
 
 describe('tracked membership', () => {
   let database: ConnectedDatabase;
@@ -130,10 +131,8 @@ describe('tracked membership', () => {
 
   it('records no exit when a contact is deleted', async () => {
     const { id } = await tracked('Pro');
-    const [one, two] = [
-      await contact(database.db, project, ann, { plan: 'pro' }),
-      await contact(database.db, project, bob, { plan: 'pro' }),
-    ];
+    const one = await contact(database.db, project, ann, { plan: 'pro' });
+    const two = await contact(database.db, project, bob, { plan: 'pro' });
     await deleteContacts(database.db, project.id, [one]);
     await applyAllChanges(database.db);
     await deleteContacts(database.db, project.id, [two]);

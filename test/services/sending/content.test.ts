@@ -210,7 +210,11 @@ describe('content of a sent mail', () => {
       ],
     });
     const found = mail.attachments.map(({ filename, mimeType, disposition, contentId, related, content }) => ({
-      ...{ filename, mimeType, disposition, contentId, related },
+      filename,
+      mimeType,
+      disposition,
+      contentId,
+      related,
       content: Buffer.from(content as ArrayBuffer).toString('hex'),
     }));
     expect(found).to.have.deep.members([

@@ -51,8 +51,12 @@ describe('prepared mails of a campaign', () => {
 
   const preparation = (deps: Partial<PreparationDeps> = {}) =>
     new Preparation({
-      ...{ db, renderer: testRenderer(), composer: testComposer(), links: testLinkSettings },
-      ...{ log: pino({ level: 'silent' }), ...deps },
+      db,
+      renderer: testRenderer(),
+      composer: testComposer(),
+      links: testLinkSettings,
+      log: pino({ level: 'silent' }),
+      ...deps,
     });
 
   /** Sorted by address. The first mail of a skeleton is rendered completely, the others fill its placeholders. */

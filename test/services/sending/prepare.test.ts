@@ -54,8 +54,12 @@ describe('prepared mails', () => {
 
   const preparation = (deps: Partial<PreparationDeps> = {}) =>
     new Preparation({
-      ...{ db, renderer: testRenderer(), composer: testComposer(), links: testLinkSettings },
-      ...{ log: pino({ level: 'silent' }), ...deps },
+      db,
+      renderer: testRenderer(),
+      composer: testComposer(),
+      links: testLinkSettings,
+      log: pino({ level: 'silent' }),
+      ...deps,
     });
 
   async function accept(input: Partial<SendInput> = {}): Promise<string[]> {
@@ -163,12 +167,17 @@ describe('prepared mails', () => {
         for (const [n, mail] of mails.entries()) {
           const { contactId } = await storedMails(db, { id: mail.id }).first('contactId');
           const { unsubscribeUrl } = testLinks.contactLinks({ contactId, emailId: mail.id });
-          const [email, name] = [`e${n}@example.com`, `Ü ${n}`];
+          const email = `e${n}@example.com`;
+          const name = `Ü ${n}`;
           const rendered = renderMail({ subject: 'Für {{ name }}', html: body }, '', { email, name, unsubscribeUrl });
           const rule = { type: 'TRANSACTIONAL', tracking } as const;
           const tracked = trackingOf(testLinks, rule, { id: mail.id, projectId: project.id });
           const expected = await composeMail({
-            ...{ id: mail.id, from, to: { email, name }, replyTo: 'r@example.com', subject: rendered.subject },
+            id: mail.id,
+            from,
+            to: { email, name },
+            replyTo: 'r@example.com',
+            subject: rendered.subject,
             html: addTracking(rendered.html, tracked),
             text: rendered.text,
             ...ownHead(testLinks, { ...rule, id: mail.id, from: from.email, unsubscribeUrl }, () => rendered.html),
@@ -202,7 +211,8 @@ describe('prepared mails', () => {
       { filename: 'a.bin', contentType: 'application/octet-stream', disposition: 'attachment' as const, content },
     ];
     const ids = [...(await accept({ attachments })), ...(await accept({ attachments }))];
-    let [open, most] = [0, 0];
+    let open = 0;
+    let most = 0;
     await preparation().prepare(ids, async () => {
       most = Math.max(most, ++open);
       await new Promise((resolve) => setImmediate(resolve));

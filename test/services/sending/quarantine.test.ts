@@ -90,7 +90,9 @@ describe('a mail that cannot be composed', () => {
     await worker.run(id);
     await worker.close();
     expect(await campaignRow(db, id)).to.include({
-      ...{ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' },
+      status: 'SENDING',
+      paused: true,
+      pausedBy: 'AUTO_PAUSE',
       pauseReason: '3 of its emails could not be composed',
     });
   });

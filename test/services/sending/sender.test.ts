@@ -102,7 +102,8 @@ describe('a sender', () => {
   });
 
   it('schedules a deferred mail for a retry', async () => {
-    const [first, third] = [await addMail(db, { project }), await addMail(db, { project, attempts: 2 })];
+    const first = await addMail(db, { project });
+    const third = await addMail(db, { project, attempts: 2 });
     smtp.misbehave({ at: 'recipient', do: { code: 450, text: 'greylisted' } });
     expect(await sending.send()).to.deep.equal(counts({ deferred: 2 }));
     const deferred = { status: 'PENDING', reason: '450 greylisted' };

@@ -86,7 +86,11 @@ describe('deliveries of webhooks', () => {
     const verified = new Webhook(endpoint.plainSecret).verify(request?.body ?? '', request?.headers as never);
     expect(verified).to.deep.include({ type: 'event.bought' });
     expect((verified as { data: object }).data).to.deep.include({
-      ...{ eventId, contactId, email: 'ann@example.com', name: 'bought', projectId: project.id },
+      eventId,
+      contactId,
+      email: 'ann@example.com',
+      name: 'bought',
+      projectId: project.id,
       data: { plan: 'pro' },
     });
     const [delivery] = (await deliveries(endpoint.id)).filter(({ type }) => type === 'event.bought');

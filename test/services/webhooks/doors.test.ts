@@ -75,8 +75,10 @@ describe('what webhooks tell of', () => {
     await updateContact(database.db, project.access, contact.id, { subscribed: false });
     await trackEvent(database.db, project.access, { email: 'bob@example.com', event: 'bought' });
     await sendEmails(database.db, project.access, {
-      ...{ to: [{ email: 'eve@example.com' }], from: { email: `shop@${project.senderDomain}` } },
-      ...{ subject: 'Hello', body: '<p>Hello</p>' },
+      to: [{ email: 'eve@example.com' }],
+      from: { email: `shop@${project.senderDomain}` },
+      subject: 'Hello',
+      body: '<p>Hello</p>',
     } as never);
     const file = Buffer.from('email,plan\nann@example.com,free\nzoe@example.com,pro\n');
     await runSlice(database.db, await createImport(database.db, project.access, file), () => false);

@@ -49,7 +49,8 @@ describe('control over executions', () => {
 
   before(async () => {
     database = await connectTestDatabase();
-    [project, other] = [await makeProject(database.db), await makeProject(database.db)];
+    project = await makeProject(database.db);
+    other = await makeProject(database.db);
     driver = new ExecutionDriver(database.db, project);
   });
   after(() => database?.close());

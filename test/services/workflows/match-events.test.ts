@@ -67,7 +67,8 @@ describe('events that start workflows', () => {
   });
 
   it('ignores a contact that has entered before, unless re-entry is allowed', async () => {
-    const [once, again] = [trigger(), trigger()];
+    const once = trigger();
+    const again = trigger();
     const first = await startedBy(once);
     const second = await startedBy(again, { allowReentry: true });
     for (const event of [once, once, again, again]) await driver.track('bob@example.com', event);
@@ -122,7 +123,8 @@ describe('events that start workflows', () => {
 
   it('gives events that an execution causes a depth of one more than its own', async () => {
     const { db } = database;
-    const [first, second] = [await startedBy('contact.unsubscribed'), await startedBy('contact.subscribed')];
+    const first = await startedBy('contact.unsubscribed');
+    const second = await startedBy('contact.subscribed');
     await setVersions(db, { workflowId: first.id }, { graph: JSON.stringify(subscribe(true)) });
     await setWorkflow(db, first.id, { allowReentry: true });
     await driver.contact('dan@example.com');

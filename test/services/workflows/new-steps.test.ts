@@ -254,7 +254,12 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
         steps: {
           [ask]: { entered: 6, waiting: 0, passed: 6, failed: 0, skipped: 0, medianSeconds: 0, branches: { no: 6 } },
           [wait]: {
-            ...{ entered: 6, waiting: 4, passed: 1, failed: 0, skipped: 0, branches: { event: 1 } },
+            entered: 6,
+            waiting: 4,
+            passed: 1,
+            failed: 0,
+            skipped: 0,
+            branches: { event: 1 },
             medianSeconds: (await stats(workflow)).steps[wait]?.medianSeconds,
           },
           [hook]: { entered: 1, waiting: 0, passed: 0, failed: 1, skipped: 0, medianSeconds: null, branches: {} },

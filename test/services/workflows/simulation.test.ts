@@ -65,8 +65,12 @@ describe('a simulation', () => {
       .sort((a, b) => a.at.getTime() - b.at.getTime());
 
   const invented = (now: Date) => ({
-    ...{ id: newId(), email: 'ann@example.com', subscribed: true, data: {} },
-    ...{ createdAt: now, updatedAt: now },
+    id: newId(),
+    email: 'ann@example.com',
+    subscribed: true,
+    data: {},
+    createdAt: now,
+    updatedAt: now,
   });
 
   const simulating = async (graph: Graph, contact: Contact | undefined, start: Date, script: ScriptedEvent[]) =>
@@ -78,7 +82,10 @@ describe('a simulation', () => {
       webhookAllowedHosts: [],
       state: new SimulationState({ now: start, contact: contact ?? invented(start), context: { a: 1 }, script }),
       environment: {
-        ...{ db: database.db, renderer: testRenderer(), projectId: project.id, isReal: contact !== undefined },
+        db: database.db,
+        renderer: testRenderer(),
+        projectId: project.id,
+        isReal: contact !== undefined,
         ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId(), baseUrl: 'http://app.test' },
       },
     });
@@ -173,7 +180,9 @@ describe('a simulation', () => {
     const steps = await ExecutionStep.query(db).where({ executionId: id }).orderBy('visit').limit(VISITS);
     const { status, context } = await storedExecutions(db, { id }).first('status', 'context');
     const visits = steps.map(({ name, status, branch, scheduledFor }) => ({
-      ...{ name, status, branch },
+      name,
+      status,
+      branch,
       scheduledFor: scheduledFor?.toISOString() ?? null,
     }));
     return {

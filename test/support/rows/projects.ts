@@ -32,8 +32,17 @@ export const storedSuppressions = (db: Db, where: object) => db('suppressions').
 /** Adds to the counts of an hour, which delivery results are aggregated into. */
 export const addActivityHour = (db: Db, projectId: string, hour: Date, counts: object) =>
   db('activityHours').insert({
-    ...{ projectId, hour, sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0 },
-    ...{ workflowsStarted: 0, workflowsCompleted: 0, ...counts },
+    projectId,
+    hour,
+    sent: 0,
+    delivered: 0,
+    opened: 0,
+    clicked: 0,
+    bounced: 0,
+    complained: 0,
+    workflowsStarted: 0,
+    workflowsCompleted: 0,
+    ...counts,
   });
 
 export const storedErasures = (db: Db, where: object) =>

@@ -33,7 +33,8 @@ export const storedWebhookSecrets = (db: Db, projectId: string) => db('webhookSe
 
 /** Stores a payload of a contact, and returns it as it is after the contact is deleted. */
 export async function erasedPayload(db: Db, projectId: string, type: string, data: object): Promise<object> {
-  const [id, contactId] = [newId(), newId()];
+  const id = newId();
+  const contactId = newId();
   await db('webhookEvents').insert({ id, projectId, type, contactId, data: JSON.stringify(data) });
   await db.raw('select erase_webhook_payloads(?, array[?]::uuid[], array[]::text[])', [projectId, contactId]);
   return (await storedWebhookEvents(db, { projectId, id }).first()).data;

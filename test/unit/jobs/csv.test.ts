@@ -80,7 +80,9 @@ describe('reading a CSV file', () => {
 
   it('reads 1 MB of rows of one character, and yields to the event loop meanwhile', async () => {
     const file = await openCsv(Buffer.from(`email\n${'x\n'.repeat(520_000)}`));
-    let [count, iterations, isRead] = [0, 0, false];
+    let count = 0;
+    let iterations = 0;
+    let isRead = false;
     const iterate = () => {
       iterations++;
       if (!isRead) setImmediate(iterate);

@@ -51,7 +51,8 @@ describe('shares of outgoing calls', () => {
 
   it('are given up by slow receivers when others wait, and by nobody else', async () => {
     const shares = new CallShares({ ...limits, total: 2 });
-    const [slow, fast] = [await entered(shares, 'a', 'slow'), await entered(shares, 'a', 'fast')];
+    const slow = await entered(shares, 'a', 'slow');
+    const fast = await entered(shares, 'a', 'fast');
     slow.report(SLOW_MS);
     fast.report(10);
     expect([slow.shouldYield(), fast.shouldYield()]).to.deep.equal([false, false]);

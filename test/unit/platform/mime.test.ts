@@ -113,8 +113,16 @@ describe('MIME composition', () => {
       ?.split('\r\n')
       .map((line) => line.split(':', 1)[0]);
     expect(names).to.deep.equal([
-      ...['From', 'Reply-To', 'X-A', 'MIME-Version', 'To', 'Subject', 'Message-ID', 'Date'],
-      ...['Content-Type', 'Content-Transfer-Encoding'],
+      'From',
+      'Reply-To',
+      'X-A',
+      'MIME-Version',
+      'To',
+      'Subject',
+      'Message-ID',
+      'Date',
+      'Content-Type',
+      'Content-Transfer-Encoding',
     ]);
   });
 

@@ -131,7 +131,8 @@ describe('mail over a relay', () => {
     });
 
     it('opens a new connection for the next mail when the old one dies', async () => {
-      const [a, b] = [await composed('a@example.com'), await composed('b@example.com')];
+      const a = await composed('a@example.com');
+      const b = await composed('b@example.com');
       smtp.misbehave({ at: 'accepted', to: 'a@example.com', do: 'drop' });
       const connection = await connected();
       expect((await connection.send(a, b)).kind).to.equal('unknown');
@@ -153,11 +154,9 @@ describe('mail over a relay', () => {
     it('sends the next mail after a refused recipient', async () => {
       smtp.misbehave({ at: 'recipient', to: 'a@example.com', do: { code: 550, text: 'no such user' } });
       const connection = await connected();
-      const [a, b, c] = [
-        await composed('a@example.com'),
-        await composed('b@example.com'),
-        await composed('c@example.com'),
-      ];
+      const a = await composed('a@example.com');
+      const b = await composed('b@example.com');
+      const c = await composed('c@example.com');
       expect((await connection.send(a, b)).kind).to.equal('refused');
       expect((await connection.send(b, c)).kind).to.equal('sent');
       expect((await connection.send(c)).kind).to.equal('sent');

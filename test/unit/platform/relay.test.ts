@@ -174,7 +174,8 @@ describe('relay', () => {
 
   it('tries one connection at a time while it is left out', async () => {
     const sockets = new Set<Socket>();
-    let [most, isOpen] = [0, false];
+    let most = 0;
+    let isOpen = false;
     const server = createServer((socket) => {
       sockets.add(socket.on('error', () => {}).once('close', () => sockets.delete(socket)));
       most = Math.max(most, sockets.size);

@@ -77,7 +77,8 @@ describe('relays', () => {
 
   it('does not wait for a relay that takes nothing, and does not let it catch up', () => {
     const relays = open('smtp://a.example?weight=4, smtp://b.example');
-    const [a, b] = [named(relays, 'a.example:587'), named(relays, 'b.example:587')];
+    const a = named(relays, 'a.example:587');
+    const b = named(relays, 'b.example:587');
     for (let n = 0; n < 50; n++) {
       while (!relays.mayTake(b)) clock += relays.delayOf(b);
       relays.took(b);
@@ -89,7 +90,8 @@ describe('relays', () => {
 
   it('holds the others back again when the slow relay takes mail again', () => {
     const relays = open('smtp://a.example, smtp://b.example');
-    const [a, b] = [named(relays, 'a.example:587'), named(relays, 'b.example:587')];
+    const a = named(relays, 'a.example:587');
+    const b = named(relays, 'b.example:587');
     relays.took(b);
     expect(relays.mayTake(b)).to.equal(false);
     clock += 100;

@@ -17,14 +17,21 @@ describe('outcomeOfFailure', () => {
     });
 
   for (const text of [
-    ...['550 5.1.1 User unknown', '550-5.1.1 The account does not exist', '553 5.1.2 Bad system', '501 5.1.3 Syntax'],
-    ...['551 5.1.6 Moved', '556 5.1.10 Null MX', '550 5.2.1 Mailbox disabled', '554 5.4.4 No route'],
-    ...['550 No such user here', '550 User unknown', '553 <x@y.example>: mailbox does not exist', '550 Unknown user'],
-    ...[
-      '550 Domain not found',
-      '550 sorry, no mailbox here by that name. (#5.1.1)',
-      "550 Recipient address doesn't exist",
-    ],
+    '550 5.1.1 User unknown',
+    '550-5.1.1 The account does not exist',
+    '553 5.1.2 Bad system',
+    '501 5.1.3 Syntax',
+    '551 5.1.6 Moved',
+    '556 5.1.10 Null MX',
+    '550 5.2.1 Mailbox disabled',
+    '554 5.4.4 No route',
+    '550 No such user here',
+    '550 User unknown',
+    '553 <x@y.example>: mailbox does not exist',
+    '550 Unknown user',
+    '550 Domain not found',
+    '550 sorry, no mailbox here by that name. (#5.1.1)',
+    "550 Recipient address doesn't exist",
   ])
     it(`returns a bounce for "${text}" from RCPT on`, () => {
       const failure = new SmtpFailure('answer', text, { code: Number(text.slice(0, 3)), text });
@@ -34,9 +41,16 @@ describe('outcomeOfFailure', () => {
     });
 
   for (const text of [
-    ...['550 5.7.1 User unknown to our policy', '552 5.6.0 Content', '552 5.3.4 Too large', '552 5.2.2 Mailbox full'],
-    ...['550 5.1.8 Sender address rejected: Domain not found', '550 Sender address rejected: Domain not found'],
-    ...['550 Relaying denied: unknown user', '554 No such user here', '550 Blocked', '550 mailbox unavailable'],
+    '550 5.7.1 User unknown to our policy',
+    '552 5.6.0 Content',
+    '552 5.3.4 Too large',
+    '552 5.2.2 Mailbox full',
+    '550 5.1.8 Sender address rejected: Domain not found',
+    '550 Sender address rejected: Domain not found',
+    '550 Relaying denied: unknown user',
+    '554 No such user here',
+    '550 Blocked',
+    '550 mailbox unavailable',
   ])
     it(`returns a refusal and no bounce for "${text}"`, () => {
       const failure = new SmtpFailure('answer', text, { code: Number(text.slice(0, 3)), text });

@@ -24,7 +24,8 @@ describe('Slots', () => {
 
   it('never gives more slots than its size', async () => {
     const slots = new Slots(3);
-    let [used, maxUsed] = [0, 0];
+    let used = 0;
+    let maxUsed = 0;
     const useSlot = async () => {
       await slots.take();
       maxUsed = Math.max(maxUsed, ++used);

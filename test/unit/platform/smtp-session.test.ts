@@ -80,7 +80,8 @@ describe('SMTP session', () => {
   });
 
   describe('with a next mail', () => {
-    const [first, second] = [mail('One\r\n'), mail('Two\r\n', { to: 'bob@example.com' })];
+    const first = mail('One\r\n');
+    const second = mail('Two\r\n', { to: 'bob@example.com' });
     const envelope = (to: string) => `MAIL FROM:<shop@demo.localhost>\r\nRCPT TO:<${to}>\r\nDATA\r\n`;
 
     it('writes the next envelope behind the current body', async () => {

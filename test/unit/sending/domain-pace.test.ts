@@ -30,7 +30,8 @@ describe('the pace of recipient domains', () => {
   const run = (domain: string, seconds: number, { capacity = Number.POSITIVE_INFINITY, most = 200 } = {}) => {
     const total = { sent: 0, deferred: 0 };
     for (let second = 0; second < seconds; second++) {
-      let [offered, accepted] = [0, 0];
+      let offered = 0;
+      let accepted = 0;
       for (const end = clock + 1_000; clock < end; clock += 5) {
         if (offered >= most || pace.take(domain) > 0) continue;
         offered++;

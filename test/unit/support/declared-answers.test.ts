@@ -30,7 +30,10 @@ const document = {
 };
 
 const answer = (body: unknown, more: Partial<SentAnswer> = {}): SentAnswer => ({
-  ...{ method: 'GET', path: '/contacts/1', status: 200, body: JSON.stringify(body) },
+  method: 'GET',
+  path: '/contacts/1',
+  status: 200,
+  body: JSON.stringify(body),
   headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'x' },
   ...more,
 });

@@ -4,7 +4,8 @@ import { createDatabase, startOwnPostgres } from '../../support/postgres.ts';
 
 describe('test databases', () => {
   it('are migrated and independent of each other', async () => {
-    const [one, two] = [await createDatabase(), await createDatabase()];
+    const one = await createDatabase();
+    const two = await createDatabase();
     await query(one.url, 'create table mine (n int)');
     const tables = `select to_regclass('public.mine') is not null as mine, to_regclass('public.knex_migrations') is not null as migrated`;
     expect((await query(one.url, tables)).rows).to.deep.equal([{ mine: true, migrated: true }]);

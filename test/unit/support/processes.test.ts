@@ -14,7 +14,8 @@ describe('API and worker processes of tests', () => {
   after(() => database.drop());
 
   it('can be killed and restarted on the same port', async () => {
-    const [smtp, { address }] = [await startSmtp(), await devServer()];
+    const smtp = await startSmtp();
+    const { address } = await devServer();
     const env = { DATABASE_URL: database.url, TEMPORAL_ADDRESS: address, SMTP_URL: smtp.url };
     const [api, worker] = await Promise.all([startApi(env), startWorker(env)]);
     expect((await fetch(`${api.url}/ready`)).status).to.equal(200);

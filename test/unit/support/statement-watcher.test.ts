@@ -75,7 +75,8 @@ describe('the statement watcher', () => {
       ],
       'whose projects are equal, none of them a parameter': [
         'select 1 from emails e join contacts c on c.project_id = e.project_id',
-        ...['emails', 'contacts'],
+        'emails',
+        'contacts',
       ],
       'that joins by another column than an id': [
         'select 1 from emails e join campaigns c on c.status = e.status where e.project_id = $1',

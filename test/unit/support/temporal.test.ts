@@ -18,7 +18,8 @@ const statusOf = async (client: Client, workflowId: string) =>
 
 describe('Temporal servers for tests', () => {
   it('share one dev server', async () => {
-    const [one, two] = [await devServer(), await devServer()];
+    const one = await devServer();
+    const two = await devServer();
     expect(one.address).to.equal(two.address);
     await withClient(one.address, async (client) => {
       await start(client, 'shared');
@@ -39,7 +40,8 @@ describe('Temporal servers for tests', () => {
   it('skip a month in seconds', async () => {
     const environment = await timeSkipping();
     try {
-      const [before, realBefore] = [await environment.currentTimeMs(), Date.now()];
+      const before = await environment.currentTimeMs();
+      const realBefore = Date.now();
       await environment.sleep('30 days');
       expect((await environment.currentTimeMs()) - before).to.be.at.least(30 * 86_400_000);
       expect(Date.now() - realBefore).to.be.lessThan(20_000);

@@ -25,7 +25,13 @@ import {
 type Type = DraftGraph['steps'][number]['type'];
 
 const type = (name: Type, exits: string[], exitsFrom: string | null = null) => ({
-  ...{ type: name, label: name, description: '', exits, exitsFrom, waits: false, schema: {} },
+  type: name,
+  label: name,
+  description: '',
+  exits,
+  exitsFrom,
+  waits: false,
+  schema: {},
 });
 const types: StepTypes = new Map(
   [
@@ -36,7 +42,12 @@ const types: StepTypes = new Map(
   ].map((one) => [one.type, one]),
 );
 const step = (id: string, name: Type = 'DELAY', config: Record<string, unknown> = {}) => ({
-  ...{ id, type: name, name: id, config, templateId: null, position: { x: 0, y: 0 } },
+  id,
+  type: name,
+  name: id,
+  config,
+  templateId: null,
+  position: { x: 0, y: 0 },
 });
 const graph = (steps: DraftGraph['steps'], ...lines: [string, string, (string | null)?][]): DraftGraph => ({
   steps,
@@ -45,7 +56,10 @@ const graph = (steps: DraftGraph['steps'], ...lines: [string, string, (string | 
 const lines = ({ transitions }: DraftGraph): string[] =>
   transitions.map(({ fromStepId, toStepId, branch }) => `${fromStepId}${branch ? ` ${branch}` : ''} > ${toStepId}`);
 const content = (of: DraftGraph, allowReentry = false): DraftContent => ({
-  ...{ graph: of, triggerType: 'EVENT' as const, triggerConfig: {}, allowReentry },
+  graph: of,
+  triggerType: 'EVENT' as const,
+  triggerConfig: {},
+  allowReentry,
 });
 
 describe('the graph of the canvas', () => {
@@ -123,7 +137,9 @@ describe('the graph of the canvas', () => {
   });
 
   it('undoes the letters of one field together', () => {
-    const [first, second, third] = [content(chain), content(graph([])), content(graph([step('x')]))];
+    const first = content(chain);
+    const second = content(graph([]));
+    const third = content(graph([step('x')]));
     const typed = addChange(addChange(startHistory(first), second, 'name'), third, 'name');
     expect(undo(typed).present).to.equal(first);
     expect(redo(undo(typed)).present).to.equal(third);

@@ -4,6 +4,9 @@ import { tsImport } from 'tsx/esm/api';
 import { root } from '../../../dev/root.ts';
 
 interface Draft {
+  triggerType: string;
+  triggerConfig: object;
+  allowReentry: boolean;
   graph: { steps: object[]; transitions: object[] };
 }
 
@@ -23,11 +26,17 @@ describe('unsaved drafts in the browser', () => {
   });
 
   const draft = (headers: Record<string, string>, name = 'Call'): Draft => ({
-    ...{ triggerType: 'MANUAL', triggerConfig: {}, allowReentry: false },
+    triggerType: 'MANUAL',
+    triggerConfig: {},
+    allowReentry: false,
     graph: {
       steps: [
         {
-          ...{ id: 'one', type: 'WEBHOOK', name, position: { x: 0, y: 0 }, templateId: null },
+          id: 'one',
+          type: 'WEBHOOK',
+          name,
+          position: { x: 0, y: 0 },
+          templateId: null,
           config: { url: 'https://hooks.example/', headers },
         },
         { id: 'two', type: 'EXIT', name: 'End', position: { x: 0, y: 0 }, templateId: null, config: {} },

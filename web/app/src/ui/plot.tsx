@@ -18,7 +18,10 @@ interface PlotProps {
   height?: number;
 }
 
-const [LEFT, RIGHT, TOP, BOTTOM] = [44, 8, 10, 24];
+const LEFT = 44;
+const RIGHT = 8;
+const TOP = 10;
+const BOTTOM = 24;
 
 /** The next larger of 1, 2, 5 × 10ⁿ: readable steps for the axis. */
 export function niceMaximum(value: number): number {

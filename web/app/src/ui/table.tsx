@@ -79,7 +79,8 @@ function usePrinting(table: RefObject<HTMLTableElement | null>): boolean {
   const [printing, setPrinting] = useState(false);
   useEffect(() => {
     const show = (value: boolean) => flushSync(() => setPrinting(value));
-    const [before, after] = [() => !isReadyForPaper(table.current) && show(true), () => show(false)];
+    const before = () => !isReadyForPaper(table.current) && show(true);
+    const after = () => show(false);
     window.addEventListener('beforeprint', before);
     window.addEventListener('afterprint', after);
     return () => {

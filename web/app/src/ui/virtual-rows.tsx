@@ -28,7 +28,8 @@ export function VirtualRows({ count, rowHeight, columns, body, render }: Virtual
     scrollMargin: offset,
   });
   const items = virtualizer.getVirtualItems();
-  const [first, last] = [items[0], items.at(-1)];
+  const first = items[0];
+  const last = items.at(-1);
   const before = first ? first.start - offset : 0;
   const after = last ? virtualizer.getTotalSize() - (last.end - offset) : 0;
   const space = (height: number) =>

@@ -153,7 +153,8 @@ function Detail({ item: { type, metadata } }: { item: ActivityItem }) {
     textOf(metadata.subject) ??
     textOf(metadata.workflowName) ??
     textOf(metadata.reason);
-  const [workflowId, executionId] = [textOf(metadata.workflowId), textOf(metadata.executionId)];
+  const workflowId = textOf(metadata.workflowId);
+  const executionId = textOf(metadata.executionId);
   const path = emailId
     ? `emails/${emailId}`
     : campaignId

@@ -27,6 +27,7 @@ export const isReversed = ({ from, to }: { from?: string | undefined; to?: strin
 
 /** The period of the same length right before. */
 export function periodBefore({ startDate, endDate }: Period): Period {
-  const [start, end] = [Date.parse(startDate), Date.parse(endDate)];
+  const start = Date.parse(startDate);
+  const end = Date.parse(endDate);
   return { startDate: dayText(2 * start - end - DAY_MS), endDate: dayText(start - DAY_MS) };
 }

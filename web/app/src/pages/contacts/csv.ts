@@ -27,7 +27,8 @@ export function parseRows(text: string, delimiter: string, limit: number): strin
   let [row, cell, quoted]: [string[], string, boolean] = [[], '', false];
   const endRow = () => {
     rows.push([...row, cell]);
-    [row, cell] = [[], ''];
+    row = [];
+    cell = '';
   };
   for (let at = 0; at < text.length && rows.length < limit; at++) {
     const sign = text[at];

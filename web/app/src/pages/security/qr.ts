@@ -86,7 +86,8 @@ function remainder(data: number[], divisor: number[]): number[] {
 
 /** Splits the data into blocks, and interleaves them with their error correction. */
 function withErrorCorrection(data: number[], version: number): number[] {
-  const [blocks, eccLength] = [at(BLOCKS, version), at(ECC_PER_BLOCK, version)];
+  const blocks = at(BLOCKS, version);
+  const eccLength = at(ECC_PER_BLOCK, version);
   const all = Math.floor(rawModules(version) / 8);
   const shortLength = Math.floor(all / blocks) - eccLength;
   const shortBlocks = blocks - (all % blocks);
@@ -125,12 +126,14 @@ class Grid {
     this.version = version;
     this.size = version * 4 + 17;
     const empty = () => Array.from({ length: this.size }, () => Array.from({ length: this.size }, () => false));
-    [this.modules, this.fixed] = [empty(), empty()];
+    this.modules = empty();
+    this.fixed = empty();
     this.drawPatterns();
   }
 
   private set(x: number, y: number, dark: boolean): void {
-    const [row, fixedRow] = [this.modules[y], this.fixed[y]];
+    const row = this.modules[y];
+    const fixedRow = this.fixed[y];
     if (!row || !fixedRow || x < 0 || x >= this.size) return;
     row[x] = dark;
     fixedRow[x] = true;
@@ -197,7 +200,8 @@ class Grid {
     for (let n = 0; n < 12; n++) rest = (rest << 1) ^ ((rest >>> 11) * 0x1f25);
     const bits = (this.version << 12) | rest;
     for (let n = 0; n < 18; n++) {
-      const [far, near] = [this.size - 11 + (n % 3), Math.floor(n / 3)];
+      const far = this.size - 11 + (n % 3);
+      const near = Math.floor(n / 3);
       this.set(far, near, ((bits >>> n) & 1) === 1);
       this.set(near, far, ((bits >>> n) & 1) === 1);
     }

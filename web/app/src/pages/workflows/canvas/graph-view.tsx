@@ -244,8 +244,12 @@ const HANDLE = 1;
 function handlesOf(exits: readonly string[], isStart: boolean): NonNullable<StepNodeType['handles']> {
   const size = { width: HANDLE, height: HANDLE };
   const sources = (isStart ? [NEXT] : exits).map((id, index, { length }) => ({
-    ...{ id, type: 'source' as const, position: Position.Bottom, ...size },
-    ...{ x: exitOffset(index, length), y: NODE_HEIGHT },
+    id,
+    type: 'source' as const,
+    position: Position.Bottom,
+    ...size,
+    x: exitOffset(index, length),
+    y: NODE_HEIGHT,
   }));
   if (isStart) return sources;
   return [{ id: null, type: 'target', position: Position.Top, x: NODE_WIDTH / 2, y: 0, ...size }, ...sources];

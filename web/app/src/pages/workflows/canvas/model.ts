@@ -101,7 +101,8 @@ export function changeStep(
   if (!before) return graph;
   const after = { ...before, ...change };
   const steps = graph.steps.map((step) => (step.id === id ? after : step));
-  const [old, now] = [exitsOf(types, before), exitsOf(types, after)];
+  const old = exitsOf(types, before);
+  const now = exitsOf(types, after);
   if (old.join('\n') === now.join('\n')) return { ...graph, steps };
   const transitions = graph.transitions.flatMap((transition) => {
     if (transition.fromStepId !== id || transition.branch === null) return [transition];
@@ -133,7 +134,9 @@ export function pasteSteps(
   const copies: DraftGraph = {
     steps: copied.steps.map((step) => ({ ...step, id: renamed(step.id) })),
     transitions: copied.transitions.map(({ fromStepId, toStepId, branch }) => ({
-      ...{ fromStepId: renamed(fromStepId), toStepId: renamed(toStepId), branch },
+      fromStepId: renamed(fromStepId),
+      toStepId: renamed(toStepId),
+      branch,
     })),
   };
   const all: DraftGraph = {
@@ -171,7 +174,9 @@ export function mergeContent(base: DraftContent, mine: DraftContent, theirs: Dra
 
 function merge<T>(base: T[], mine: T[], theirs: T[], keyOf: (item: T) => string): T[] {
   const of = (items: T[]) => new Map(items.map((item) => [keyOf(item), item]));
-  const [inBase, inMine, inTheirs] = [of(base), of(mine), of(theirs)];
+  const inBase = of(base);
+  const inMine = of(mine);
+  const inTheirs = of(theirs);
   return [...new Set([...inTheirs.keys(), ...inMine.keys()])].flatMap((key) => {
     const isUnchanged = isSame(inBase.get(key), inMine.get(key));
     return (isUnchanged ? inTheirs : inMine).get(key) ?? [];
@@ -182,7 +187,8 @@ function merge<T>(base: T[], mine: T[], theirs: T[], keyOf: (item: T) => string)
 export function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  const [first, second] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  const first = a as Record<string, unknown>;
+  const second = b as Record<string, unknown>;
   const keys = Object.keys(first);
   return (
     Array.isArray(a) === Array.isArray(b) &&
@@ -192,7 +198,10 @@ export function isSame(a: unknown, b: unknown): boolean {
 }
 
 export const contentOf = ({ graph, triggerType, triggerConfig, allowReentry }: WorkflowDraft): DraftContent => ({
-  ...{ graph, triggerType, triggerConfig, allowReentry },
+  graph,
+  triggerType,
+  triggerConfig,
+  allowReentry,
 });
 
 type Direction = 'up' | 'down' | 'left' | 'right';

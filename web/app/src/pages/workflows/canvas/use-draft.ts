@@ -240,12 +240,10 @@ function firstState(userId: string, server: WorkflowDraft): FirstState {
   const base = fillHeaders(stored.base, content);
   const isCurrent = revision === server.revision && baseVersion === server.baseVersion;
   return {
-    ...{
-      content: mine,
-      base: isCurrent ? content : base,
-      isRestored: true,
-      lostHeaders: hasLostHeaders(stored.content),
-    },
+    content: mine,
+    base: isCurrent ? content : base,
+    isRestored: true,
+    lostHeaders: hasLostHeaders(stored.content),
     server: { ...server, revision, baseVersion },
     conflict: isCurrent ? undefined : server,
   };

@@ -82,7 +82,11 @@ export function useEditor(draft: DraftEditing, types: StepTypes) {
     if (!place) return;
     const id = newId();
     const step: DraftStep = {
-      ...{ id, type: type.type, name: freeName(graph, nameOf(type)), config: {}, templateId: null },
+      id,
+      type: type.type,
+      name: freeName(graph, nameOf(type)),
+      config: {},
+      templateId: null,
       position: { x: 0, y: 0 },
     };
     changeGraph(addStep(graph, types, place.at, step));

@@ -92,8 +92,13 @@ function Track({ events, onMove, onAdd, onRemove }: TrackProps) {
   const onKeyDown = (event: KeyboardEvent, marker: LineEvent) => {
     const step = event.shiftKey ? DAY : HOUR;
     const moves: Record<string, number> = {
-      ...{ ArrowLeft: -step, ArrowDown: -step, ArrowRight: step, ArrowUp: step },
-      ...{ PageDown: -DAY, PageUp: DAY, Home: -marker.minutes },
+      ArrowLeft: -step,
+      ArrowDown: -step,
+      ArrowRight: step,
+      ArrowUp: step,
+      PageDown: -DAY,
+      PageUp: DAY,
+      Home: -marker.minutes,
     };
     const move = moves[event.key];
     if (event.key === 'Delete' || event.key === 'Backspace') onRemove(marker);

@@ -50,7 +50,8 @@ export function simulated(simulation: Simulation, events: Recording['events']): 
     events: [...events].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)),
     visits: simulation.path.map(({ filters, output, ...step }) => {
       const { reason: _, ...rest } = output ?? {};
-      const [mail, request] = [mails.get(step.visit), requests.get(step.visit)];
+      const mail = mails.get(step.visit);
+      const request = requests.get(step.visit);
       const sent: Sent | undefined = mail ? { kind: 'mail', mail } : request && { kind: 'request', request };
       return { ...step, filters: filters ?? [], output: Object.keys(rest).length > 0 ? rest : null, sent };
     }),

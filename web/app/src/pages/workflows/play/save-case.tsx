@@ -32,7 +32,10 @@ export function SaveCase({ workflowId, input, simulation, graph }: SaveCaseProps
         client.POST('/workflows/{id}/cases', {
           params,
           body: {
-            ...{ name: name.trim(), contact, context, startAt },
+            name: name.trim(),
+            contact,
+            context,
+            startAt,
             events: events.map(({ after, ...event }) => ({ ...event, at: after })),
             expect: simulation.path.map(({ stepId, branch }) => ({ stepId, branch })),
           },
