@@ -2,6 +2,7 @@ import { Alert, Badge, Box, Button, Group, SimpleGrid, Stack, Text, TextInput } 
 import { useDisclosure } from '@mantine/hooks';
 import { IconDownload, IconShieldCheck } from '@tabler/icons-react';
 import { useState } from 'react';
+import { encode } from 'uqr';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
@@ -10,7 +11,6 @@ import { t } from '../../texts/index.ts';
 import { Copyable, CopyButton } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { qrCode } from './qr.ts';
 import { useReauthentication } from './reauthenticate.tsx';
 
 const changes = [['me'], ['sessions'], ['own-audit']];
@@ -129,11 +129,8 @@ function SetUpDialog({ secret, uri, onClose }: { secret: string; uri: string; on
 const QUIET = 4;
 
 function QrPicture({ text }: { text: string }) {
-  const rows = qrCode(text);
-  const size = rows.length + 2 * QUIET;
-  const path = rows
-    .flatMap((row, y) => row.map((dark, x) => (dark ? `M${x + QUIET},${y + QUIET}h1v1h-1z` : '')))
-    .join('');
+  const { data, size } = encode(text, { border: QUIET });
+  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x},${y}h1v1h-1z` : ''))).join('');
   return (
     <Box maw={220} mx="auto" w="100%">
       <svg viewBox={`0 0 ${size} ${size}`} role="img" aria-label={t.security.qr} shapeRendering="crispEdges">
