@@ -11,18 +11,17 @@ import { toStderr } from './report.ts';
 import { root } from './root.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { findTemporalCli, findTestServer } from './temporal-server.ts';
-import { ciFiles, namedFiles, plan, readTimes, recordTimes, testFiles } from './testing/files.ts';
+import { namedFiles, plan, readTimes, recordTimes, testFiles } from './testing/files.ts';
 import type { FileResult } from './testing/messages.ts';
 import { type PoolOutcome, TestPool } from './testing/pool.ts';
 import { SharedServers } from './testing/servers.ts';
 import { fileLine, summary } from './testing/summary.ts';
 import { webAppDir } from './web-app.ts';
 
-const USAGE = `npm test                              all tests but the slow ones (*.matrix.ts, *.slow.ts)
+const USAGE = `npm test                              all *.test.ts
 npm test -- test/api/track.test.ts    one or more files or folders
 npm test -- --grep 'wait for'         only tests whose title matches
-npm test -- --all                     with *.matrix.ts, as every page of the web application
-npm test -- --ci                      with *.matrix.ts and a Temporal cluster, as CI does
+npm test -- --all                     with *.ci.ts too, as CI does
 npm test -- --times                   prints the time of every file
 npm test -- --record-times            writes the times to test/times.json, which orders the files`;
 
@@ -33,7 +32,6 @@ interface Options {
   files: string[];
   grep: string | undefined;
   all: boolean;
-  ci: boolean;
   times: boolean;
   record: boolean;
 }
@@ -45,19 +43,17 @@ function readOptions(args: string[]): Options {
     options: {
       grep: { type: 'string', short: 'g' },
       all: { type: 'boolean', default: false },
-      ci: { type: 'boolean', default: false },
       times: { type: 'boolean', default: false },
       'record-times': { type: 'boolean', default: false },
     },
   });
-  const { grep, all, ci, times, 'record-times': record } = values;
-  return { files: namedFiles(root, positionals), grep, all: all || ci, ci, times, record };
+  const { grep, all, times, 'record-times': record } = values;
+  return { files: namedFiles(root, positionals), grep, all, times, record };
 }
 
 async function main(args: string[]): Promise<number> {
   const options = readOptions(args);
   const files = options.files.length > 0 ? options.files : testFiles(root, options);
-  if (options.ci) files.push(...ciFiles);
   const env = {
     ...process.env,
     EVERPOST_TEST_CHILD: 'true',
@@ -96,9 +92,9 @@ async function main(args: string[]): Promise<number> {
 }
 
 /** Before any test timeout runs, and before several children need the same. */
-async function buildAll({ ci }: Options): Promise<void> {
+async function buildAll({ all }: Options): Promise<void> {
   // Where it cannot be built, the test of the cluster fails with the same message.
-  if (ci) await findTemporalServer(toStderr).catch((error: Error) => toStderr(error.message));
+  if (all) await findTemporalServer(toStderr).catch((error: Error) => toStderr(error.message));
   const program = await compiledProgram(toStderr);
   await webAppDir(toStderr);
   await docsSiteDir(program, toStderr);

@@ -17,14 +17,11 @@ export interface PlannedFile {
   waits: boolean;
 }
 
-/** `*.slow.ts` run by name only: they compare rates, or take very long. `npm test -- --ci` runs the cluster too. */
-export const ciFiles = ['test/e2e/cluster.slow.ts'];
+const isTest = (name: string): boolean => /\.(test|ci|slow)\.ts$/.test(name);
 
-const isTest = (name: string): boolean => /\.(test|matrix|slow)\.ts$/.test(name);
-
-/** With `all`, also those that are too slow for every run: `*.matrix.ts`. */
+/** With `all`, also `*.ci.ts`, which take too long for every run. `*.slow.ts` run by name only. */
 export function testFiles(root: string, { all = false } = {}): string[] {
-  return filesIn(root, 'test').filter((name) => name.endsWith('.test.ts') || (all && name.endsWith('.matrix.ts')));
+  return filesIn(root, 'test').filter((name) => name.endsWith('.test.ts') || (all && name.endsWith('.ci.ts')));
 }
 
 /** Returns the files that were named; a folder stands for its `*.test.ts`. Throws when there is no such file. */
@@ -35,7 +32,7 @@ export function namedFiles(root: string, names: string[], cwd = root): string[] 
     if (!existsSync(path)) throw new Error(`There is no test file ${name}.`);
     if (statSync(path).isDirectory()) return filesIn(root, file).filter((found) => found.endsWith('.test.ts'));
     if (!isTest(file))
-      throw new Error(`${name} is not a test: its name ends with neither .test.ts, .matrix.ts nor .slow.ts.`);
+      throw new Error(`${name} is not a test: its name ends with neither .test.ts, .ci.ts nor .slow.ts.`);
     return [file];
   });
   if (names.length > 0 && files.length === 0) throw new Error(`There is no test in ${names.join(', ')}.`);

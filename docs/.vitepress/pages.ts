@@ -30,7 +30,6 @@ export const sections: Section[] = [
       guide('campaigns', 'Campaigns'),
       guide('workflows', 'Workflows'),
       guide('simulation-and-cases', 'Simulation and cases'),
-      { file: 'workflows', text: 'Workflows in detail' },
     ],
   },
   {
@@ -43,7 +42,6 @@ export const sections: Section[] = [
       { file: 'client', text: 'TypeScript client' },
       { file: 'mcp', text: 'MCP server' },
       guide('webhooks', 'Webhooks'),
-      { file: 'webhooks', text: 'Webhooks in detail' },
       guide('keys-and-security', 'Keys and security'),
       guide('errors-and-limits', 'Errors and limits'),
       guide('idempotency', 'Idempotency'),

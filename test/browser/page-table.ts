@@ -1,4 +1,4 @@
-// Every route of the web application, and how the tests of `pages.matrix.ts` visit it. A route without an entry fails.
+// Every route of the web application, and how the tests of `pages.ci.ts` visit it. A route without an entry fails.
 
 export interface PageVisit {
   /** Nobody is signed in; otherwise a member of the sample shop is. */

@@ -11,7 +11,7 @@ import { runDirectory } from '../support/cleanup.ts';
 import { devServer } from '../support/temporal.ts';
 import { temporalSettings } from '../support/temporal-work.ts';
 
-// test/e2e/cluster.slow.ts runs the other script, temporal-schema.sh.
+// test/e2e/cluster.ci.ts runs the other script, temporal-schema.sh.
 describe('ops/compose/temporal-namespace.sh', () => {
   it('creates the namespace once', async () => {
     const { address } = await devServer();

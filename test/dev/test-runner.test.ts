@@ -3,24 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { root } from '../../dev/root.ts';
-import { ciFiles, namedFiles, type PlannedFile, plan, readTimes, testFiles } from '../../dev/testing/files.ts';
+import { namedFiles, type PlannedFile, plan, readTimes, testFiles } from '../../dev/testing/files.ts';
 import type { FileResult } from '../../dev/testing/messages.ts';
 import { type PoolOptions, type PoolOutcome, TestPool } from '../../dev/testing/pool.ts';
 import { summary } from '../../dev/testing/summary.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('the files of a test run', () => {
-  it('are all *.test.ts, and the matrix of pages only on request', () => {
+  it('are all *.test.ts, and with `all` those for CI too', () => {
     expect(testFiles(root)).to.include.members(['test/dev/test-runner.test.ts', 'test/api/accounts/billing.test.ts']);
-    expect(testFiles(root)).not.to.include('test/browser/pages.matrix.ts');
-    expect(testFiles(root, { all: true })).to.include('test/browser/pages.matrix.ts');
-  });
-
-  it('include in CI a file that exists and that no other run has', () => {
-    for (const file of ciFiles) {
-      expect(existsSync(join(root, file)), file).to.equal(true);
-      expect(testFiles(root, { all: true })).not.to.include(file);
-    }
+    expect(testFiles(root)).not.to.include('test/browser/pages.ci.ts');
+    expect(testFiles(root, { all: true })).to.include('test/browser/pages.ci.ts');
   });
 
   it('can be named, as files or as a folder', () => {

@@ -92,7 +92,7 @@ const USUAL: Record<CrashedMail, FaultPoint[]> = {
   campaign: ['after-begin', 'after-data', 'before-persist', 'recovery-results-persisted'],
 };
 
-/** The ten that every run of the tests has; the others are in `fault-points.matrix.ts`. */
+/** The ten that every run of the tests has; the others are in `fault-points.ci.ts`. */
 export const isUsualCrash = ({ point, kind }: CrashCase): boolean => USUAL[kind].includes(point);
 
 /** Declares a test for each case: a worker ends itself at the fault point, and another sender goes on. */
