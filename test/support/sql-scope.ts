@@ -1,6 +1,7 @@
-// Finds the tenant tables in a SQL statement, and what binds each of them to a project.
-import { CLAUSES, JOINS, QUERY, type Range, TokenReader } from './sql-reader.ts';
-import { isIdentifier, isSymbol, isWord, type Token, tokenize } from './sql-tokens.ts';
+// Finds the tenant tables in a SQL statement, and what binds each of them to a project. Uses the parser of Postgres:
+// the nodes of the tree are those of its parsenodes.h and primnodes.h.
+import type * as Ast from 'libpg-query';
+import { type Node, parseSync, scanSync } from 'libpg-query';
 
 export interface Catalogue {
   /** The columns of each tenant table, by its name. */
@@ -25,18 +26,28 @@ export interface Ref {
   params: number[];
 }
 
+/** The names that a query can use. */
 interface Scope {
   outer: Scope | undefined;
-  refs: Map<string, Ref>;
+  commonTables: Map<string, Ref>;
+  from: { alias: string; ref: Ref }[];
 }
 
-type Term = { ref: Ref; column: string } | { query: Ref } | { params: number[] } | undefined;
+/** Where a value comes from: a column, a query, or parameters. */
+type Source = { ref: Ref; column: string } | undefined;
+type Statement = Ast.SelectStmt & Ast.InsertStmt & Ast.UpdateStmt & Ast.DeleteStmt;
+type FromItem = Ast.RangeSubselect & Ast.RangeFunction;
+
+/** Nodes of an expression that has the same value for every row. */
+const VALUE_NODES = 'ParamRef A_Const TypeCast FuncCall CoalesceExpr A_Expr RowExpr List String Integer'.split(' ');
 
 const isIdColumn = (column: string): boolean => /(^|_)id$|^ctid$/.test(column);
 
-/** Returns the tenant tables and functions that a statement uses. */
+/** Returns the tenant tables and functions that a statement uses. Throws if it cannot be parsed. */
 export function analyze(sql: string, catalogue: Catalogue): Ref[] {
-  return new Analysis(tokenize(sql), catalogue).run();
+  const analysis = new Analysis(sql, catalogue);
+  for (const { stmt } of parseSync(sql).stmts ?? []) if (stmt) analysis.query(stmt);
+  return analysis.refs;
 }
 
 /** Returns those that neither the statement nor `isTrusted`, for parameters that are ids, binds to a project. */
@@ -49,23 +60,49 @@ export function unbound(refs: Ref[], isTrusted: (params: number[]) => boolean = 
   return refs.filter((ref) => !bound.has(ref) && (ref.kind === 'table' || ref.kind === 'call'));
 }
 
-class Analysis extends TokenReader {
-  private readonly catalogue: Catalogue;
-  private readonly refs: Ref[] = [];
-  /** Queries and calls by their first token: both `condition` and `walk` visit them. */
-  private readonly seen = new Map<number, Ref>();
+/** Returns the statement on one line, with parameter lists shortened: the same for any number of values. */
+export function normalize(sql: string): string {
+  return sql
+    .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/\(\$\d+(?:, \$\d+)*\)(?:, \(\$\d+(?:, \$\d+)*\))*/g, '($n)')
+    .replace(/\$\d+/g, '$n')
+    .trim();
+}
 
-  constructor(tokens: Token[], catalogue: Catalogue) {
-    super(tokens);
+/** Returns the words of SQL or PL/pgSQL, including strings, which may be executed, but not comments. */
+export function wordsOf(sql: string): Set<string> {
+  const tokens = scanSync(sql).tokens.filter(({ tokenName }) => !/^(SQL|C)_COMMENT$/.test(tokenName));
+  return new Set(tokens.flatMap(({ text }) => text.toLowerCase().match(/\w+/g) ?? []));
+}
+
+class Analysis {
+  readonly refs: Ref[] = [];
+  private readonly sql: string;
+  private readonly catalogue: Catalogue;
+  /** The refs of queries and calls, by their nodes. */
+  private readonly visited = new Map<unknown, Ref>();
+
+  constructor(sql: string, catalogue: Catalogue) {
+    this.sql = sql;
     this.catalogue = catalogue;
   }
 
-  run(): Ref[] {
-    const end = this.tokens.findLastIndex((token) => !isSymbol(token, ';')) + 1;
-    if (isWord(this.tokens[0], ...QUERY) || isSymbol(this.tokens[0], '(')) this.query([0, end], undefined);
-    // Other statements (LOCK, TRUNCATE, COPY) cannot name a project.
-    else for (const { text } of this.tokens) if (this.catalogue.tables.has(text)) this.add('table', text);
-    return this.refs;
+  /** A statement or subquery, which represents its rows. Without tenant tables in it, it is an input. */
+  query(node: Node, outer?: Scope): Ref {
+    const before = this.refs.length;
+    const scope: Scope = { outer, commonTables: new Map(outer?.commonTables), from: [] };
+    const [type, statement] = Object.entries(node)[0] as [string, Statement];
+    for (const cte of statement.withClause?.ctes ?? [])
+      if ('CommonTableExpr' in cte && cte.CommonTableExpr.ctequery)
+        scope.commonTables.set(cte.CommonTableExpr.ctename ?? '', this.query(cte.CommonTableExpr.ctequery, scope));
+    if (type === 'InsertStmt') this.insert(statement, scope);
+    else if (['SelectStmt', 'UpdateStmt', 'DeleteStmt'].includes(type)) this.rows(statement, scope);
+    else this.rejectAll();
+    const used = [...this.refs.slice(before), ...refsOf(scope)];
+    const ref = this.add(used.some(({ kind }) => kind !== 'input') ? 'query' : 'input', 'query', paramsIn(node));
+    this.visited.set(node, ref);
+    return ref;
   }
 
   private add(kind: Ref['kind'], name: string, params: number[] = []): Ref {
@@ -74,285 +111,175 @@ class Analysis extends TokenReader {
     return ref;
   }
 
-  /** A complete query, which represents its rows. Without tenant tables in it, it is an input. */
-  private query([start, end]: Range, outer: Scope | undefined): Ref {
-    const known = this.seen.get(start);
-    if (known) return known;
-    const before = this.refs.length;
-    const scope: Scope = { outer, refs: new Map() };
-    this.parts(this.commonTables([start, end], scope), scope);
-    const hasTenants = this.refs.slice(before).some(({ kind }) => kind !== 'input');
-    const readsQuery = [...scope.refs.values()].some(({ kind }) => kind === 'query');
-    const ref = this.add(hasTenants || readsQuery ? 'query' : 'input', 'query', this.params([start, end]));
-    this.seen.set(start, ref);
-    return ref;
+  /** Analyzes a SELECT, UPDATE or DELETE. */
+  private rows(statement: Statement, scope: Scope): void {
+    const { relation, fromClause = [], usingClause = [], larg, rarg, ...expressions } = statement;
+    for (const side of [larg, rarg]) if (side) this.query({ SelectStmt: side }, scope);
+    if (relation) this.table(relation, scope);
+    for (const item of [...fromClause, ...usingClause]) this.fromItem(item, scope);
+    // Common tables were visited; FOR UPDATE OF names tables of FROM again.
+    this.visit({ ...expressions, withClause: undefined, lockingClause: undefined }, scope);
+    this.condition(statement.whereClause, scope, refsOf(scope));
   }
 
-  /** Registers the names of `WITH name AS (…), …` and returns what follows. */
-  private commonTables([start, end]: Range, scope: Scope): Range {
-    if (!isWord(this.tokens[start], 'with')) return [start, end];
-    let at = start + 1;
-    if (isWord(this.tokens[at], 'recursive')) at++;
-    for (;;) {
-      const name = this.tokens[at++]?.text ?? '';
-      if (isSymbol(this.tokens[at], '(')) at = this.after(at);
-      while (isWord(this.tokens[at], 'as', 'not', 'materialized')) at++;
-      scope.refs.set(`with ${name}`, this.query(this.inside(at), scope));
-      at = this.after(at);
-      if (!isSymbol(this.tokens[at], ',')) return [at, end];
-      at++;
-    }
-  }
-
-  /** Analyzes the sides of a UNION one by one, each with its own tables. */
-  private parts([start, end]: Range, outer: Scope): void {
-    let from = start;
-    for (let at = start; at <= end; at = this.next(at)) {
-      if (at < end && !isWord(this.tokens[at], 'union', 'intersect', 'except')) continue;
-      if (isSymbol(this.tokens[from], '(') && this.after(from) === at) this.query(this.inside(from), outer);
-      else this.simple([from, Math.min(at, end)], { outer, refs: new Map() }, outer);
-      from = at + (isWord(this.tokens[at + 1], 'all', 'distinct') ? 2 : 1);
-    }
-  }
-
-  private simple([start, end]: Range, scope: Scope, whole: Scope): void {
-    let at = start;
-    if (isWord(this.tokens[at], 'insert')) {
-      this.insert([start, end], scope);
-      return;
-    }
-    const isDelete = isWord(this.tokens[at], 'delete');
-    if (isWord(this.tokens[at], 'update')) this.fromItem(at + 1, scope);
-    const conditions: { range: Range; into?: Set<Ref> }[] = [];
-    for (at = start; at < end; at = this.next(at)) {
-      const distinctFrom = isWord(this.tokens[at - 1], 'distinct');
-      if (!isWord(this.tokens[at], ...(isDelete ? ['from', 'using'] : ['from'])) || distinctFrom) continue;
-      at = this.fromList([at + 1, end], scope, conditions) - 1;
-    }
-    for (at = start; at < end; at = this.next(at))
-      if (isWord(this.tokens[at], 'where')) conditions.push({ range: [at + 1, this.clauseEnd(at + 1, end)] });
-    for (const [name, ref] of scope.refs) whole.refs.set(`from ${name}`, ref);
-    this.walk([start, end], scope);
-    for (const { range, into } of conditions) this.condition(range, scope, into ?? new Set(scope.refs.values()));
-  }
-
-  private insert([start, end]: Range, scope: Scope): void {
-    const { ref, at: afterTable } = this.fromItem(start + 2, scope);
-    const hasColumns = isSymbol(this.tokens[afterTable], '(');
-    const columns = hasColumns ? this.list(this.inside(afterTable)).map(([at]) => this.tokens[at]?.text ?? '') : [];
-    const at = hasColumns ? this.after(afterTable) : afterTable;
+  private insert({ relation = {}, cols = [], selectStmt, ...others }: Statement, scope: Scope): void {
+    const source = selectStmt && this.query(selectStmt, scope);
+    const ref = this.table(relation, scope);
+    const columns = cols.map((column) => ('ResTarget' in column && column.ResTarget.name) || '');
     // A new project cannot belong to another tenant.
     if (columns.includes('project_id') || ref.name === 'projects') ref.bound = true;
-    if (isWord(this.tokens[at], 'values')) {
-      const position = columns.indexOf(this.catalogue.parents.get(ref.name) ?? '');
-      const keys: number[] = [];
-      let tuple = at + 1;
-      for (; isSymbol(this.tokens[tuple], '('); tuple = this.after(tuple) + 1) {
-        const cell = this.list(this.inside(tuple))[position];
-        if (cell) keys.push(...this.params(cell));
-      }
-      if (keys.length > 0) ref.keys.push(keys);
-      this.walk([at + 1, end], scope);
-      return;
+    const rows = selectStmt && 'SelectStmt' in selectStmt && selectStmt.SelectStmt.valuesLists;
+    if (rows) {
+      const parent = columns.indexOf(this.catalogue.parents.get(ref.name) ?? '');
+      const ids = rows.map((row) => valueParams('List' in row && row.List.items?.[parent]));
+      if (ids.every((params) => params.length > 0)) ref.keys.push(ids.flat());
+    } else if (source) this.bind(ref, 'id', { ref: source, column: 'id' });
+    this.visit([others.onConflictClause, others.returningClause], scope);
+  }
+
+  /** Other statements (MERGE, LOCK, TRUNCATE, DO) are not analyzed: nothing in them is bound. */
+  private rejectAll(): void {
+    for (const word of wordsOf(this.sql)) {
+      if (this.catalogue.tables.has(word)) this.add('table', word);
+      if (this.catalogue.functions.has(word)) this.add('call', word);
     }
-    let sourceEnd = at;
-    while (sourceEnd < end && !isWord(this.tokens[sourceEnd], 'on', 'returning')) {
-      // The ON of a join is followed by a condition, not by CONFLICT.
-      sourceEnd = this.next(sourceEnd);
-      while (isWord(this.tokens[sourceEnd], 'on') && !isWord(this.tokens[sourceEnd + 1], 'conflict')) sourceEnd++;
-    }
-    const source = this.query([at, sourceEnd], scope);
-    if (source.kind === 'query') ref.joined.add(source);
-    else if (source.params.length > 0) ref.keys.push(source.params);
-    this.walk([sourceEnd, end], scope);
   }
 
-  /** Registers the tables after FROM or USING; returns where the clause ends. */
-  private fromList([start, end]: Range, scope: Scope, conditions: { range: Range; into?: Set<Ref> }[]): number {
-    let at = start;
-    let join = '';
-    while (at < end) {
-      const added = new Set<Ref>();
-      const previous = new Set(scope.refs.values());
-      if (isSymbol(this.tokens[at], '(') && !this.startsQuery(at + 1)) {
-        this.fromList(this.inside(at), scope, conditions);
-        at = this.after(at);
-      } else at = this.fromItem(at, scope).at;
-      for (const ref of scope.refs.values()) if (!previous.has(ref)) added.add(ref);
-      if (isWord(this.tokens[at], 'using') && isSymbol(this.tokens[at + 1], '(') && !this.startsQuery(at + 2)) {
-        const columns = this.list(this.inside(at + 1)).map(([column]) => this.tokens[column]?.text ?? '');
-        if (join !== 'right' && join !== 'full')
-          for (const column of columns.filter(isIdColumn)) this.link(added, previous, column, join !== 'left');
-        at = this.after(at + 1);
-      } else if (isWord(this.tokens[at], 'on') && !isWord(this.tokens[at + 1], 'conflict')) {
-        const until = this.conditionEnd(at + 1, end);
-        // An outer join keeps the rows of the other side, whatever its condition says about them.
-        const into = join === 'left' ? added : join === 'right' || join === 'full' ? new Set<Ref>() : undefined;
-        conditions.push({ range: [at + 1, until], into });
-        at = until;
-      }
-      if (isSymbol(this.tokens[at], ',')) join = '';
-      else if (at < end && isWord(this.tokens[at], ...JOINS)) {
-        join = this.tokens[at]?.text ?? '';
-        while (isWord(this.tokens[at + 1], ...JOINS, 'outer')) at++;
-      } else return at;
-      at++;
-    }
-    return at;
-  }
-
-  private link(added: Set<Ref>, others: Set<Ref>, column: string, bothWays: boolean): void {
-    for (const ref of added)
-      for (const other of others) {
-        this.bind(ref, { ref: other, column }, column);
-        if (bothWays) this.bind(other, { ref, column }, column);
-      }
-  }
-
-  /** A table, function or query with its alias. */
-  private fromItem(start: number, scope: Scope): { ref: Ref; at: number } {
-    let at = start;
-    while (isWord(this.tokens[at], 'lateral', 'only')) at++;
-    const isQuery = isSymbol(this.tokens[at], '(');
-    if (!isQuery && isSymbol(this.tokens[at + 1], '.')) at += 2;
-    const name = this.tokens[at]?.text ?? '';
-    const isCall = !isQuery && isSymbol(this.tokens[at + 1], '(') && !this.catalogue.tables.has(name);
-    let ref: Ref;
-    if (isQuery) ref = this.query(this.inside(at), scope);
-    else if (isCall) ref = this.call(at, scope);
-    else ref = this.commonTable(name, scope) ?? this.add(this.catalogue.tables.has(name) ? 'table' : 'input', name);
-    at = isQuery ? this.after(at) : isCall ? this.after(at + 1) : at + 1;
-    while (isWord(this.tokens[at], 'with', 'ordinality')) at++;
-    const hasAs = isWord(this.tokens[at], 'as');
-    if (hasAs) at++;
-    const token = this.tokens[at];
-    const isAlias = isIdentifier(token) && (hasAs || !isWord(token, ...CLAUSES, ...JOINS, 'using', 'default'));
-    scope.refs.set(isAlias ? token.text : name, ref);
-    if (isAlias) at++;
-    if (isAlias && hasAs && isSymbol(this.tokens[at], '(') && ref.kind !== 'table') at = this.after(at);
-    else if (isAlias && isSymbol(this.tokens[at], '(') && (isQuery || isCall)) at = this.after(at);
-    return { ref, at };
-  }
-
-  private commonTable(name: string, scope: Scope | undefined): Ref | undefined {
-    return scope && (scope.refs.get(`with ${name}`) ?? this.commonTable(name, scope.outer));
-  }
-
-  /** A function with its arguments: one of ours that uses tenant tables, or any other. */
-  private call(at: number, scope: Scope): Ref {
-    const seen = this.seen.get(at);
-    if (seen) return seen;
-    const name = this.tokens[at]?.text ?? '';
-    const known = this.catalogue.functions.get(name);
-    const args = this.inside(at + 1);
-    const ref = known ? this.add('call', name) : this.add('input', name, this.params(args));
-    this.seen.set(at, ref);
-    if (!known) return ref;
-    ref.bound = known.takesProject;
-    for (const arg of this.list(args)) this.bind(ref, this.term(arg, scope));
+  private table({ relname = '', alias }: Ast.RangeVar, scope: Scope, commonTable?: Ref): Ref {
+    const ref = commonTable ?? this.add(this.catalogue.tables.has(relname) ? 'table' : 'input', relname);
+    scope.from.push({ alias: alias?.aliasname ?? relname, ref });
     return ref;
   }
 
-  /** Visits queries and calls anywhere in an expression. */
-  private walk([start, end]: Range, scope: Scope): void {
-    for (let at = start; at < end; at++) {
-      const token = this.tokens[at];
-      if (isSymbol(token, '(') && this.startsQuery(at + 1)) {
-        this.query(this.inside(at), scope);
-        at = this.after(at) - 1;
-      } else if (isIdentifier(token) && isSymbol(this.tokens[at + 1], '(') && this.catalogue.functions.has(token.text))
-        this.call(at, scope);
+  /** Returns the tables, functions and queries of an item of FROM or USING. */
+  private fromItem(node: Node, scope: Scope): Ref[] {
+    if ('JoinExpr' in node) return this.join(node.JoinExpr, scope);
+    if ('RangeVar' in node) {
+      const { schemaname, relname = '' } = node.RangeVar;
+      return [this.table(node.RangeVar, scope, schemaname ? undefined : scope.commonTables.get(relname))];
+    }
+    this.visit(node, scope);
+    const [{ alias, subquery, functions, is_rowsfrom }] = Object.values(node) as [FromItem];
+    const call = [...nodesIn(functions)].find(([type]) => type === 'FuncCall')?.[1] as Ast.FuncCall | undefined;
+    const name = names(call?.funcname).at(-1) ?? '';
+    const known = this.visited.get(is_rowsfrom ? undefined : (subquery ?? call));
+    const ref = known ?? this.add('input', name, valueParams(functions));
+    scope.from.push({ alias: alias?.aliasname ?? name, ref });
+    return [ref];
+  }
+
+  private join({ jointype, larg, rarg, usingClause, quals }: Ast.JoinExpr, scope: Scope): Ref[] {
+    const left = larg ? this.fromItem(larg, scope) : [];
+    const right = rarg ? this.fromItem(rarg, scope) : [];
+    // An outer join keeps the rows of the other side, whatever its condition says about them.
+    const limited = jointype === 'JOIN_INNER' ? [...left, ...right] : jointype === 'JOIN_LEFT' ? right : [];
+    this.visit(quals, scope);
+    this.condition(quals, scope, limited);
+    for (const column of names(usingClause)) {
+      const [one, other] = [left, right].map((side) => this.owner(column, side));
+      if (one && other) this.equal({ ref: one, column }, { ref: other, column }, limited);
+    }
+    return [...left, ...right];
+  }
+
+  /** Analyzes the queries and calls anywhere in an expression. */
+  private visit(tree: unknown, scope: Scope): void {
+    for (const [type, child] of Object.entries(tree ?? {})) {
+      if (type === 'SelectStmt') this.query(tree as Node, scope);
+      // A table with TABLESAMPLE.
+      else if (type === 'RangeVar') this.table(child, scope);
+      else if (typeof child === 'object') this.visit(child, scope);
+      if (type === 'FuncCall') this.call(child, scope);
     }
   }
 
-  /** Applies the AND-ed parts of a condition. One with OR, NOT or CASE binds nothing. */
-  private condition([start, end]: Range, scope: Scope, into: Set<Ref>): void {
-    const isGroup = isSymbol(this.tokens[start], '(') && this.after(start) === end && !this.startsQuery(start + 1);
-    if (isGroup) {
-      this.condition(this.inside(start), scope, into);
-      return;
-    }
-    const parts: Range[] = [];
-    let from = start;
-    let cases = 0;
-    for (let at = start; at < end; at = this.next(at)) {
-      if (isWord(this.tokens[at], 'case')) cases++;
-      if (isWord(this.tokens[at], 'end')) cases--;
-      if (cases === 0 && isWord(this.tokens[at], 'or')) return;
-      if (cases > 0 || !isWord(this.tokens[at], 'and')) continue;
-      parts.push([from, at]);
-      from = at + 1;
-    }
-    if (from > start) {
-      for (const part of [...parts, [from, end] as Range]) this.condition(part, scope, into);
-      return;
-    }
-    for (let at = start; at < end && !isWord(this.tokens[at], 'not', 'case'); at = this.next(at)) {
-      const isIn = isWord(this.tokens[at], 'in');
-      if (!isSymbol(this.tokens[at], '=') && !isIn) continue;
-      this.equal([start, at], [at + 1, end], scope, into);
-      return;
-    }
+  private call(node: Ast.FuncCall, scope: Scope): void {
+    const name = names(node.funcname).at(-1) ?? '';
+    const known = this.catalogue.functions.get(name);
+    if (!known) return;
+    const ref = this.add('call', name);
+    ref.bound = known.takesProject;
+    for (const argument of node.args ?? []) this.bind(ref, 'id', this.source(argument, scope));
+    this.visited.set(node, ref);
   }
 
-  private equal(left: Range, right: Range, scope: Scope, into: Set<Ref>): void {
-    const [lefts, rights] = [left, right].map((side) => this.tuple(side)) as [Range[], Range[]];
-    if (lefts.length > 1 && lefts.length === rights.length) {
-      for (const [n, side] of lefts.entries()) this.equal(side, rights[n] as Range, scope, into);
-      return;
-    }
-    if (lefts.length > 1) {
-      for (const side of lefts) this.equal(side, right, scope, into);
-      return;
-    }
-    const terms = [this.term(left, scope), this.term(right, scope)] as const;
-    for (const [one, other] of [terms, [terms[1], terms[0]] as const])
-      if (one && 'ref' in one && into.has(one.ref) && isIdColumn(one.column)) this.bind(one.ref, other, one.column);
+  /** Applies the AND-ed equalities of a condition to the tables whose rows it limits. Anything else binds nothing. */
+  private condition(node: Node | undefined, scope: Scope, limited: Ref[]): void {
+    if (!node) return;
+    if ('BoolExpr' in node && node.BoolExpr.boolop === 'AND_EXPR')
+      for (const part of node.BoolExpr.args ?? []) this.condition(part, scope, limited);
+    const { kind = '', name, lexpr, rexpr } = 'A_Expr' in node ? node.A_Expr : {};
+    if (['AEXPR_OP', 'AEXPR_OP_ANY', 'AEXPR_IN'].includes(kind) && names(name).join() === '=')
+      this.compare(lexpr, rexpr, scope, limited);
+    // IN (SELECT …) has no operator, = ANY (SELECT …) has one.
+    const { subLinkType, operName, testexpr, subselect } = 'SubLink' in node ? node.SubLink : {};
+    if (subLinkType === 'ANY_SUBLINK' && (!operName || names(operName).join() === '='))
+      this.compare(testexpr, subselect, scope, limited);
   }
 
-  private bind(ref: Ref, term: Term, column = 'id'): void {
-    if (!term) return;
+  private compare(left: Node | undefined, right: Node | undefined, scope: Scope, limited: Ref[]): void {
+    const items = left && 'RowExpr' in left ? (left.RowExpr.args ?? []) : undefined;
+    const others = right && 'RowExpr' in right ? right.RowExpr.args : undefined;
+    if (!items) this.equal(this.source(left, scope), this.source(right, scope), limited);
+    else for (const [n, item] of items.entries()) this.compare(item, others ? others[n] : right, scope, limited);
+  }
+
+  private equal(left: Source, right: Source, limited: Ref[]): void {
+    if (left && limited.includes(left.ref)) this.bind(left.ref, left.column, right);
+    if (right && limited.includes(right.ref)) this.bind(right.ref, right.column, left);
+  }
+
+  private bind(ref: Ref, column: string, source: Source): void {
+    if (!source || !isIdColumn(column)) return;
     const isProject = column === 'project_id' || (ref.name === 'projects' && column === 'id');
-    if ('query' in term || ('ref' in term && term.ref.kind === 'input')) {
-      const source = 'query' in term ? term.query : term.ref;
-      if (source.kind === 'query') ref.joined.add(source);
-      else if (isProject && source.params.length > 0) ref.bound = true;
-      else if (source.params.length > 0) ref.keys.push(source.params);
-    } else if ('ref' in term) {
-      if (isIdColumn(term.column) && term.ref !== ref) ref.joined.add(term.ref);
-    } else if (isProject) ref.bound = true;
-    else ref.keys.push(term.params);
+    const { kind, params } = source.ref;
+    if (kind !== 'input' && isIdColumn(source.column) && source.ref !== ref) ref.joined.add(source.ref);
+    if (kind !== 'input' || params.length === 0) return;
+    if (isProject) ref.bound = true;
+    else ref.keys.push(params);
   }
 
-  /** A column, a query, or an expression of parameters only. */
-  private term(range: Range, scope: Scope): Term {
-    let [start, end] = this.stripped(range);
-    while (isWord(this.tokens[start], 'any', 'array') && this.after(start + 1) === end) {
-      [start, end] = this.stripped(this.inside(start + 1));
-      if (this.startsQuery(start)) return { query: this.query([start, end], scope) };
-    }
-    if (isSymbol(this.tokens[start], '(') && this.after(start) === end && this.startsQuery(start + 1))
-      return { query: this.query(this.inside(start), scope) };
-    const [first, dot, second] = this.tokens.slice(start, end);
-    if (isIdentifier(first) && end === start + 1) return this.column(first.text, scope);
-    if (isIdentifier(first) && isIdentifier(second) && isSymbol(dot, '.') && end === start + 3) {
-      const ref = this.named(first.text, scope);
-      return ref && { ref, column: second.text };
-    }
-    const params = this.params([start, end]);
-    return params.length > 0 && !this.hasColumn([start, end]) ? { params } : undefined;
+  private source(node: Node | undefined, scope: Scope): Source {
+    if (!node) return undefined;
+    if ('TypeCast' in node) return this.source(node.TypeCast.arg, scope);
+    if ('ColumnRef' in node) return this.column(names(node.ColumnRef.fields), scope);
+    if ('SubLink' in node && ['EXPR_SUBLINK', 'ARRAY_SUBLINK'].includes(node.SubLink.subLinkType ?? ''))
+      return this.source(node.SubLink.subselect, scope);
+    return { ref: this.visited.get(node) ?? this.add('input', 'value', valueParams(node)), column: 'id' };
   }
 
-  private named(alias: string, scope: Scope | undefined): Ref | undefined {
-    return scope && (scope.refs.get(alias) ?? this.named(alias, scope.outer));
+  private column(fields: string[], scope: Scope | undefined): Source {
+    const [first = '', second, third] = fields;
+    if (!scope || third !== undefined) return undefined;
+    const column = second ?? first;
+    const named = scope.from.find(({ alias }) => alias === first)?.ref;
+    const ref = second === undefined ? this.owner(column, refsOf(scope)) : named;
+    return ref ? { ref, column } : this.column(fields, scope.outer);
   }
 
-  private column(column: string, scope: Scope | undefined): Term {
-    if (!scope) return undefined;
-    const own = [...scope.refs].filter(([name]) => !/^(with|from) /.test(name)).map(([, ref]) => ref);
-    const ref =
-      own.find(({ name }) => column === 'ctid' || this.catalogue.tables.get(name)?.has(column)) ??
-      (own.filter(({ kind }) => kind !== 'table').length === 1 ? own.find(({ kind }) => kind !== 'table') : undefined);
-    return ref ? { ref, column } : this.column(column, scope.outer);
+  /** Returns the table that has the column. The columns of queries and functions are not known. */
+  private owner(column: string, refs: Ref[]): Ref | undefined {
+    const table = refs.find(({ name }) => column === 'ctid' || this.catalogue.tables.get(name)?.has(column));
+    const others = refs.filter(({ kind }) => kind !== 'table');
+    return table ?? (others.length === 1 ? others[0] : undefined);
   }
 }
+
+const refsOf = ({ from }: Scope): Ref[] => from.map(({ ref }) => ref);
+
+const names = (nodes: Node[] = []): string[] => nodes.map((node) => ('String' in node && node.String.sval) || '');
+
+/** Yields the nodes of a tree. Their types are capitalized, the names of their fields are not. */
+function* nodesIn(tree: unknown): Generator<[type: string, node: object]> {
+  for (const [key, child] of Object.entries(tree ?? {})) {
+    if (/^[A-Z]/.test(key)) yield [key, child];
+    if (typeof child === 'object') yield* nodesIn(child);
+  }
+}
+
+const paramsIn = (tree: unknown): number[] =>
+  [...nodesIn(tree)].flatMap(([type, node]) => (type === 'ParamRef' ? ((node as Ast.ParamRef).number ?? []) : []));
+
+/** Returns the parameters of an expression that has the same value for every row; none for any other. */
+const valueParams = (tree: unknown): number[] =>
+  [...nodesIn(tree)].every(([type]) => VALUE_NODES.includes(type)) ? paramsIn(tree) : [];

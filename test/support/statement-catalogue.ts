@@ -1,7 +1,6 @@
 // Reads from the database which tables contain tenant data, so that a new table is not forgotten.
 import type { Db } from '../../db/connect.ts';
-import type { Catalogue } from './sql-scope.ts';
-import { tokenize } from './sql-tokens.ts';
+import { type Catalogue, wordsOf } from './sql-scope.ts';
 
 /** Tables without a `project_id`, and the column that references the parent row. */
 const PARENTS: Record<string, string> = {
@@ -72,7 +71,7 @@ async function readFunctions(db: Db, tables: Catalogue['tables']): Promise<Catal
      from pg_proc p join pg_language l on l.oid = prolang
      where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype and lanname in ('sql', 'plpgsql')`,
   );
-  const words = new Map(rows.map(({ name, body }) => [name, new Set(tokenize(body).map(({ text }) => text))]));
+  const words = new Map(rows.map(({ name, body }) => [name, wordsOf(body)]));
   const found = new Set<string>();
   for (let size = -1; size < found.size; ) {
     size = found.size;

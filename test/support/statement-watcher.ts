@@ -6,10 +6,10 @@
 // Any other fails the run.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
+import { loadModule } from 'libpg-query';
 import pg, { type QueryResult } from 'pg';
 import { type AllowedStatement, allowedStatements } from './allowed-statements.ts';
-import { analyze, type Catalogue, type Ref, unbound } from './sql-scope.ts';
-import { normalize } from './sql-tokens.ts';
+import { analyze, type Catalogue, normalize, type Ref, unbound } from './sql-scope.ts';
 
 /** The pool of `api/start.ts`; statements of the tests themselves use another name. */
 const API_POOL = 'everpost-api';
@@ -25,6 +25,8 @@ export interface Violation {
   statement: string;
   tables: string[];
   test: string;
+  /** Why the statement cannot be analyzed. */
+  error?: string;
 }
 
 /** Ids that the statements of one request read within a project. */
@@ -46,7 +48,13 @@ export class StatementWatcher {
   check({ name, text: sent, values = [] }: SentStatement, test: string, trusted: TrustedIds = new Set()): boolean {
     // A plan is asked for the sake of its estimate, and tells about the same rows.
     const text = sent.replace(/^explain \(format json\) /, '');
-    const refs = this.analyzed.get(text) ?? analyze(text, this.catalogue);
+    let refs = this.analyzed.get(text);
+    try {
+      refs ??= analyze(text, this.catalogue);
+    } catch (error) {
+      this.violations.set(text, { statement: normalize(text), tables: [], test, error: (error as Error).message });
+      return false;
+    }
     this.analyzed.set(text, refs);
     const isTrusted = (params: number[]) =>
       areTrusted(
@@ -93,7 +101,7 @@ let installed: Promise<void> | undefined;
 
 /** Installs the watcher when a test starts the first API. */
 export function watchStatements(readCatalogue: () => Promise<Catalogue>): Promise<void> {
-  installed ??= readCatalogue().then(install);
+  installed ??= loadModule().then(readCatalogue).then(install);
   return installed;
 }
 
@@ -141,10 +149,12 @@ export const getCurrentTest = (): string => currentTest;
 
 /** Returns the errors that fail the file whose tests met them first. */
 export function watcherViolations(): string[] {
-  const violations = [...(watcher?.violations.values() ?? [])].map(
-    ({ statement, tables, test }) =>
-      `The API uses ${tables.join(', ')} without the project:\n  ${statement}\n  first sent in: ${test}`,
-  );
+  const violations = [...(watcher?.violations.values() ?? [])].map(({ statement, tables, test, error }) => {
+    const problem = error
+      ? `The API sends a statement that cannot be analyzed (${error})`
+      : `The API uses ${tables.join(', ')} without the project`;
+    return `${problem}:\n  ${statement}\n  first sent in: ${test}`;
+  });
   watcher?.violations.clear();
   return violations;
 }

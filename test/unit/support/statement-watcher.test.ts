@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { loadModule } from 'libpg-query';
 import { analyze, type Catalogue, unbound } from '../../support/sql-scope.ts';
 import { StatementWatcher, trust } from '../../support/statement-watcher.ts';
 
@@ -22,6 +23,8 @@ const catalogue: Catalogue = {
 const unboundTables = (sql: string): string[] => unbound(analyze(sql, catalogue)).map(({ name }) => name);
 
 describe('the statement watcher', () => {
+  before(loadModule);
+
   describe('accepts a statement', () => {
     const good = {
       'that compares the project': 'select * from contacts where project_id = $1 and email = $2',
@@ -107,6 +110,24 @@ describe('the statement watcher', () => {
       'hidden in an argument': ['select coalesce((select max(id) from emails), $1)', 'emails'],
       'that inserts without the project': ['insert into email_attempts (email_id) values ($1)', 'email_attempts'],
       'that calls a function without the project': ['select current_contact($1)', 'current_contact'],
+      'that deletes from a table with the name of a common table expression': [
+        'with emails as (select $1::uuid as id) delete from emails where id = $1',
+        'emails',
+      ],
+      'whose project equals all of a list, which may be empty': [
+        'select 1 from contacts where project_id = all ($1::uuid[])',
+        'contacts',
+      ],
+      'that joins a third table by a column of an unrelated one': [
+        'select 1 from campaigns k join emails e using (status) join emails f using (contact_id) where k.project_id = $1',
+        'emails',
+        'emails',
+      ],
+      'that merges': [
+        'with m as (merge into emails e using contacts c on e.contact_id = c.id when matched then delete returning e.id) select from m',
+        'emails',
+        'contacts',
+      ],
       'of another kind': ['truncate emails', 'emails'],
     };
     for (const [title, [sql, ...tables]] of Object.entries(bad))
@@ -133,6 +154,14 @@ describe('the statement watcher', () => {
     expect([...watcher.violations.values()].map(({ tables, test }) => [tables, test])).to.deep.equal([
       [['email_attempts'], 'a test'],
       [['email_attempts'], 'another test'],
+    ]);
+  });
+
+  it('reports a statement that cannot be parsed', () => {
+    const watcher = new StatementWatcher(catalogue, []);
+    expect(watcher.check({ text: 'select from where' }, 'a test')).to.equal(false);
+    expect([...watcher.violations.values()]).to.deep.equal([
+      { statement: 'select from where', tables: [], test: 'a test', error: 'syntax error at or near "where"' },
     ]);
   });
 
