@@ -1,11 +1,11 @@
 import { UniqueViolationError } from 'objection';
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { ApiError, badRequest, validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { type DomainWithRecords, nameTaken, recordsOf, verifiedElsewhere } from './find.ts';
 import { addSigningKey, makeDomainKey } from './keys.ts';
@@ -30,8 +30,7 @@ export async function createDomain(
   if ((await verifiedElsewhere(db, projectId, [{ domain: name, status: 'PENDING' }])).size > 0) throw nameTaken(name);
   await refuseTooMany(db, projectId);
   const key = await makeDomainKey(settings.secretKeys);
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     const domain = await Domain.query(trx)
       .insertAndFetch({ id: newId(), projectId, domain: name })
       .catch((error: unknown) => {

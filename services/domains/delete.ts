@@ -1,8 +1,8 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import { type Actor, recordAudit } from '../audit/record.ts';
 import { endLoop } from './loop.ts';
 import { spellingsOf } from './name.ts';
@@ -30,8 +30,7 @@ export async function findDomainUser(
 }
 
 export async function deleteDomain(db: Db, project: ProjectAccess, id: string): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  await writing(db, project, async (trx) => {
     const { projectId } = project;
     const domain = await Domain.query(trx).findOne({ projectId, id }).forUpdate();
     if (!domain) throw notFound('domain');

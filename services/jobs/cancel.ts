@@ -1,9 +1,9 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { Job } from '../../db/models/job.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { requireJobScope } from './scopes.ts';
@@ -12,8 +12,7 @@ import { admitWaiting } from './slots.ts';
 /** Takes effect at the commit: applied chunks are counted, and no further chunk is applied. */
 export async function cancelJob(db: Db, project: ProjectAccess, id: string, limits: Limits = UNLIMITED): Promise<Job> {
   const { projectId } = project;
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     const job = await Job.query(trx).findOne({ projectId, id }).forUpdate();
     if (!job) throw notFound('job');
     requireJobScope(project, job, 'write');

@@ -12,6 +12,7 @@ import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import type { AuditAction } from '../audit/actions.ts';
 import { type Act, changesOf, recordAudit } from '../audit/record.ts';
 import { bytesOfFile, type ImportFile, storeFile } from './chunks.ts';
@@ -66,6 +67,7 @@ export async function createImport(
     failed: 0,
     errors: [],
   };
+  // Not `writing`, which repeats after a deadlock: the file can be read only once.
   return inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
     const id = newId();
@@ -98,8 +100,7 @@ export async function createBulkJob(
   contactIds: string[],
   limits: Limits = UNLIMITED,
 ): Promise<string> {
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     const id = newId();
     await trx('jobChunks').insert({ jobId: id, number: 0, contactIds });
     await trx('jobInputs').insert({ jobId: id });

@@ -1,9 +1,9 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import type { BulkResult, Job } from '../../db/models/job.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import { changesOf } from '../audit/record.ts';
 import { countFailedExecutions, retryFailedExecutions } from '../workflows/executions/retry-failed.ts';
 import { findWorkflow } from '../workflows/find.ts';
@@ -31,8 +31,7 @@ export async function createRetryJob(
   limits: Limits = UNLIMITED,
 ): Promise<string> {
   const { projectId } = project;
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     await findWorkflow(trx, projectId, workflowId);
     const { rows } = await trx.raw('select clock_timestamp()::text as now');
     const options: RetryOptions = { workflowId, error: error ?? null, failedUntil: rows[0].now, after: null };

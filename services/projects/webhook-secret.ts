@@ -1,9 +1,9 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { seal, unseal } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newWebhookSecret } from '../../platform/crypto/standard-webhooks.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import { recordAudit } from '../audit/record.ts';
 
 interface SealedSecret {
@@ -26,8 +26,7 @@ export async function rotateWebhookSecret(db: Db, keys: SigningKeys, project: Pr
   const { projectId } = project;
   const secret = newWebhookSecret();
   const sealed = seal(keys, webhookSecretContext(projectId), secret);
-  await inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  await writing(db, project, async (trx) => {
     await trx('webhookSecrets')
       .insert({ projectId, sealed, updatedAt: new Date() })
       .onConflict('projectId')

@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import { contactNotFound } from '../contacts/save.ts';
 import { dropUnusedParts, type RemovedContent } from '../emails/bodies.ts';
 import { CONTACT_DELETED, endExecutionsOf } from '../workflows/executions/cancel.ts';
@@ -89,11 +89,8 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
 }
 
 export async function deleteContact(db: Db, project: ProjectAccess, id: string): Promise<void> {
-  await retryDeadlocks(db, () =>
-    inTransaction(db, async (trx) => {
-      await requireOpenProject(trx, project);
-      const deleted = await deleteContacts(trx, project.projectId, [id]);
-      if (deleted.length === 0) throw contactNotFound();
-    }),
-  );
+  await writing(db, project, async (trx) => {
+    const deleted = await deleteContacts(trx, project.projectId, [id]);
+    if (deleted.length === 0) throw contactNotFound();
+  });
 }

@@ -1,15 +1,14 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import { recordAudit } from '../audit/record.ts';
 import { lockTemplate } from '../templates/find.ts';
 import { usageOf } from '../usage/template.ts';
 
 /** Keeps the mails and events of the template. */
 export async function deleteTemplate(db: Db, project: ProjectAccess, id: string): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  await writing(db, project, async (trx) => {
     const template = await lockTemplate(trx, project.projectId, id);
     const {
       canDelete,

@@ -1,14 +1,13 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { Suppression } from '../../db/models/suppression.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import { recordAudit } from '../audit/record.ts';
 
 /** Allows mail to an address again. Does not change the subscription of its contact. */
 export async function removeSuppression(db: Db, project: ProjectAccess, email: string): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  await writing(db, project, async (trx) => {
     const { projectId } = project;
     const [removed] = await Suppression.query(trx)
       .where({ projectId })

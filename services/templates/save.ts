@@ -1,11 +1,11 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { Template, type TemplateType } from '../../db/models/template.ts';
 import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
 import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
+import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
@@ -110,8 +110,7 @@ function writeTemplate<T>(
   { from }: TemplateChange,
   work: (trx: Db) => PromiseLike<T>,
 ): Promise<T> {
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     if (from) await requireVerifiedSender(trx, project.projectId, from.email);
     return work(trx);
   });

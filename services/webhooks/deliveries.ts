@@ -1,11 +1,10 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
 import { writing } from '../access/write-transaction.ts';
 import { type CursorPage, countList, cutPage, UNCOUNTED } from '../paging.ts';
 import { findEnabledEndpoint, findEndpoint, wakeEndpoint } from './endpoints.ts';
@@ -196,8 +195,7 @@ export async function recoverDeliveries(
   await findEnabledEndpoint(db, projectId, endpointId);
   let count = 0;
   for (let recovered = RECOVER_CHUNK; recovered === RECOVER_CHUNK; count += recovered)
-    recovered = await inTransaction(db, async (trx) => {
-      await requireOpenProject(trx, project);
+    recovered = await writing(db, project, async (trx) => {
       const rows = await recover(trx, [projectId, endpointId, since, until]);
       if (rows.length > 0) await wakeEndpoint(trx, projectId, endpointId);
       return rows.length;

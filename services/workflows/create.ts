@@ -1,12 +1,12 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
 import { validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
 import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
+import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { asGraph, editedGraph, findWorkflow } from './find.ts';
 import { saveFirstVersion } from './versions.ts';
@@ -30,8 +30,7 @@ export async function createWorkflow(
   const eventName = input.eventName ?? input.triggerConfig?.eventName;
   if (eventName === undefined)
     throw validationError([{ field: 'eventName', message: '"eventName" is required', code: 'required' }]);
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     await requireBelowLimit(trx, { what: 'workflows', projectId: project.projectId, max });
     const workflow = await Workflow.query(trx).insertAndFetch({
       id: newId(),
@@ -62,8 +61,7 @@ export async function duplicateWorkflow(
   id: string,
   { workflows: max } = UNLIMITED,
 ): Promise<Workflow> {
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     const original = await findWorkflow(trx, project.projectId, id);
     await requireBelowLimit(trx, { what: 'workflows', projectId: project.projectId, max });
     const { steps, transitions } = await editedGraph(trx, id);

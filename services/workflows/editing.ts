@@ -1,8 +1,7 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { Workflow } from '../../db/models/workflow.ts';
-import { retryDeadlocks } from '../../db/retry.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { type EditedGraph, editedGraph, lockWorkflow } from './find.ts';
 import { saveVersion } from './versions.ts';
@@ -14,12 +13,9 @@ export function changeWorkflow<T>(
   id: string,
   change: (trx: Db, workflow: Workflow) => Promise<T>,
 ): Promise<T> {
-  return retryDeadlocks(db, () =>
-    inTransaction(db, async (trx) => {
-      await requireOpenProject(trx, project);
-      return change(trx, await lockWorkflow(trx, project.projectId, id));
-    }),
-  );
+  return writing(db, project, async (trx) => {
+    return change(trx, await lockWorkflow(trx, project.projectId, id));
+  });
 }
 
 /** Changes the graph and stores it as a new version. Active executions stay on theirs. */

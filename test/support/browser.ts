@@ -22,7 +22,7 @@ export const webAppEnv = async (): Promise<Record<string, string>> => ({ WEB_APP
 
 let browser: Promise<Browser> | undefined;
 
-/** One browser for all tests. */
+/** One browser for all tests; each test has its own context, with its own cookies. */
 function sharedBrowser(): Promise<Browser> {
   browser ??= chromium.launch({ executablePath: findChromium(), args: CHROMIUM_ARGS }).then((launched) => {
     atEndOfRun(() => launched.close());
@@ -53,37 +53,18 @@ export interface VisitOptions {
   expected?: RegExp;
 }
 
-/** Contexts that no test uses at this moment, by language. They keep the compiled files of the application. */
-const idle = new Map<string, BrowserContext[]>();
-
-async function takeContext(locale: string): Promise<BrowserContext> {
-  const used = idle.get(locale)?.pop();
-  if (used) return used;
-  const context = await (await sharedBrowser()).newContext({ reducedMotion: 'reduce', locale });
-  context.setDefaultTimeout(60_000);
-  return context;
-}
-
-/** Removes everything that a test has left in the context but cached files. */
-async function giveContext(context: BrowserContext, locale: string, origin: string): Promise<void> {
-  const page = await context.newPage();
-  const session = await context.newCDPSession(page);
-  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage,indexeddb,cookies' });
-  await context.clearCookies();
-  await context.clearPermissions();
-  await context.setOffline(false);
-  await Promise.all(context.pages().map((each) => each.close()));
-  idle.set(locale, [...(idle.get(locale) ?? []), context]);
-}
-
 export async function visit(options: VisitOptions): Promise<Visit> {
   const { url, cookie, width = 1280, colorScheme = 'light', locale = 'en-US', expected } = options;
-  const context = await takeContext(locale);
+  const context = await (await sharedBrowser()).newContext({
+    viewport: { width, height: 860 },
+    colorScheme,
+    reducedMotion: 'reduce',
+    locale,
+  });
+  context.setDefaultTimeout(60_000);
   const [name = '', value = ''] = cookie?.split('=') ?? [];
   if (cookie) await context.addCookies([{ name, value, url }]);
   const page = await context.newPage();
-  await page.setViewportSize({ width, height: 860 });
-  await page.emulateMedia({ colorScheme });
   const complaints: string[] = [];
   const complain = (text: string) => {
     if (!expected?.test(text)) complaints.push(text);
@@ -106,7 +87,7 @@ export async function visit(options: VisitOptions): Promise<Visit> {
     await page.screenshot({ path, fullPage: true });
     return `${path} (${page.url()})`;
   };
-  return { page, context, complaints, close: () => giveContext(context, locale, origin), picture };
+  return { page, context, complaints, close: () => context.close(), picture };
 }
 
 const require = createRequire(import.meta.url);

@@ -1,10 +1,9 @@
-import { type Db, inTransaction, wake } from '../../../db/connect.ts';
+import { type Db, wake } from '../../../db/connect.ts';
 import { Execution } from '../../../db/models/execution.ts';
-import { retryDeadlocks } from '../../../db/retry.ts';
 import { statement } from '../../../db/statement.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
-import { requireOpenProject } from '../../access/open-project.ts';
+import { writing } from '../../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../../audit/record.ts';
 import { findWorkflow } from '../find.ts';
 import { executionNotFound } from './find.ts';
@@ -34,8 +33,7 @@ export async function cancelExecution(
   id: string,
 ): Promise<Execution> {
   const { projectId } = project;
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     const execution = await Execution.query(trx).findOne({ projectId, workflowId, id }).forUpdate();
     if (!execution) throw executionNotFound();
     await cancel(
@@ -51,19 +49,16 @@ export async function cancelExecution(
 
 /** Cancels all active executions in one statement. Returns how many. */
 export async function cancelAllExecutions(db: Db, project: ProjectAccess, workflowId: string): Promise<number> {
-  return retryDeadlocks(db, () =>
-    inTransaction(db, async (trx) => {
-      await requireOpenProject(trx, project);
-      await findWorkflow(trx, project.projectId, workflowId);
-      const cancelled = await cancel(trx, () => cancelAll(trx, [null, workflowId]));
-      await recordAudit(trx, project, {
-        action: 'workflow.executions_cancelled',
-        target: { type: 'workflow', id: workflowId },
-        changes: changesOf({}, { executions: cancelled }),
-      });
-      return cancelled;
-    }),
-  );
+  return writing(db, project, async (trx) => {
+    await findWorkflow(trx, project.projectId, workflowId);
+    const cancelled = await cancel(trx, () => cancelAll(trx, [null, workflowId]));
+    await recordAudit(trx, project, {
+      action: 'workflow.executions_cancelled',
+      target: { type: 'workflow', id: workflowId },
+      changes: changesOf({}, { executions: cancelled }),
+    });
+    return cancelled;
+  });
 }
 
 // Ended executions too: contexts and outputs contain data of the contact.

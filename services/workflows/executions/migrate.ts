@@ -1,9 +1,8 @@
-import { type Db, inTransaction } from '../../../db/connect.ts';
-import { retryDeadlocks } from '../../../db/retry.ts';
+import type { Db } from '../../../db/connect.ts';
 import { statement } from '../../../db/statement.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
-import { requireOpenProject } from '../../access/open-project.ts';
+import { writing } from '../../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../../audit/record.ts';
 import { lockWorkflow } from '../find.ts';
 import type { Graph } from '../graph.ts';
@@ -36,27 +35,24 @@ export async function migrateExecutions(
   keys: SigningKeys,
 ): Promise<Migration> {
   const { projectId } = project;
-  return retryDeadlocks(db, () =>
-    inTransaction(db, async (trx) => {
-      await requireOpenProject(trx, project);
-      const { validVersion: version } = await lockWorkflow(trx, projectId, workflowId);
-      const graph = version === null ? undefined : await storedGraph(trx, workflowId, version);
-      if (!graph || version === null)
-        return { moved: [], movedCount: 0, ...(await stayedOn(trx, projectId, workflowId, -1, undefined)) };
-      const target = { projectId, workflowId, version };
-      const { moved } = await moveExecutions(trx, target, await waysTo(trx, keys, target, graph), ALL);
-      await recordAudit(trx, project, {
-        action: 'workflow.executions_migrated',
-        target: { type: 'workflow', id: workflowId },
-        changes: changesOf({}, { executions: moved.length, version }),
-      });
-      return {
-        ...(await stayedOn(trx, projectId, workflowId, version, graph)),
-        moved: moved.slice(0, MAX_IDS),
-        movedCount: moved.length,
-      };
-    }),
-  );
+  return writing(db, project, async (trx) => {
+    const { validVersion: version } = await lockWorkflow(trx, projectId, workflowId);
+    const graph = version === null ? undefined : await storedGraph(trx, workflowId, version);
+    if (!graph || version === null)
+      return { moved: [], movedCount: 0, ...(await stayedOn(trx, projectId, workflowId, -1, undefined)) };
+    const target = { projectId, workflowId, version };
+    const { moved } = await moveExecutions(trx, target, await waysTo(trx, keys, target, graph), ALL);
+    await recordAudit(trx, project, {
+      action: 'workflow.executions_migrated',
+      target: { type: 'workflow', id: workflowId },
+      changes: changesOf({}, { executions: moved.length, version }),
+    });
+    return {
+      ...(await stayedOn(trx, projectId, workflowId, version, graph)),
+      moved: moved.slice(0, MAX_IDS),
+      movedCount: moved.length,
+    };
+  });
 }
 
 async function stayedOn(trx: Db, projectId: string, workflowId: string, version: number, to: Graph | undefined) {

@@ -1,9 +1,9 @@
 import { UniqueViolationError } from 'objection';
-import { type Db, inTransaction } from '../../../db/connect.ts';
+import type { Db } from '../../../db/connect.ts';
 import { Execution } from '../../../db/models/execution.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
-import { requireOpenProject } from '../../access/open-project.ts';
+import { writing } from '../../access/write-transaction.ts';
 import { workflowIds } from '../../outbox/ids.ts';
 import { writeOutboxMessage } from '../../outbox/write.ts';
 import { executionNotFound } from './find.ts';
@@ -17,8 +17,7 @@ export async function retryExecution(
   id: string,
 ): Promise<Execution> {
   const { projectId } = project;
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     const execution = await Execution.query(trx).findOne({ projectId, workflowId, id }).forUpdate();
     if (!execution) throw executionNotFound();
     const { status } = execution;

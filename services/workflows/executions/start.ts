@@ -1,10 +1,10 @@
-import { type Db, inTransaction } from '../../../db/connect.ts';
+import type { Db } from '../../../db/connect.ts';
 import { Contact } from '../../../db/models/contact.ts';
 import { Execution } from '../../../db/models/execution.ts';
 import { Workflow } from '../../../db/models/workflow.ts';
 import { ApiError, badRequest, notFound } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
-import { requireOpenProject } from '../../access/open-project.ts';
+import { writing } from '../../access/write-transaction.ts';
 import type { Data } from '../../contacts/data.ts';
 import { contactNotFound } from '../../contacts/save.ts';
 import { enter } from './enter.ts';
@@ -23,8 +23,7 @@ export async function startExecution(
   { contactId, email, context = {} }: StartInput,
 ): Promise<Execution> {
   const { projectId } = project;
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
+  return writing(db, project, async (trx) => {
     const workflow = await Workflow.query(trx).findOne({ projectId, id: workflowId }).forShare();
     if (!workflow) throw notFound('workflow', 'WORKFLOW_NOT_FOUND');
     const filter = contactId === undefined ? { email: email ?? '' } : { id: contactId };

@@ -12,7 +12,6 @@ import { Choice, Time } from '../../ui/controls.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
 import { ActionName, actionName } from './action-name.tsx';
-import { auditActions } from './actions.ts';
 
 /** Who did what in the project. */
 export function AuditPage() {
@@ -60,7 +59,10 @@ function AuditPanel() {
           onChange={(value) => change({ action: value === 'any' ? undefined : value })}
           data={[
             { value: 'any', label: t.audit.anyAction },
-            ...withOwn(auditActions, search.action).map((value) => ({ value, label: actionName(value) })),
+            ...withOwn(Object.keys(t.audit.actions), search.action).map((value) => ({
+              value,
+              label: actionName(value),
+            })),
           ]}
         />
         <TextInput

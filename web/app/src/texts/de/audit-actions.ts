@@ -1,4 +1,4 @@
-import type { AuditAction } from '../../pages/audit/actions.ts';
+import type { AuditAction } from '../en/audit-actions.ts';
 
 export const auditActionNames: Record<AuditAction, string> = {
   'campaign.cancelled': 'Kampagne abgebrochen',
