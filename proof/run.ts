@@ -22,9 +22,9 @@ interface PartOptions {
 const KILLS = ['test/e2e/fault-points.test.ts', 'test/e2e/fault-points.ci.ts', 'test/e2e/kill-points.ci.ts'];
 const BACKUP = [
   'test/cli/backup.test.ts',
-  'test/e2e/backup.test.ts',
+  'test/e2e/backup.ci.ts',
   'test/e2e/backup-mixed.slow.ts',
-  'test/e2e/restore-to-the-past.test.ts',
+  'test/e2e/restore-to-the-past.ci.ts',
 ];
 
 const parts: Record<string, (options: PartOptions) => Promise<ProofRow[]>> = {

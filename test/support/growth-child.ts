@@ -79,15 +79,10 @@ async function growthOf(work: TextPath, texts: string[]): Promise<Omit<GrowthVio
   return undefined;
 }
 
-/** Every twelfth filler, or all others. */
-const usesOthers = process.argv[2] === 'others';
-
-const texts = Object.entries(fillers)
-  .filter((_, n) => (n % 12 === 0) !== usesOthers)
-  .map(([filler, fill], n) => ({
-    filler,
-    texts: [...LENGTHS, ...(n % LONG_EVERY === 0 ? LONG_LENGTHS : [])].map(fill),
-  }));
+const texts = Object.entries(fillers).map(([filler, fill], n) => ({
+  filler,
+  texts: [...LENGTHS, ...(n % LONG_EVERY === 0 ? LONG_LENGTHS : [])].map(fill),
+}));
 
 async function measure(name: string): Promise<GrowthViolation[]> {
   const work = textPaths[name] ?? lengthPaths[name] ?? controls[name];

@@ -14,8 +14,8 @@ export interface Growth {
   stop(): Promise<void>;
 }
 
-/** Measures text paths with some of the fillers in a child process, which is replaced when it had to be killed. */
-export function startGrowth(which: 'every twelfth' | 'others'): Growth {
+/** Measures text paths in a child process, which is replaced when it had to be killed. */
+export function startGrowth(): Growth {
   let child: ChildProcess | undefined;
   const stop = async (): Promise<void> => {
     const running = child;
@@ -25,7 +25,7 @@ export function startGrowth(which: 'every twelfth' | 'others'): Growth {
     await once(running, 'exit');
   };
   const start = async (): Promise<ChildProcess> => {
-    const started = fork(join(import.meta.dirname, `growth-child${sourceExtension}`), [which], {
+    const started = fork(join(import.meta.dirname, `growth-child${sourceExtension}`), [], {
       execArgv: sourceExtension === '.ts' ? ['--import', 'tsx'] : [],
     });
     child = started;

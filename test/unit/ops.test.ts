@@ -13,7 +13,7 @@ const sourcesIn = (folder: string): string =>
     .map((name) => read(join(folder, name)))
     .join('\n');
 
-/** Metrics of the SDK for workers. test/e2e/stuck-workflows.test.ts finds them on /metrics, except cache misses, which are rare. */
+/** Metrics of the SDK for workers. test/e2e/stuck-workflows.ci.ts finds them on /metrics, except cache misses, which are rare. */
 const sdkMetrics = [
   'temporal_activity_schedule_to_start_latency',
   'temporal_workflow_task_schedule_to_start_latency',
