@@ -93,11 +93,11 @@ async function main(args: string[]): Promise<number> {
 
 /** Before any test timeout runs, and before several children need the same. */
 async function buildAll({ all }: Options): Promise<void> {
-  // Where it cannot be built, the test of the cluster fails with the same message.
-  if (all) await findTemporalServer(toStderr).catch((error: Error) => toStderr(error.message));
-  const program = await compiledProgram(toStderr);
   await webAppDir(toStderr);
-  await docsSiteDir(program, toStderr);
+  if (!all) return;
+  // Where it cannot be built, the test of the cluster fails with the same message.
+  await findTemporalServer(toStderr).catch((error: Error) => toStderr(error.message));
+  await docsSiteDir(await compiledProgram(toStderr), toStderr);
 }
 
 /** Prints the titles of a file that failed, or that was named. */
