@@ -19,7 +19,7 @@ interface PartOptions {
   report: (line: string) => void;
 }
 
-const KILLS = ['test/e2e/fault-points.test.ts', 'test/e2e/fault-points.ci.ts', 'test/e2e/kill-points.ci.ts'];
+const KILLS = ['test/e2e/fault-points.ci.ts', 'test/e2e/fault-points-campaign.ci.ts', 'test/e2e/kill-points.ci.ts'];
 const BACKUP = [
   'test/cli/backup.test.ts',
   'test/e2e/backup.ci.ts',

@@ -1,3 +1,3 @@
-import { crashCases, crashTests, isUsualCrash } from '../support/crashes-at-fault-points.ts';
+import { crashTests } from '../support/crashes-at-fault-points.ts';
 
-describe('a crash at any other fault point', crashTests(crashCases.filter((crash) => !isUsualCrash(crash))));
+describe('a crash at a fault point of transactional mail', crashTests('transactional'));

@@ -11,7 +11,7 @@ import { eventually } from './waiting.ts';
 
 const MAILS = 3;
 
-export type CrashedMail = 'transactional' | 'campaign';
+type CrashedMail = 'transactional' | 'campaign';
 /** Where the crash found a mail. */
 type Place = 'waiting' | 'leased' | 'inFlight' | 'ended' | 'persisted';
 type Range = number | [least: number, most: number];
@@ -78,25 +78,8 @@ interface FoundMail {
   place: Place;
 }
 
-export interface CrashCase {
-  point: FaultPoint;
-  kind: CrashedMail;
-}
-
-export const crashCases: CrashCase[] = (['transactional', 'campaign'] as const).flatMap((kind) =>
-  faultPoints.map((point) => ({ point, kind })),
-);
-
-const USUAL: Record<CrashedMail, FaultPoint[]> = {
-  transactional: ['mail-leased', 'after-begin', 'after-data', 'after-end', 'after-persist', 'recovery-outcomes-stored'],
-  campaign: ['after-begin', 'after-data', 'before-persist', 'recovery-results-persisted'],
-};
-
-/** The ten that every run of the tests has; the others are in `fault-points.ci.ts`. */
-export const isUsualCrash = ({ point, kind }: CrashCase): boolean => USUAL[kind].includes(point);
-
-/** Declares a test for each case: a worker ends itself at the fault point, and another sender goes on. */
-export const crashTests = (cases: CrashCase[]) =>
+/** Declares a test for each fault point: a worker ends itself there, and another sender continues. */
+export const crashTests = (kind: CrashedMail) =>
   function (this: Mocha.Suite): void {
     let temporal: OwnNamespace;
     let stack: Stack;
@@ -165,7 +148,7 @@ export const crashTests = (cases: CrashCase[]) =>
       await endLeases(database.db);
     }
 
-    for (const { point, kind } of cases)
+    for (const point of faultPoints)
       it(`${point}, ${kind} mail: the next sender does what docs/sending.md says`, async () => {
         const { smtp, database } = stack;
         campaignId = undefined;
