@@ -1,21 +1,6 @@
 import { expect } from 'chai';
 import { type ApiProject, describeApi } from '../support/api.ts';
-
-const FIELDS = [
-  'id',
-  'name',
-  'description',
-  'subject',
-  'body',
-  'from',
-  'fromName',
-  'replyTo',
-  'type',
-  'projectId',
-  'createdAt',
-  'updatedAt',
-];
-const minimal = { name: 'Welcome', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', type: 'TRANSACTIONAL' };
+import { newTemplate, TEMPLATE_FIELDS } from '../support/templates.ts';
 
 describeApi('list of templates', (api) => {
   let project: ApiProject;
@@ -25,7 +10,7 @@ describeApi('list of templates', (api) => {
   });
 
   const create = async (body: object = {}) => {
-    const answer = await project.server.post('/templates', { ...minimal, ...body });
+    const answer = await project.server.post('/templates', { ...newTemplate, ...body });
     expect(answer).to.have.status(201);
     return answer.body;
   };
@@ -49,7 +34,7 @@ describeApi('list of templates', (api) => {
       expect(await names('?page=2&pageSize=2')).to.deep.equal(['c', 'b']);
       expect(await names('?page=3&pageSize=2')).to.deep.equal(['a']);
       expect(await names('?page=4&pageSize=2')).to.deep.equal([]);
-      expect(answer.body.data[0]).to.have.all.keys(FIELDS);
+      expect(answer.body.data[0]).to.have.all.keys(TEMPLATE_FIELDS);
     });
 
     it('sorts by name, creation and change in both directions, and ignores other values', async () => {
@@ -95,7 +80,7 @@ describeApi('list of templates', (api) => {
       });
 
     it('shows nothing of another project', async () => {
-      await (await api.project()).server.post('/templates', minimal);
+      await (await api.project()).server.post('/templates', newTemplate);
       expect(await names('')).to.deep.equal([]);
     });
   });

@@ -3,23 +3,9 @@ import { newId } from '../../platform/ids.ts';
 import { type ApiProject, describeApi } from '../support/api.ts';
 import { blockProject, setDomainStatus } from '../support/rows/projects.ts';
 import { setVersions } from '../support/rows/workflows.ts';
+import { newTemplate, TEMPLATE_FIELDS } from '../support/templates.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const FIELDS = [
-  'id',
-  'name',
-  'description',
-  'subject',
-  'body',
-  'from',
-  'fromName',
-  'replyTo',
-  'type',
-  'projectId',
-  'createdAt',
-  'updatedAt',
-];
-const minimal = { name: 'Welcome', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', type: 'TRANSACTIONAL' };
 
 describeApi('templates', (api) => {
   let project: ApiProject;
@@ -29,7 +15,7 @@ describeApi('templates', (api) => {
   });
 
   const create = async (body: object = {}) => {
-    const answer = await project.server.post('/templates', { ...minimal, ...body });
+    const answer = await project.server.post('/templates', { ...newTemplate, ...body });
     expect(answer).to.have.status(201);
     return answer.body;
   };
@@ -39,8 +25,8 @@ describeApi('templates', (api) => {
   describe('POST /templates', () => {
     it('answers 201 with the template', async () => {
       const template = await create();
-      expect(template).to.have.all.keys(FIELDS);
-      expect(template).to.include({ ...minimal, projectId: project.id });
+      expect(template).to.have.all.keys(TEMPLATE_FIELDS);
+      expect(template).to.include({ ...newTemplate, projectId: project.id });
       expect(template).to.include({ description: null, from: null, fromName: null, replyTo: null });
       expect(template.id).to.match(UUID);
       expect(new Date(template.createdAt).toISOString()).to.equal(template.createdAt);
@@ -69,20 +55,20 @@ describeApi('templates', (api) => {
     it('ignores unknown and read-only fields', async () => {
       const forged = { id: newId(), projectId: newId(), createdAt: '2020-01-01T00:00:00.000Z', colour: 'red' };
       const template = await create(forged);
-      expect(template).to.have.all.keys(FIELDS);
+      expect(template).to.have.all.keys(TEMPLATE_FIELDS);
       expect(template.id).not.to.equal(forged.id);
       expect(template.projectId).to.equal(project.id);
       expect(template.createdAt).not.to.equal(forged.createdAt);
     });
 
     it('accepts a session of the owner', async () => {
-      expect(await project.owner.post('/templates', minimal)).to.have.status(201);
+      expect(await project.owner.post('/templates', newTemplate)).to.have.status(201);
     });
 
     describe('400', () => {
       it('reports line and column of an error in the body', async () => {
         const body = '<h1>\n  {{ name | shout }}\n</h1>';
-        const answer = await project.server.post('/templates', { ...minimal, body });
+        const answer = await project.server.post('/templates', { ...newTemplate, body });
         expect(answer).to.be.envelope(400, 'BAD_REQUEST');
         const { message, errors, details } = answer.body.error;
         expect(message).to.equal('The template is invalid. Line 2, column 13 of "body": unknown filter "shout".');
@@ -96,7 +82,11 @@ describeApi('templates', (api) => {
       });
 
       it('checks the subject too', async () => {
-        const answer = await project.server.post('/templates', { ...minimal, subject: 'Hi {{ name', body: '{% if %}' });
+        const answer = await project.server.post('/templates', {
+          ...newTemplate,
+          subject: 'Hi {{ name',
+          body: '{% if %}',
+        });
         expect(answer).to.be.envelope(400, 'BAD_REQUEST');
         const faults = answer.body.error.details.faults.map((fault: Record<string, unknown>) =>
           [fault.field, fault.line, fault.column].join(' '),
@@ -112,13 +102,13 @@ describeApi('templates', (api) => {
         '{{ cycler() }}',
       ])
         it(`rejects ${body}`, async () => {
-          expect(await project.server.post('/templates', { ...minimal, body })).to.be.envelope(400, 'BAD_REQUEST');
+          expect(await project.server.post('/templates', { ...newTemplate, body })).to.be.envelope(400, 'BAD_REQUEST');
         });
     });
 
     describe('403', () => {
       const unverified = async (from: string) => {
-        const answer = await project.server.post('/templates', { ...minimal, from });
+        const answer = await project.server.post('/templates', { ...newTemplate, from });
         expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
         expect(answer.body.error.suggestion).to.contain('POST /domains');
         expect(await stored()).to.deep.equal([]);
@@ -137,7 +127,7 @@ describeApi('templates', (api) => {
 
       it('when the project is disabled', async () => {
         await blockProject(api.db, project.id);
-        const answer = await project.server.post('/templates', minimal);
+        const answer = await project.server.post('/templates', newTemplate);
         expect(answer).to.be.envelope(403, 'PROJECT_DISABLED');
         expect(await stored()).to.deep.equal([]);
       });
@@ -146,7 +136,7 @@ describeApi('templates', (api) => {
     describe('422', () => {
       for (const field of ['name', 'subject', 'body', 'type'])
         it(`without ${field}`, async () => {
-          const answer = await project.server.post('/templates', { ...minimal, [field]: undefined });
+          const answer = await project.server.post('/templates', { ...newTemplate, [field]: undefined });
           expect(answer).to.have.validationError(field, 'required');
         });
 
@@ -169,7 +159,7 @@ describeApi('templates', (api) => {
       ];
       for (const [field, value, code] of wrong)
         it(`with ${field} ${JSON.stringify(value)?.slice(0, 30)}`, async () => {
-          expect(await project.server.post('/templates', { ...minimal, [field]: value })).to.have.validationError(
+          expect(await project.server.post('/templates', { ...newTemplate, [field]: value })).to.have.validationError(
             field,
             code,
           );
@@ -316,7 +306,7 @@ describeApi('templates', (api) => {
       const what = `${method} /templates/:id${path} ${body ? JSON.stringify(body) : ''}`;
       it(`${what} with the id of another project, and nothing changes there`, async () => {
         const other = await api.project();
-        const { id } = (await other.server.post('/templates', minimal)).body;
+        const { id } = (await other.server.post('/templates', newTemplate)).body;
         const before = (await other.server.get('/templates')).body;
         const answer = await project.server.request(method, `/templates/${id}${path}`, body);
         expect(answer).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');

@@ -1,4 +1,4 @@
-// Every page of the documentation on a new stack of its own. `documentation.ci.ts` runs the first ones in CI.
+// Every page of the documentation, each on a new stack. `documentation.ci.ts` runs the first ones in CI.
 import { pagesWithShellBlocks, startDocumentedStack } from '../support/documentation.ts';
 
 describe('the shell blocks of a page, on a new stack', () => {
