@@ -189,15 +189,12 @@ const fills: Record<string, Fill> = {
         select ${idOf('workflow', 'n')}, :project, 'Workflow ' || n, jsonb_build_object('eventName', 'started' || n), 1, 1,
           true, ${AT}
         from generate_series(:from::integer, :to::integer) n returning id
-      ), versions as (
-        insert into workflow_versions (workflow_id, version, graph)
+      )
+      insert into workflow_versions (workflow_id, version, graph)
         select id, 1, jsonb_build_object('steps', jsonb_build_array(jsonb_build_object('id', id, 'type', 'DELAY',
           'name', 'Wait', 'position', '{"x": 0, "y": 0}'::jsonb, 'config', '{"duration": "P1D"}'::jsonb,
           'templateId', null)), 'transitions', '[]'::jsonb)
-        from made
-      )
-      insert into workflow_steps (id, project_id, workflow_id, type, name, config)
-      select id, :project, id, 'DELAY', 'Wait', '{"duration": "P1D"}' from made`,
+        from made`,
   },
   // Each contact has been in one workflow. Every state is found in each of them.
   executions: {

@@ -1,7 +1,7 @@
 import { presentedDraft, type WorkflowDraft } from '../../services/workflows/drafts/draft.ts';
-import type { DraftGraph } from '../../services/workflows/drafts/graph.ts';
 import type { Published, PublishPreview } from '../../services/workflows/drafts/publish.ts';
 import type { ListedVersion, VersionDetails } from '../../services/workflows/drafts/versions.ts';
+import type { DraftGraph } from '../../services/workflows/graph.ts';
 import { hideStep } from '../../services/workflows/sealed-headers.ts';
 import { dateTime, flag, list, namedType, nullable, object, text, uuid, wholeNumber } from '../http/schemas.ts';
 import { faultsShape, presentWorkflow, stepShape, transitionShape, triggerShape, workflowSchema } from './workflow.ts';

@@ -1,7 +1,6 @@
 import joi from 'joi';
-import type { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
-import { asStep } from '../../services/workflows/find.ts';
-import { MAX_BRANCH_LENGTH, stepTypeNames } from '../../services/workflows/graph.ts';
+import type { Workflow } from '../../db/models/workflow.ts';
+import { MAX_BRANCH_LENGTH, type StoredStep, stepTypeNames, type Transition } from '../../services/workflows/graph.ts';
 import type { ListedWorkflow } from '../../services/workflows/list.ts';
 import { hideStep } from '../../services/workflows/sealed-headers.ts';
 import { stepTypeOf } from '../../services/workflows/steps/index.ts';
@@ -115,16 +114,16 @@ export const stepSchema = namedType('WorkflowStep', 'A step of a workflow.', {
 });
 
 /** `templateId` is the template in effect, from the config or the step's own field. */
-export const presentStep = (step: WorkflowStep) => ({
+export const presentStep = (workflowId: string, step: StoredStep) => ({
   id: step.id,
-  workflowId: step.workflowId,
+  workflowId,
   type: step.type,
   name: step.name,
   position: step.position,
   config: step.config,
-  templateId: stepTypeOf(step).uses?.(asStep(step)).templates?.[0] ?? step.templateId,
-  createdAt: step.createdAt.toISOString(),
-  updatedAt: step.updatedAt.toISOString(),
+  templateId: stepTypeOf(step).uses?.(step).templates?.[0] ?? step.templateId,
+  createdAt: new Date(step.createdAt).toISOString(),
+  updatedAt: new Date(step.updatedAt).toISOString(),
 });
 
 /** Fields of transitions that a draft or a version has too. */
@@ -142,7 +141,7 @@ export const transitionSchema = namedType('WorkflowTransition', 'A connection of
   ...transitionShape,
 });
 
-export const presentTransition = ({ id, workflowId, fromStepId, toStepId, branch }: WorkflowTransition) => ({
+export const presentTransition = (workflowId: string, { id, fromStepId, toStepId, branch }: Transition) => ({
   id,
   workflowId,
   fromStepId,
@@ -174,8 +173,8 @@ export const presentWholeWorkflow = (
   showsHeaders: boolean,
 ) => ({
   ...presentWorkflow(workflow),
-  steps: steps.map((step) => presentStep(showsHeaders ? step : hideStep(step))),
-  transitions: transitions.map(presentTransition),
+  steps: steps.map((step) => presentStep(workflow.id, showsHeaders ? step : hideStep(step))),
+  transitions: transitions.map((transition) => presentTransition(workflow.id, transition)),
   valid: faults.length === 0,
   faults,
 });

@@ -36,7 +36,7 @@ export const workflowSteps = routes('Workflows', [
     }),
     answers: { 201: answer('The step.', stepSchema), 400: refused, 403: unverified, 404: noWorkflow },
     handle: async ({ db, settings, project, params, body }) =>
-      created(presentStep(await addStep(db, project, params.id, body, settings))),
+      created(presentStep(params.id, await addStep(db, project, params.id, body, settings))),
   }),
   route({
     method: 'PATCH',
@@ -57,7 +57,7 @@ export const workflowSteps = routes('Workflows', [
     }),
     answers: { 200: answer('The step.', stepSchema), 400: refused, 403: unverified, 404: noStep },
     handle: async ({ db, settings, project, params, body }) =>
-      ok(presentStep(await updateStep(db, project, params.id, params.stepId, body, settings))),
+      ok(presentStep(params.id, await updateStep(db, project, params.id, params.stepId, body, settings))),
   }),
   route({
     method: 'DELETE',
@@ -94,7 +94,7 @@ export const workflowSteps = routes('Workflows', [
       404: noWorkflow,
     },
     handle: async ({ db, project, params, body }) =>
-      created(presentTransition(await addTransition(db, project, params.id, transitionOf(body)))),
+      created(presentTransition(params.id, await addTransition(db, project, params.id, transitionOf(body)))),
   }),
   route({
     method: 'DELETE',

@@ -17,6 +17,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '010-used-codes': sqlFolder('010-used-codes'),
   '011-erasure': sqlFolder('011-erasure'),
   '012-busy-queues': sqlFolder('012-busy-queues'),
+  '013-stored-graphs': sqlFolder('013-stored-graphs'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

@@ -31,39 +31,10 @@ export class Workflow extends BaseModel {
   declare updatedAt: Date;
 }
 
-/** A step as it is edited. Executions use the graph of their version. */
-export class WorkflowStep extends BaseModel {
-  static override tableName = 'workflow_steps';
-  static override idColumn = ['workflowId', 'id'];
-  static override jsonAttributes = ['position', 'config'];
-
-  declare id: string;
-  declare projectId: string;
-  declare workflowId: string;
-  /** A key of the table in `services/workflows/steps/index.ts`. */
-  declare type: string;
-  declare name: string;
-  declare position: { x: number; y: number };
-  declare config: Record<string, unknown>;
-  declare templateId: string | null;
-  declare updatedAt: Date;
-}
-
-export class WorkflowTransition extends BaseModel {
-  static override tableName = 'workflow_transitions';
-
-  declare id: string;
-  declare projectId: string;
-  declare workflowId: string;
-  declare fromStepId: string;
-  declare toStepId: string;
-  declare branch: string | null;
-}
-
 /** A graph as it was at one time. Never changes. */
 export class WorkflowVersion extends BaseModel {
   static override tableName = 'workflow_versions';
-  static override idColumn = ['workflow_id', 'version'];
+  static override idColumn = ['workflowId', 'version'];
   static override jsonAttributes = ['graph', 'triggerConfig'];
 
   declare workflowId: string;

@@ -8,9 +8,10 @@ const checkedColumns: SealedColumn[] = [
   ...sealedColumns,
   {
     kind: 'headers of WEBHOOK steps',
-    table: 'workflow_steps',
+    table: `workflows w join workflow_versions v on v.workflow_id = w.id and v.version = w.version
+      cross join jsonb_array_elements(v.graph -> 'steps') as step`,
     id: 'project_id',
-    column: "config ->> 'sealedHeaders'",
+    column: "step -> 'config' ->> 'sealedHeaders'",
     boundTo: headersContext,
   },
 ];

@@ -1,9 +1,10 @@
 import type { Db } from '../../db/connect.ts';
 import { countContactsOfEvent, readEventNames } from '../../db/models/event-counts.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { Workflow, WorkflowStep } from '../../db/models/workflow.ts';
+import { Workflow } from '../../db/models/workflow.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import { stepTypeOf } from '../workflows/steps/index.ts';
+import { newestGraphs } from '../workflows/versions.ts';
 import { campaignsUsing } from './in-campaigns.ts';
 
 interface Named {
@@ -44,12 +45,14 @@ async function segmentsUsingEvent(db: Db, projectId: string, name: string): Prom
 
 /** Returns the workflows that it starts, that wait for it, or that have a condition on it. */
 async function workflowsUsingEvent(db: Db, projectId: string, name: string): Promise<Named[]> {
-  const [workflows, steps] = await Promise.all([
+  const [workflows, graphs] = await Promise.all([
     Workflow.query(db).where({ projectId }).orderBy('name').orderBy('id'),
-    WorkflowStep.query(db).where({ projectId }),
+    newestGraphs(db, projectId),
   ]);
   const using = new Set(
-    steps.filter((step) => stepTypeOf(step).uses?.(step).events?.includes(name)).map(({ workflowId }) => workflowId),
+    graphs
+      .filter(({ graph }) => graph.steps.some((step) => stepTypeOf(step).uses?.(step).events?.includes(name)))
+      .map(({ workflowId }) => workflowId),
   );
   return workflows
     .filter(

@@ -1,8 +1,8 @@
 import type { Db } from '../../db/connect.ts';
-import { Workflow, WorkflowStep } from '../../db/models/workflow.ts';
-import { asStep } from '../workflows/find.ts';
+import { Workflow } from '../../db/models/workflow.ts';
 import { stepTypeOf } from '../workflows/steps/index.ts';
 import type { StepUses } from '../workflows/steps/step-type.ts';
+import { newestGraphs } from '../workflows/versions.ts';
 
 export interface TemplateStep {
   workflowId: string;
@@ -65,11 +65,9 @@ async function workflowsWhere(
   text = '',
 ): Promise<Named[]> {
   // The database filters by the text first, because parsing many large conditions is slow.
-  const steps = await WorkflowStep.query(db)
-    .where({ projectId })
-    .whereRaw('config::text ilike ?', [`%${text}%`]);
-  const ids = steps
-    .filter((step) => matches(stepTypeOf(step).uses?.(asStep(step)) ?? {}))
+  const graphs = await newestGraphs(db, projectId, text);
+  const ids = graphs
+    .filter(({ graph }) => graph.steps.some((step) => matches(stepTypeOf(step).uses?.(step) ?? {})))
     .map(({ workflowId }) => workflowId);
   const found = await Workflow.query(db).where({ projectId }).whereIn('id', ids).orderBy('name').orderBy('id');
   return found.map(({ id, name }) => ({ id, name }));

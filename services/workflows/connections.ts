@@ -1,11 +1,9 @@
 import { badRequest } from '../../platform/errors.ts';
-import { type Branch, exitsOf, type Graph, type Step, type Transition } from './graph.ts';
+import { type Branch, type Connection, exitsOf, type Graph, type Step } from './graph.ts';
 import { stepTypeOf } from './steps/index.ts';
 import { transitionFor } from './walk.ts';
 
 // The rules for transitions. Pure, so that they hold for stored graphs and for drafts of simulations.
-
-export type Connection = Omit<Transition, 'id'>;
 
 /** Returns why a transition may not be added, or undefined when it may. */
 export function refusalOfConnection(graph: Graph, added: Connection): string | undefined {
@@ -17,7 +15,7 @@ export function refusalOfConnection(graph: Graph, added: Connection): string | u
   if (!branchesOf(from).includes(branch)) return wrongBranch(from);
   if (graph.transitions.some((other) => other.fromStepId === fromStepId && other.branch === branch))
     return `the ${branch === null ? 'exit' : `exit "${branch}"`} of "${from.name}" is already connected`;
-  if (isCircle({ ...graph, transitions: [...graph.transitions, { id: '', ...added }] }, toStepId)) return CIRCLE;
+  if (isCircle({ ...graph, transitions: [...graph.transitions, added] }, toStepId)) return CIRCLE;
   return undefined;
 }
 

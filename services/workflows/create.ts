@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
+import { Workflow } from '../../db/models/workflow.ts';
 import { validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
@@ -8,8 +8,9 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
 import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
-import { asGraph, editedGraph, findWorkflow } from './find.ts';
-import { saveFirstVersion } from './versions.ts';
+import { findWorkflow } from './find.ts';
+import { EMPTY_GRAPH, successorOf } from './graph.ts';
+import { insertVersion, newestGraph } from './versions.ts';
 import { graphViolations } from './violations.ts';
 
 export interface NewWorkflow {
@@ -41,7 +42,7 @@ export async function createWorkflow(
       triggerConfig: { eventName },
       allowReentry: input.allowReentry ?? false,
     });
-    await saveFirstVersion(trx, workflow, { steps: [], transitions: [] });
+    await insertVersion(trx, workflow, EMPTY_GRAPH);
     await recordCreated(trx, project, workflow);
     return workflow;
   });
@@ -64,7 +65,7 @@ export async function duplicateWorkflow(
   return writing(db, project, async (trx) => {
     const original = await findWorkflow(trx, project.projectId, id);
     await requireBelowLimit(trx, { what: 'workflows', projectId: project.projectId, max });
-    const { steps, transitions } = await editedGraph(trx, id);
+    const { steps, transitions } = await newestGraph(trx, original);
     const { projectId, name, description, triggerType, triggerConfig, allowReentry } = original;
     const copy = await Workflow.query(trx).insertAndFetch({
       id: newId(),
@@ -77,17 +78,17 @@ export async function duplicateWorkflow(
     });
     const ids = new Map(steps.map((step) => [step.id, newId()]));
     const idOf = (stepId: string): string => ids.get(stepId) ?? stepId;
-    const workflowId = copy.id;
-    for (const { createdAt: _, updatedAt: __, ...step } of steps)
-      await WorkflowStep.query(trx).insert({ ...step, id: idOf(step.id), workflowId });
-    for (const { branch, fromStepId, toStepId } of transitions) {
-      const ends = { fromStepId: idOf(fromStepId), toStepId: idOf(toStepId) };
-      await WorkflowTransition.query(trx).insert({ id: newId(), projectId, workflowId, branch, ...ends });
-    }
-    const graph = await editedGraph(trx, workflowId);
-    await saveFirstVersion(trx, copy, graph);
+    const graph = successorOf(EMPTY_GRAPH, {
+      steps: steps.map((step) => ({ ...step, id: idOf(step.id) })),
+      transitions: transitions.map(({ branch, fromStepId, toStepId }) => ({
+        fromStepId: idOf(fromStepId),
+        toStepId: idOf(toStepId),
+        branch,
+      })),
+    });
+    await insertVersion(trx, copy, graph);
     await recordCreated(trx, project, copy);
-    const violations = await graphViolations(trx, projectId, asGraph(graph));
+    const violations = await graphViolations(trx, projectId, graph);
     return violations.length > 0 ? copy : copy.$query(trx).patchAndFetch({ validVersion: copy.version });
   });
 }

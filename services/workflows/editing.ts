@@ -3,8 +3,9 @@ import { Workflow } from '../../db/models/workflow.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
-import { type EditedGraph, editedGraph, lockWorkflow } from './find.ts';
-import { saveVersion } from './versions.ts';
+import { lockWorkflow } from './find.ts';
+import type { StoredGraph } from './graph.ts';
+import { newestGraph, saveVersion } from './versions.ts';
 
 /** Changes a workflow under its lock. */
 export function changeWorkflow<T>(
@@ -13,9 +14,13 @@ export function changeWorkflow<T>(
   id: string,
   change: (trx: Db, workflow: Workflow) => Promise<T>,
 ): Promise<T> {
-  return writing(db, project, async (trx) => {
-    return change(trx, await lockWorkflow(trx, project.projectId, id));
-  });
+  return writing(db, project, async (trx) => change(trx, await lockWorkflow(trx, project.projectId, id)));
+}
+
+/** The changed graph, and what the caller gets. */
+export interface Edit<T> {
+  graph: StoredGraph;
+  result: T;
 }
 
 /** Changes the graph and stores it as a new version. Active executions stay on theirs. */
@@ -23,18 +28,23 @@ export function editGraph<T>(
   db: Db,
   project: ProjectAccess,
   id: string,
-  edit: (trx: Db, workflow: Workflow, graph: EditedGraph) => Promise<T>,
+  edit: (trx: Db, workflow: Workflow, graph: StoredGraph) => Promise<Edit<T>>,
 ): Promise<T> {
   return changeWorkflow(db, project, id, async (trx, workflow) => {
-    const result = await edit(trx, workflow, await editedGraph(trx, id));
-    await saveChangedGraph(trx, project, workflow);
+    const { graph, result } = await edit(trx, workflow, await newestGraph(trx, workflow));
+    await saveChangedGraph(trx, project, workflow, graph);
     return result;
   });
 }
 
-/** Stores the edited graph as a new version. */
-export async function saveChangedGraph(trx: Db, project: ProjectAccess, workflow: Workflow): Promise<void> {
-  const { id, version } = await saveVersion(trx, workflow);
+/** Stores the changed graph as a new version. */
+export async function saveChangedGraph(
+  trx: Db,
+  project: ProjectAccess,
+  workflow: Workflow,
+  graph: StoredGraph,
+): Promise<void> {
+  const { id, version } = await saveVersion(trx, workflow, graph);
   await recordAudit(trx, project, {
     action: 'workflow.updated',
     target: { type: 'workflow', id },

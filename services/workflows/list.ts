@@ -52,7 +52,8 @@ async function countsOf(db: Db, ids: string[]): Promise<Map<string, typeof NONE>
        select workflow_id, count(*)::integer as count from executions
        where workflow_id = any (:ids::uuid[]) and status in ('RUNNING', 'WAITING') group by workflow_id
      )
-     select wanted.id, (select count(*)::integer from workflow_steps s where s.workflow_id = wanted.id) as "stepCount",
+     select wanted.id, (select jsonb_array_length(v.graph -> 'steps') from workflow_versions v join workflows w on w.id = v.workflow_id
+         where v.workflow_id = wanted.id and v.version = w.version) as "stepCount",
        coalesce(active.count, 0) as "activeExecutions"
      from unnest(:ids::uuid[]) as wanted (id) left join active on active.workflow_id = wanted.id`,
     { ids },

@@ -38,17 +38,6 @@ const resealGraph: Source['reseal'] = (graph, reseal) => ({
 
 const sources: Source[] = [
   {
-    first: `${NIL} ${NIL}`,
-    page: `select workflow_id || ' ' || id as key, project_id, config as value from workflow_steps
-      where type in (${webhookTypes.map((type) => `'${type}'`).join(', ')})
-        and (id, workflow_id) > (split_part(:after, ' ', 2)::uuid, split_part(:after, ' ', 1)::uuid)
-      order by id, workflow_id limit ${CHUNK}`,
-    write: `update workflow_steps set config = cast(:sealed as jsonb)
-      where workflow_id = split_part(:key, ' ', 1)::uuid and id = split_part(:key, ' ', 2)::uuid
-        and config = cast(:before as jsonb)`,
-    reseal: (config, reseal) => reseal(config),
-  },
-  {
     first: `${NIL} 0`,
     page: `select v.workflow_id || ' ' || v.version as key, w.project_id, v.graph as value
       from workflow_versions v join workflows w on w.id = v.workflow_id

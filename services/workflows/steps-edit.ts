@@ -1,18 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../../db/connect.ts';
 import { Template } from '../../db/models/template.ts';
-import { type Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
+import { statement } from '../../db/statement.ts';
 import { badRequest, notFound, validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import type { Data } from '../contacts/data.ts';
 import { CIRCLE, isCircle, lastOpenExit, requireConnection } from './connections.ts';
 import { changeWorkflow, editGraph, nextRevision, saveChangedGraph } from './editing.ts';
-import { asGraph, asStep, type EditedGraph, editedGraph } from './find.ts';
-import { branches } from './graph.ts';
+import { branches, type Connection, type Graph, type Step, type StoredStep, type Transition } from './graph.ts';
 import { keepHidden, sealStep, showStep } from './sealed-headers.ts';
 import { readConfig, requireReferences, type StepRules } from './step-config.ts';
 import { stepTypeOf } from './steps/index.ts';
+import { newestGraph, replaceNewest } from './versions.ts';
+
+// Each edit is a function on the newest graph, whose result is stored as the next version.
 
 export interface StepChange {
   name?: string | undefined;
@@ -34,31 +36,30 @@ export async function addStep(
   workflowId: string,
   { type, name, position, config, templateId = null, autoConnect }: NewStep,
   rules: StepRules,
-): Promise<WorkflowStep> {
-  return editGraph(db, project, workflowId, async (trx, workflow, graph) => {
-    if (graph.steps.length >= MAX_STEPS) throw badRequest(`A workflow has at most ${MAX_STEPS} steps.`);
-    const step = WorkflowStep.fromJson({
+): Promise<StoredStep> {
+  const { secretKeys } = rules;
+  return editGraph(db, project, workflowId, async (trx, { projectId }, { steps, transitions }) => {
+    if (steps.length >= MAX_STEPS) throw badRequest(`A workflow has at most ${MAX_STEPS} steps.`);
+    const now = new Date().toISOString();
+    const step = {
       id: newId(),
-      projectId: workflow.projectId,
-      workflowId,
       type,
       name: name ?? stepTypeOf({ type }).label,
       position: position ?? { x: 0, y: 0 },
       config: keepHidden({ type, config: readConfig(type, config ?? {}, rules) }, undefined, 'config').config,
       templateId,
-    });
-    await requireReferencedRows(trx, workflow, step);
-    const { secretKeys } = rules;
-    const added = await WorkflowStep.query(trx).insertAndFetch(sealStep(secretKeys, workflow.projectId, step));
-    if (autoConnect) await connect(trx, workflow, graph, added);
-    return showStep(secretKeys, workflow.projectId, added);
+      createdAt: now,
+      updatedAt: now,
+    };
+    await requireReferencedRows(trx, projectId, step);
+    const open = autoConnect ? lastOpenExit({ steps, transitions }) : undefined;
+    const sealed = sealStep(secretKeys, projectId, step);
+    const graph = {
+      steps: [...steps, sealed],
+      transitions: open ? [...transitions, { id: newId(), toStepId: step.id, ...open }] : transitions,
+    };
+    return { graph, result: showStep(secretKeys, projectId, sealed) };
   });
-}
-
-async function connect(trx: Db, { projectId, id }: Workflow, graph: EditedGraph, added: WorkflowStep): Promise<void> {
-  const open = lastOpenExit(asGraph(graph));
-  if (!open) return;
-  await WorkflowTransition.query(trx).insert({ id: newId(), projectId, workflowId: id, toStepId: added.id, ...open });
 }
 
 export async function updateStep(
@@ -68,33 +69,30 @@ export async function updateStep(
   stepId: string,
   change: StepChange,
   rules: StepRules,
-): Promise<WorkflowStep> {
+): Promise<StoredStep> {
+  const { secretKeys } = rules;
   return changeWorkflow(db, project, workflowId, async (trx, workflow) => {
-    const stored = found(await WorkflowStep.query(trx).findOne({ workflowId, id: stepId }));
-    const { secretKeys } = rules;
-    const before = showStep(secretKeys, workflow.projectId, stored);
-    const after = changed(before, change, rules);
-    await requireReferencedRows(trx, workflow, after, before);
-    const saved = await WorkflowStep.query(trx).patchAndFetchById([workflowId, stepId], {
-      name: after.name,
-      position: after.position,
-      // Sealing the same headers again would give another ciphertext, and so a new version.
-      config: isDeepStrictEqual(after.config, before.config)
-        ? stored.config
-        : sealStep(secretKeys, workflow.projectId, after).config,
-      templateId: after.templateId,
-      updatedAt: new Date(),
-    });
+    const { projectId } = workflow;
+    const { steps, transitions } = await newestGraph(trx, workflow);
+    const stored = requireStep(steps, stepId);
+    const before = showStep(secretKeys, projectId, stored);
+    const after = { ...changed(before, change, rules), updatedAt: new Date().toISOString() };
+    await requireReferencedRows(trx, projectId, after, before);
+    const isSameConfig = isDeepStrictEqual(after.config, before.config);
+    // Sealing the same headers again would give another ciphertext, and so a new version.
+    const sealed = isSameConfig ? { ...after, config: stored.config } : sealStep(secretKeys, projectId, after);
+    const graph = { steps: steps.map((step) => (step === stored ? sealed : step)), transitions };
+    const isMoved = !isDeepStrictEqual(before.position, after.position);
     // Executions do not read a step's position, so moving a step makes no version. Drafts have it.
-    const isSameGraph = JSON.stringify(asStep(stored)) === JSON.stringify(asStep(saved));
-    if (!isSameGraph) await saveChangedGraph(trx, project, workflow);
-    else if (!isDeepStrictEqual(stored.position, saved.position)) await nextRevision(trx, workflow);
-    return showStep(secretKeys, workflow.projectId, saved);
+    if (!isSameConfig || before.name !== after.name || before.templateId !== after.templateId)
+      await saveChangedGraph(trx, project, workflow, graph);
+    else await replaceNewest(trx, isMoved ? await nextRevision(trx, workflow) : workflow, graph);
+    return showStep(secretKeys, projectId, sealed);
   });
 }
 
 /** A new `templateId` is also written into a config that has one, because the config's wins over the step's. */
-function changed(before: WorkflowStep, { name, position, config, templateId }: StepChange, rules: StepRules) {
+function changed(before: StoredStep, { name, position, config, templateId }: StepChange, rules: StepRules): StoredStep {
   const { type } = before;
   const given = config
     ? keepHidden({ type, config: readConfig(type, config, rules) }, before.config, 'config').config
@@ -106,17 +104,12 @@ function changed(before: WorkflowStep, { name, position, config, templateId }: S
     position: position ?? before.position,
     config: updatesConfig ? { ...given, templateId } : given,
     templateId: templateId === undefined ? before.templateId : templateId,
-  } as WorkflowStep;
+  };
 }
 
 /** Requires the rows that a step refers to, and locks its templates against deletion. */
-async function requireReferencedRows(
-  trx: Db,
-  { projectId }: Workflow,
-  step: WorkflowStep,
-  before?: WorkflowStep,
-): Promise<void> {
-  const ids = new Set([...(stepTypeOf(step).uses?.(asStep(step)).templates ?? []), step.templateId]);
+async function requireReferencedRows(trx: Db, projectId: string, step: Step, before?: Step): Promise<void> {
+  const ids = new Set([...(stepTypeOf(step).uses?.(step).templates ?? []), step.templateId]);
   for (const id of ids) {
     if (id === null) continue;
     // A concurrent deletion of the template waits for this transaction, and then sees the step.
@@ -133,25 +126,19 @@ export async function deleteStep(
   stepId: string,
   { splice }: { splice: boolean },
 ): Promise<void> {
-  await editGraph(db, project, workflowId, async (trx, workflow, graph) => {
-    found(graph.steps.find(({ id }) => id === stepId));
-    const joins = splice ? joinsAround(graph, stepId) : [];
-    await WorkflowStep.query(trx).deleteById([workflowId, stepId]);
-    const rest = await editedGraph(trx, workflowId);
-    for (const join of joins) {
-      const kept = { ...join, projectId: workflow.projectId, workflowId };
-      await WorkflowTransition.query(trx).insert(kept);
-      rest.transitions.push(kept as WorkflowTransition);
-    }
-    if (joins.some(({ toStepId }) => isCircle(asGraph(rest), toStepId)))
+  await editGraph(db, project, workflowId, async (_trx, _workflow, { steps, transitions }) => {
+    requireStep(steps, stepId);
+    const joins = splice ? joinsAround(transitions, stepId) : [];
+    const others = transitions.filter(({ fromStepId, toStepId }) => fromStepId !== stepId && toStepId !== stepId);
+    const graph = { steps: steps.filter(({ id }) => id !== stepId), transitions: [...others, ...joins] };
+    if (joins.some(({ toStepId }) => isCircle(graph, toStepId)))
       throw badRequest(`The step cannot be spliced out: ${CIRCLE}.`);
+    return { graph, result: undefined };
   });
 }
 
-type Join = Pick<WorkflowTransition, 'id' | 'fromStepId' | 'toStepId' | 'branch'>;
-
 /** Returns transitions that connect the predecessors of a step with its successor. */
-function joinsAround({ transitions }: EditedGraph, stepId: string): Join[] {
+function joinsAround(transitions: Transition[], stepId: string): Transition[] {
   const out = transitions.filter(({ fromStepId }) => fromStepId === stepId);
   const [next, ...others] = out;
   if (others.length > 0 || (next && next.branch !== null))
@@ -163,40 +150,43 @@ function joinsAround({ transitions }: EditedGraph, stepId: string): Join[] {
     .filter(({ fromStepId, toStepId }) => fromStepId !== toStepId);
 }
 
-export interface NewTransition {
-  fromStepId: string;
-  toStepId: string;
-  branch: WorkflowTransition['branch'];
-}
-
 export async function addTransition(
   db: Db,
   project: ProjectAccess,
   workflowId: string,
-  added: NewTransition,
-): Promise<WorkflowTransition> {
-  return editGraph(db, project, workflowId, async (trx, { projectId }, graph) => {
-    await requireOwnSteps(trx, projectId, graph, [added.fromStepId, added.toStepId]);
-    requireKnownBranch(graph, added);
-    requireConnection(asGraph(graph), added);
-    return WorkflowTransition.query(trx).insertAndFetch({ id: newId(), projectId, workflowId, ...added });
+  added: Connection,
+): Promise<Transition> {
+  return editGraph(db, project, workflowId, async (trx, { projectId }, { steps, transitions }) => {
+    const { fromStepId, toStepId, branch } = added;
+    await requireOwnSteps(trx, projectId, steps, [fromStepId, toStepId]);
+    requireKnownBranch(steps, added);
+    requireConnection({ steps, transitions }, added);
+    const transition = { id: newId(), fromStepId, toStepId, branch };
+    return { graph: { steps, transitions: [...transitions, transition] }, result: transition };
   });
 }
 
 /** A branch that no step of this type has is a 422, one that this step has not a 400. */
-function requireKnownBranch({ steps }: EditedGraph, { fromStepId, branch }: NewTransition): void {
+function requireKnownBranch(steps: Graph['steps'], { fromStepId, branch }: Connection): void {
   const from = steps.find(({ id }) => id === fromStepId);
   if (branch === null || !from || stepTypeOf(from).exitsOf || branches.some((known) => known === branch)) return;
   const message = `"branch" must be one of [${branches.join(', ')}, null]`;
   throw validationError([{ field: 'branch', message, code: 'invalid_enum' }]);
 }
 
+const findForeign = statement<{ id: string }>(
+  'workflow-steps-foreign',
+  `select wanted.id from unnest($2::text[]) as wanted (id) where exists (
+     select 1 from workflows w join workflow_versions v on v.workflow_id = w.id and v.version = w.version
+     where w.project_id = $1 and v.graph @> jsonb_build_object('steps', jsonb_build_array(jsonb_build_object('id', wanted.id))))`,
+);
+
 /** A step of another workflow is a 400. A step of another project is a 404, which does not reveal that it exists. */
-async function requireOwnSteps(trx: Db, projectId: string, { steps }: EditedGraph, ids: string[]): Promise<void> {
-  const foreign = ids.filter((id) => !steps.some((step) => step.id === id));
+async function requireOwnSteps(trx: Db, projectId: string, steps: Graph['steps'], ids: string[]): Promise<void> {
+  const foreign = [...new Set(ids)].filter((id) => !steps.some((step) => step.id === id));
   if (foreign.length === 0) return;
-  const known = await WorkflowStep.query(trx).where({ projectId }).whereIn('id', foreign).resultSize();
-  if (known < new Set(foreign).size) throw noStep();
+  const known = await findForeign(trx, [projectId, foreign]);
+  if (known.length < foreign.length) throw noStep();
   throw badRequest('The transition is not allowed: a step of another workflow cannot be connected.');
 }
 
@@ -206,15 +196,17 @@ export async function deleteTransition(
   workflowId: string,
   transitionId: string,
 ): Promise<void> {
-  await editGraph(db, project, workflowId, async (trx) => {
-    const deleted = await WorkflowTransition.query(trx).where({ workflowId, id: transitionId }).delete();
-    if (deleted === 0) throw notFound('transition');
+  await editGraph(db, project, workflowId, async (_trx, _workflow, { steps, transitions }) => {
+    const others = transitions.filter(({ id }) => id !== transitionId);
+    if (others.length === transitions.length) throw notFound('transition');
+    return { graph: { steps, transitions: others }, result: undefined };
   });
 }
 
 const noStep = () => notFound('step');
 
-function found(step: WorkflowStep | undefined): WorkflowStep {
+function requireStep(steps: StoredStep[], id: string): StoredStep {
+  const step = steps.find((one) => one.id === id);
   if (!step) throw noStep();
   return step;
 }

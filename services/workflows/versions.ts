@@ -3,8 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowVersion } from '../../db/models/workflow.ts';
 import { statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
-import { asGraph, type EditedGraph, editedGraph, withPositions } from './find.ts';
-import type { Graph } from './graph.ts';
+import type { Graph, StoredGraph } from './graph.ts';
 import { stepTypeOf } from './steps/index.ts';
 import { graphViolations } from './violations.ts';
 
@@ -12,16 +11,14 @@ import { graphViolations } from './violations.ts';
 const MAX_GRAPH_BYTES = 5 * 1024 * 1024;
 
 /**
- * Stores the edited graph as a new version, in the transaction of the edit. New executions use it if it is valid. A draft
- * that was read before has an old revision from now on.
+ * Stores a graph as the newest version, in the transaction of the edit. New executions use it if it is valid. A draft that
+ * was read before has an old revision from now on.
  */
-export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow> {
-  const edited = await editedGraph(trx, workflow.id);
-  const graph = asGraph(edited);
+export async function saveVersion(trx: Db, workflow: Workflow, graph: StoredGraph): Promise<Workflow> {
   requireGraphSize(graph);
   const violations = await graphViolations(trx, workflow.projectId, graph);
   const version = workflow.version + 1;
-  await insertVersion(trx, { ...workflow, version } as Workflow, withPositions(edited));
+  await insertVersion(trx, { ...workflow, version } as Workflow, graph);
   const saved = await Workflow.query(trx).patchAndFetchById(workflow.id, {
     version,
     draftRevision: workflow.draftRevision + 1,
@@ -30,11 +27,6 @@ export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow
   });
   await removeUnusedVersions(trx, workflow.id);
   return saved;
-}
-
-/** Stores the first version of a new workflow. */
-export async function saveFirstVersion(trx: Db, workflow: Workflow, graph: EditedGraph): Promise<void> {
-  await insertVersion(trx, workflow, withPositions(graph));
 }
 
 export function requireGraphSize(graph: Graph): void {
@@ -46,7 +38,7 @@ export function requireGraphSize(graph: Graph): void {
 export async function insertVersion(
   trx: Db,
   { id, version, triggerType, triggerConfig, allowReentry }: Workflow,
-  graph: Graph,
+  graph: StoredGraph,
   published: { publishedAt: Date; publishedBy: string | null; note: string | null } | undefined = undefined,
 ): Promise<void> {
   await WorkflowVersion.query(trx).insert({
@@ -92,6 +84,39 @@ export async function deleteUnusedVersions(db: Db, limit = 100): Promise<number>
     });
   return rows.length;
 }
+
+const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
+
+/** Returns the graph of the newest version, in order of creation. */
+export async function newestGraph(db: Db, { id, version }: Pick<Workflow, 'id' | 'version'>): Promise<StoredGraph> {
+  const row = await WorkflowVersion.query(db).findById([id, version]);
+  if (!row) throw new Error(`Workflow ${id} has no version ${version}.`);
+  const { steps, transitions } = row.graph as unknown as StoredGraph;
+  // A version before 0.1.0 may have neither positions nor times.
+  const created = row.createdAt.toISOString();
+  return {
+    steps: steps
+      .map((step) => ({ ...{ position: { x: 0, y: 0 }, createdAt: created, updatedAt: created }, ...step }))
+      .sort(byId),
+    transitions: transitions.toSorted(byId),
+  };
+}
+
+/** Replaces the graph of the newest version by one that executions cannot tell from it. */
+export async function replaceNewest(trx: Db, { id, version }: Workflow, graph: StoredGraph): Promise<void> {
+  await WorkflowVersion.query(trx).patchAndFetchById([id, version], { graph: { ...graph } });
+}
+
+const findNewest = statement<{ workflowId: string; graph: Graph }>(
+  'workflow-newest-graphs',
+  `select w.id as "workflowId", v.graph from workflows w
+   join workflow_versions v on v.workflow_id = w.id and v.version = w.version
+   where w.project_id = $1 and v.graph::text ilike $2`,
+);
+
+/** Returns the newest graphs of a project that contain a text. */
+export const newestGraphs = (db: Db, projectId: string, text = ''): Promise<{ workflowId: string; graph: Graph }[]> =>
+  findNewest(db, [projectId, `%${text}%`]);
 
 const findGraph = statement<{ graph: Graph }>(
   'workflow-version',

@@ -1,4 +1,4 @@
-import type { Graph, Step, StepExit, Transition } from './graph.ts';
+import type { Connection, Graph, Step, StepExit } from './graph.ts';
 
 /** Ends executions that loop without end. */
 export const MAX_STEPS = 10_000;
@@ -13,7 +13,7 @@ export function entriesOf({ steps, transitions }: Graph): Step[] {
 export const findStep = ({ steps }: Graph, id: string): Step | undefined => steps.find((step) => step.id === id);
 
 /** Returns the transition of an exit. The exits of a wait fall back to the transition without a branch. */
-export function transitionFor({ transitions }: Graph, stepId: string, exit: StepExit): Transition | undefined {
+export function transitionFor({ transitions }: Graph, stepId: string, exit: StepExit): Connection | undefined {
   const outgoing = transitions.filter(({ fromStepId }) => fromStepId === stepId);
   const unbranched = outgoing.find(({ branch }) => branch === null);
   if (exit === 'next') return unbranched;

@@ -1,12 +1,14 @@
 import type { Db } from '../../db/connect.ts';
 import type { Workflow } from '../../db/models/workflow.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
-import { asGraph, type EditedGraph, editedGraph, findWorkflow } from './find.ts';
+import { findWorkflow } from './find.ts';
+import type { StoredGraph } from './graph.ts';
 import { showStep } from './sealed-headers.ts';
+import { newestGraph } from './versions.ts';
 import { type GraphViolation, graphViolations, triggerViolations } from './violations.ts';
 
 /** A workflow with its graph and what keeps it from being enabled. */
-export interface WorkflowDetails extends EditedGraph {
+export interface WorkflowDetails extends StoredGraph {
   workflow: Workflow;
   faults: GraphViolation[];
 }
@@ -23,7 +25,7 @@ export async function findWorkflowDetails(
 }
 
 export async function workflowDetails(db: Db, workflow: Workflow): Promise<WorkflowDetails> {
-  const graph = await editedGraph(db, workflow.id);
-  const faults = [...triggerViolations(workflow), ...(await graphViolations(db, workflow.projectId, asGraph(graph)))];
+  const graph = await newestGraph(db, workflow);
+  const faults = [...triggerViolations(workflow), ...(await graphViolations(db, workflow.projectId, graph))];
   return { workflow, ...graph, faults };
 }

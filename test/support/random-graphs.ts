@@ -157,12 +157,12 @@ function connect(specs: StepSpec[], choices: number[]): Graph {
     const added: Step = { id: newId(), type, name: `${n} ${type}`, config, templateId: null };
     graph.steps.push(added);
     const connection = n === 0 ? undefined : choose(open(added.id).filter(({ fromStepId }) => fromStepId !== added.id));
-    if (connection) graph.transitions.push({ id: newId(), ...connection });
+    if (connection) graph.transitions.push(connection);
     else if (n > 0) graph.steps.pop();
   }
   for (const { id } of graph.steps.slice(1)) {
     const back = choose(open(id));
-    if (back && (choices[chosen++ % choices.length] ?? 0) % 2 === 0) graph.transitions.push({ id: newId(), ...back });
+    if (back && (choices[chosen++ % choices.length] ?? 0) % 2 === 0) graph.transitions.push(back);
   }
   return graph;
 }

@@ -1,7 +1,6 @@
 import type { Workflow } from '../../../db/models/workflow.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { draftOf } from '../drafts/draft.ts';
-import { asRunnable } from '../drafts/graph.ts';
 import { findWorkflow } from '../find.ts';
 import { branchOf, type Graph } from '../graph.ts';
 import { readGivenGraph, type SimulationDeps, simulateGraph, type UnstoredGraph } from '../simulation/index.ts';
@@ -48,7 +47,7 @@ export async function runCases(
   const workflow = await findWorkflow(db, projectId, workflowId);
   const cases = await findCases(db, projectId, workflowId, ids);
   const { triggerType, triggerConfig, graph: drafted } = await draftOf(db, workflow, settings);
-  const graph = given ? readGivenGraph(given, settings) : asRunnable(drafted);
+  const graph = given ? readGivenGraph(given, settings) : drafted;
   requireNoViolations(await graphViolations(db, projectId, graph), 'run');
   const deadline = performance.now() + MAX_MS;
   const results: CaseResult[] = [];

@@ -4,14 +4,14 @@ import type { TriggerConfig, TriggerType, Workflow } from '../../../db/models/wo
 import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { changeWorkflow, nextRevision } from '../editing.ts';
-import { editedGraph, findWorkflow, withPositions } from '../find.ts';
+import { findWorkflow } from '../find.ts';
+import { contentOf, type DraftGraph, type GivenGraph, isSameGraph, readDraftGraph } from '../graph.ts';
 import { hasHiddenHeaders, keepHidden, sealStep, showStep } from '../sealed-headers.ts';
 import type { StepRules } from '../step-config.ts';
 import { readTrigger, type TriggerChange } from '../trigger.ts';
-import { requireGraphSize } from '../versions.ts';
+import { newestGraph, requireGraphSize } from '../versions.ts';
 import type { GraphViolation } from '../violations.ts';
 import { draftFaults } from './faults.ts';
-import { asDraftGraph, asRunnable, type DraftGraph, type GivenGraph, isSameGraph, readDraftGraph } from './graph.ts';
 
 /** Changes of a workflow that are not live yet. A workflow without a draft shows its newest version. */
 export interface WorkflowDraft {
@@ -64,7 +64,7 @@ export async function draftOf(db: Db, workflow: Workflow, rules: StepRules): Pro
     steps: steps.map((step) => showStep(rules.secretKeys, projectId, step)),
     transitions,
   });
-  const newest = opened(asDraftGraph(withPositions(await editedGraph(db, id))));
+  const newest = opened(contentOf(await newestGraph(db, workflow)));
   const graph = row ? opened(row.graph) : newest;
   const settings = settingsOf(workflow, row);
   const faults = await draftFaults(db, projectId, { trigger: settings, graph, live: newest.steps }, rules);
@@ -110,7 +110,7 @@ export async function putDraft(
   rules: StepRules,
 ): Promise<WorkflowDraft> {
   const graph = readDraftGraph(given);
-  requireGraphSize(asRunnable(graph));
+  requireGraphSize(graph);
   return changeWorkflow(db, project, id, async (trx, workflow) => {
     const row = await findDraftRow(trx, workflow);
     const base = row?.baseVersion ?? workflow.version;

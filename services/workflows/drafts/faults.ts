@@ -1,10 +1,10 @@
 import type { Db } from '../../../db/connect.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { refusalOfConnection } from '../connections.ts';
+import type { DraftGraph, DraftStep } from '../graph.ts';
 import { configErrorsOf, requireReferences, type StepRules } from '../step-config.ts';
 import type { Trigger } from '../trigger.ts';
 import { type GraphViolation, graphViolations, triggerViolations } from '../violations.ts';
-import { asRunnable, type DraftGraph, type DraftStep } from './graph.ts';
 
 /**
  * Returns everything that keeps a draft from being published: what the single-step routes refuse on saving, and what keeps
@@ -24,7 +24,7 @@ export async function draftFaults(
     faults.push(...messages.map((message) => ({ stepId: step.id, message: `"${step.name}" is invalid: ${message}` })));
   }
   const known = new Set(faults.map(({ message }) => message));
-  const violations = await graphViolations(db, projectId, asRunnable(graph));
+  const violations = await graphViolations(db, projectId, graph);
   return [...faults, ...violations.filter(({ message }) => !known.has(message))];
 }
 
@@ -48,7 +48,7 @@ async function referenceFaults(
 function connectionFaults(graph: DraftGraph): GraphViolation[] {
   const drawn: DraftGraph = { steps: graph.steps, transitions: [] };
   return graph.transitions.flatMap((transition) => {
-    const refusal = refusalOfConnection(asRunnable(drawn), transition);
+    const refusal = refusalOfConnection(drawn, transition);
     if (!refusal) drawn.transitions.push(transition);
     return refusal ? [{ stepId: transition.fromStepId, message: `a transition is not allowed: ${refusal}` }] : [];
   });

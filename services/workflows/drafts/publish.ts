@@ -1,21 +1,20 @@
 import type { Db } from '../../../db/connect.ts';
 import { Template } from '../../../db/models/template.ts';
-import { Workflow, WorkflowTransition } from '../../../db/models/workflow.ts';
+import { Workflow } from '../../../db/models/workflow.ts';
 import { faultPoint } from '../../../platform/fault-points.ts';
-import { newId } from '../../../platform/ids.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { changesOf, recordAudit } from '../../audit/record.ts';
 import { requirePassingCases } from '../cases/run.ts';
 import { changeWorkflow } from '../editing.ts';
 import { activeGroups, changedKeys, refusalOfMove } from '../executions/move.ts';
-import { editedGraph, findWorkflow } from '../find.ts';
-import type { Graph } from '../graph.ts';
+import { findWorkflow } from '../find.ts';
+import { type DraftGraph, successorOf } from '../graph.ts';
 import { syncSchedule } from '../schedule.ts';
 import type { SimulationDeps } from '../simulation/index.ts';
 import type { StepRules } from '../step-config.ts';
 import { stepTypeOf } from '../steps/index.ts';
 import { changeReentry } from '../update.ts';
-import { insertVersion, removeUnusedVersions, saveVersion, storedGraph } from '../versions.ts';
+import { insertVersion, newestGraph, removeUnusedVersions, storedGraph } from '../versions.ts';
 import { type GraphViolation, requireNoViolations } from '../violations.ts';
 import { findStep } from '../walk.ts';
 import {
@@ -28,7 +27,6 @@ import {
   removeDraft,
   settingsOf,
 } from './draft.ts';
-import { asRunnable, type DraftGraph, exitKey } from './graph.ts';
 import { finishMoves } from './moves.ts';
 
 export interface PublishInput {
@@ -129,7 +127,7 @@ async function writeVersion(
      where workflow_id = ? and version = ? and jsonb_array_length(graph -> 'steps') > 0`,
     [id, before.version],
   );
-  const graph = await replaceGraph(trx, before, row.graph);
+  const graph = successorOf(await newestGraph(trx, before), row.graph);
   if (settings.allowReentry !== before.allowReentry) await changeReentry(trx, id, settings.allowReentry);
   await removeDraft(trx, before);
   const version = before.version + 1;
@@ -151,44 +149,6 @@ async function writeVersion(
   return after;
 }
 
-/** Gives a workflow its first graph, in the transaction of its creation. */
-export async function insertGraph(trx: Db, workflow: Workflow, graph: DraftGraph): Promise<Workflow> {
-  await replaceGraph(trx, workflow, graph);
-  return saveVersion(trx, workflow);
-}
-
-/** Replaces the edited graph, and returns it with ids of its transitions. Steps and transitions that stay keep theirs. */
-async function replaceGraph(trx: Db, { id, projectId }: Workflow, draft: DraftGraph): Promise<Graph> {
-  const { transitions: before } = await editedGraph(trx, id);
-  const kept = new Map(before.map((transition) => [`${exitKey(transition)} ${transition.toStepId}`, transition.id]));
-  const transitions = draft.transitions.map((transition) => ({
-    id: kept.get(`${exitKey(transition)} ${transition.toStepId}`) ?? newId(),
-    ...transition,
-  }));
-  await trx('workflowTransitions').where({ projectId, workflowId: id }).del();
-  await trx('workflowSteps')
-    .where({ projectId, workflowId: id })
-    .whereNotIn(
-      'id',
-      draft.steps.map((step) => step.id),
-    )
-    .del();
-  await trx.raw(
-    `insert into workflow_steps as s (id, project_id, workflow_id, type, name, position, config, template_id)
-     select r.id, ?, ?, r.type, r.name, r.position, r.config, r."templateId"
-     from jsonb_to_recordset(?::jsonb)
-       as r (id uuid, type text, name text, position jsonb, config jsonb, "templateId" uuid)
-     on conflict (workflow_id, id) do update set type = excluded.type, name = excluded.name,
-       position = excluded.position, config = excluded.config, template_id = excluded.template_id, updated_at = now()
-     where (s.type, s.name, s.position, s.config, s.template_id) is distinct from
-       (excluded.type, excluded.name, excluded.position, excluded.config, excluded.template_id)`,
-    [projectId, id, JSON.stringify(draft.steps)],
-  );
-  const rows = transitions.map((transition) => ({ ...transition, projectId, workflowId: id }));
-  if (rows.length > 0) await WorkflowTransition.query(trx).insert(rows);
-  return { steps: draft.steps, transitions };
-}
-
 /** What publishing would do to active executions. */
 export interface PublishPreview {
   faults: GraphViolation[];
@@ -201,8 +161,7 @@ export interface PublishPreview {
 
 export async function previewPublish(db: Db, projectId: string, id: string, rules: StepRules): Promise<PublishPreview> {
   const workflow = await findWorkflow(db, projectId, id);
-  const { graph, faults } = await draftOf(db, workflow, rules);
-  const to = asRunnable(graph);
+  const { graph: to, faults } = await draftOf(db, workflow, rules);
   const refused = new Map<string, PublishPreview['cannotMove'][number]>();
   const changes = new Map<string, PublishPreview['changes'][number]>();
   let active = 0;

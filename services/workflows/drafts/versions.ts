@@ -6,12 +6,12 @@ import { notFound } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { type CursorPage, cutPage } from '../../paging.ts';
 import { changeWorkflow } from '../editing.ts';
-import { editedGraph, findWorkflow, withPositions } from '../find.ts';
-import type { Graph } from '../graph.ts';
+import { findWorkflow } from '../find.ts';
+import { contentOf, type DraftGraph, rebaseGraph } from '../graph.ts';
 import { showStep } from '../sealed-headers.ts';
 import type { StepRules } from '../step-config.ts';
+import { newestGraph } from '../versions.ts';
 import { draftConflict, editorOf, findDraftRow, settingsOf, storeDraft, type WorkflowDraft } from './draft.ts';
-import { asDraftGraph, type DraftGraph, rebaseGraph } from './graph.ts';
 
 export interface ListedVersion {
   version: number;
@@ -26,7 +26,7 @@ export interface VersionDetails extends ListedVersion {
 }
 
 interface VersionRow extends ListedVersion {
-  graph: Graph;
+  graph: DraftGraph;
   triggerType: TriggerType | null;
   triggerConfig: TriggerConfig | null;
   allowReentry: boolean | null;
@@ -96,8 +96,8 @@ export async function findWorkflowVersion(
   return { ...row, graph: opened(secretKeys, projectId, row.graph) };
 }
 
-const opened = (keys: SigningKeys, projectId: string, graph: Graph): DraftGraph => {
-  const { steps, transitions } = asDraftGraph(graph);
+const opened = (keys: SigningKeys, projectId: string, graph: DraftGraph): DraftGraph => {
+  const { steps, transitions } = contentOf(graph);
   return { steps: steps.map((step) => showStep(keys, projectId, step)), transitions };
 };
 
@@ -143,10 +143,10 @@ export async function rebaseDraft(
     const row = await findDraftRow(trx, workflow);
     if (!row || (expectedRevision !== undefined && expectedRevision !== workflow.draftRevision))
       throw await draftConflict(trx, workflow, rules, row ? undefined : 'There is no draft.');
-    const open = (graph: Graph) => opened(rules.secretKeys, projectId, graph);
-    const newest = open(withPositions(await editedGraph(trx, workflowId)));
+    const open = (graph: DraftGraph) => opened(rules.secretKeys, projectId, graph);
+    const newest = open(await newestGraph(trx, workflow));
     const base = await findVersionRow(trx, projectId, workflowId, row.baseVersion);
-    const draft = open(row.graph as unknown as Graph);
+    const draft = open(row.graph);
     const graph = rebaseGraph(base ? open(base.graph) : newest, draft, newest);
     return storeDraft(
       trx,

@@ -9,7 +9,8 @@ import type { Address } from '../../emails/send.ts';
 import { createTemplate } from '../../templates/save.ts';
 import { insertCase } from '../cases/cases.ts';
 import { createWorkflow } from '../create.ts';
-import { insertGraph } from '../drafts/publish.ts';
+import { EMPTY_GRAPH, successorOf } from '../graph.ts';
+import { saveVersion } from '../versions.ts';
 import { recipes } from './index.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -36,7 +37,7 @@ export async function installRecipe(
     const templates = await createTemplates(trx, project, recipe, from, limits);
     const ids = new Map(Object.keys(recipe.steps).map((key) => [key, newId()]));
     const idOf = (key: string): string => ids.get(key) ?? '';
-    const workflow = await insertGraph(trx, created, {
+    const graph = successorOf(EMPTY_GRAPH, {
       steps: Object.entries(recipe.steps).map(
         ([
           key,
@@ -62,6 +63,7 @@ export async function installRecipe(
         branch,
       })),
     });
+    const workflow = await saveVersion(trx, created, graph);
     for (const { expect, ...input } of recipe.cases) {
       const path = expect.map(([key, branch]) => ({ stepId: idOf(key), ...(branch !== undefined && { branch }) }));
       await insertCase(trx, { projectId, workflowId: created.id, eventName }, { ...input, expect: path });

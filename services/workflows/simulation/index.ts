@@ -9,11 +9,12 @@ import type { Renderer } from '../../../platform/templates/index.ts';
 import type { Data } from '../../contacts/data.ts';
 import { findContact } from '../../contacts/find.ts';
 import { refusalOfConnection } from '../connections.ts';
-import { asGraph, editedGraph, findWorkflow } from '../find.ts';
+import { findWorkflow } from '../find.ts';
 import type { Branch, Graph } from '../graph.ts';
 import { showStep } from '../sealed-headers.ts';
 import { type ScriptTime, scriptTime } from '../spans.ts';
 import { readConfig, type StepRules } from '../step-config.ts';
+import { newestGraph } from '../versions.ts';
 import { graphViolations, requireNoViolations } from '../violations.ts';
 import { type Simulation, simulate } from './simulate.ts';
 import { type ScriptedEvent, SimulationState } from './state.ts';
@@ -98,9 +99,9 @@ export async function simulateGraph(
   });
 }
 
-async function openGraph(db: Db, keys: SigningKeys, { id, projectId }: Workflow): Promise<Graph> {
-  const { steps, transitions } = asGraph(await editedGraph(db, id));
-  return { steps: steps.map((step) => showStep(keys, projectId, step)), transitions };
+async function openGraph(db: Db, keys: SigningKeys, workflow: Workflow): Promise<Graph> {
+  const { steps, transitions } = await newestGraph(db, workflow);
+  return { steps: steps.map((step) => showStep(keys, workflow.projectId, step)), transitions };
 }
 
 /** Returns whether the stored contact is meant, not an invented one with its address. */
@@ -164,7 +165,7 @@ export function readGivenGraph(
   for (const [n, transition] of transitions.entries()) {
     const refusal = refusalOfConnection(graph, transition);
     if (refusal) throw badRequest(`Transition ${n} of the graph is not allowed: ${refusal}.`);
-    graph.transitions.push({ id: String(n), ...transition });
+    graph.transitions.push(transition);
   }
   return graph;
 }

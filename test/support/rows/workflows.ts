@@ -64,8 +64,6 @@ export const copyExecution = (db: Db, id: string, count: number) =>
 export const storedDraft = async (db: Db, workflowId: string): Promise<string> =>
   (await db.raw('select graph::text as graph from workflow_drafts where workflow_id = ?', [workflowId])).rows[0].graph;
 
-export const storedSteps = (db: Db, where: object) => db('workflowSteps').where(where);
-
 /** Inserts executions of version 1 that have ended. */
 export const addCompletedExecutions = (db: Db, projectId: string, workflowId: string, count: number) =>
   db.raw(
@@ -77,8 +75,7 @@ export const addCompletedExecutions = (db: Db, projectId: string, workflowId: st
 /** Configs and requests of all steps, wherever they are stored, as one text. */
 export const storedConfigs = async (db: Db): Promise<string> => {
   const { rows } = await db.raw(
-    `select (select jsonb_agg(config) from workflow_steps) as steps,
-       (select jsonb_agg(graph) from workflow_versions) as versions,
+    `select (select jsonb_agg(graph) from workflow_versions) as versions,
        (select jsonb_agg(s) from execution_steps s) as visits`,
   );
   return JSON.stringify(rows);
