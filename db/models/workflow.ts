@@ -31,7 +31,7 @@ export class Workflow extends BaseModel {
   declare updatedAt: Date;
 }
 
-/** A graph as it was at one time. Never changes. */
+/** A graph as it was at one time. Only positions of steps change, and only in the newest one. */
 export class WorkflowVersion extends BaseModel {
   static override tableName = 'workflow_versions';
   static override idColumn = ['workflowId', 'version'];

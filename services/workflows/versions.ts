@@ -92,7 +92,7 @@ export async function newestGraph(db: Db, { id, version }: Pick<Workflow, 'id' |
   const row = await WorkflowVersion.query(db).findById([id, version]);
   if (!row) throw new Error(`Workflow ${id} has no version ${version}.`);
   const { steps, transitions } = row.graph as unknown as StoredGraph;
-  // A version before 0.1.0 may have neither positions nor times.
+  // The previous version of the program stores no times.
   const created = row.createdAt.toISOString();
   return {
     steps: steps
@@ -123,7 +123,7 @@ const findGraph = statement<{ graph: Graph }>(
   'select graph from workflow_versions where workflow_id = $1 and version = $2',
 );
 
-/** Needs no invalidation: a version never changes. */
+/** Needs no invalidation: what executions read of a version never changes. */
 const cache = new LRUCache<string, Graph>({ max: 500 });
 
 /** Returns undefined when the workflow was deleted. */

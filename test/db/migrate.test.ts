@@ -9,6 +9,7 @@ import { startChild } from '../../dev/child.ts';
 import { root } from '../../dev/root.ts';
 import { newId } from '../../platform/ids.ts';
 import { atEnd, runDirectory } from '../support/cleanup.ts';
+import { makeProject } from '../support/connected-database.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -69,6 +70,27 @@ describe('migrations', () => {
     expect(await db('removedExecutionHours').select()).to.deep.equal([
       { projectId, hour, started: '3', completed: '2' },
     ]);
+  });
+
+  it('copy positions and times of steps into the newest graph of a workflow', async () => {
+    await migrate(database.url);
+    await db('knex_migrations').where({ name: '013-stored-graphs' }).delete();
+    await db.raw('drop trigger workflow_versions_copy on workflow_versions');
+    const { id: projectId } = await makeProject(db);
+    const [workflowId, stepId] = [newId(), newId()];
+    const name = 'Wait';
+    const step = { id: stepId, type: 'DELAY', name, config: {}, templateId: null };
+    await db('workflows').insert({ id: workflowId, projectId, name, triggerConfig: {}, version: 2 });
+    for (const version of [1, 2])
+      await db('workflowVersions').insert({ workflowId, version, graph: { steps: [step], transitions: [] } });
+    const times = { createdAt: new Date('2026-01-01T10:00:00Z'), updatedAt: new Date('2026-01-02T10:00:00Z') };
+    await db('workflowSteps').insert({ ...step, projectId, workflowId, position: { x: 3, y: 4 }, ...times });
+    await migrate(database.url);
+    const [older, newest] = await db('workflowVersions').orderBy('version').pluck('graph');
+    expect(older.steps).to.deep.equal([step]);
+    expect(newest.steps[0]).to.deep.include({ ...step, position: { x: 3, y: 4 } });
+    expect(new Date(newest.steps[0].createdAt)).to.deep.equal(times.createdAt);
+    expect(new Date(newest.steps[0].updatedAt)).to.deep.equal(times.updatedAt);
   });
 
   describe('of a later version in the database', () => {

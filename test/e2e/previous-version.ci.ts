@@ -91,6 +91,36 @@ describe('API and worker of the version before the newest migration, on the new 
     );
   });
 
+  it('see and continue the graph of a workflow that the new version has edited, and the other way round', async () => {
+    const beside = await startApi(env);
+    try {
+      const created = await server(beside.url).post('/workflows', { name: 'Welcome', eventName: 'signup' });
+      expect(created).to.have.status(201);
+      const path = `/workflows/${created.body.id}`;
+      const add = async (url: string, name: string) => {
+        const step = { type: 'DELAY', name, config: { amount: 1, unit: 'days' }, autoConnect: true };
+        expect(await server(url).post(`${path}/steps`, step)).to.have.status(201);
+      };
+      for (const [n, url] of [beside.url, api.url, beside.url, api.url].entries()) await add(url, `Step ${n}`);
+      const graph = async (url: string) => {
+        const { steps, transitions } = (await server(url).get(path)).body;
+        const names = new Map(steps.map(({ id, name }: { id: string; name: string }) => [id, name]));
+        return transitions.map((one: { fromStepId: string; toStepId: string }) =>
+          [one.fromStepId, one.toStepId].map((id) => names.get(id)),
+        );
+      };
+      const expected = [
+        ['Step 0', 'Step 1'],
+        ['Step 1', 'Step 2'],
+        ['Step 2', 'Step 3'],
+      ];
+      expect(await graph(api.url)).to.deep.equal(expected);
+      expect(await graph(beside.url)).to.deep.equal(expected);
+    } finally {
+      await beside.stop();
+    }
+  });
+
   it('leave the counts of people to processes of the new version that run beside them', async () => {
     const beside = await startApi(env);
     try {
