@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Violation, validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { exitKey, isSameJson } from '../../platform/merge-graphs.ts';
 import type { Data } from '../contacts/data.ts';
 import { readConfigShape } from './step-config.ts';
 import { stepTypeOf } from './steps/index.ts';
@@ -120,7 +120,7 @@ export function successorOf(before: StoredGraph, { steps, transitions }: DraftGr
     steps: steps.map((step) => {
       const known = before.steps.find(({ id }) => id === step.id);
       const content = stepContentOf(step);
-      const isSame = known && isDeepStrictEqual(stepContentOf(known), content);
+      const isSame = known && isSameJson(stepContentOf(known), content);
       return { ...content, createdAt: known?.createdAt ?? now, updatedAt: isSame ? known.updatedAt : now };
     }),
     transitions: transitions.map((one) => ({ ...one, id: transitionIds.get(connectionKey(one)) ?? newId() })),
@@ -129,39 +129,10 @@ export function successorOf(before: StoredGraph, { steps, transitions }: DraftGr
 
 const connectionKey = (connection: Connection): string => `${exitKey(connection)} ${connection.toStepId}`;
 
-export const exitKey = ({ fromStepId, branch }: Connection): string => `${fromStepId} ${branch ?? ''}`;
-
 /** Whether two graphs are the same, in whatever order. */
-export const isSameGraph = (a: DraftGraph, b: DraftGraph): boolean => isDeepStrictEqual(sorted(a), sorted(b));
+export const isSameGraph = (a: DraftGraph, b: DraftGraph): boolean => isSameJson(sorted(a), sorted(b));
 
 const sorted = ({ steps, transitions }: DraftGraph): DraftGraph => ({
   steps: steps.toSorted((a, b) => a.id.localeCompare(b.id)),
   transitions: transitions.toSorted((a, b) => exitKey(a).localeCompare(exitKey(b))),
 });
-
-/**
- * Applies the changes from `base` to `draft` to `newest`. A step, or what follows an exit, that the draft has changed is
- * the draft's; everything else is the newest's. Transitions of steps that are gone are dropped.
- */
-export function rebaseGraph(base: DraftGraph, draft: DraftGraph, newest: DraftGraph): DraftGraph {
-  const steps = merge(base.steps, draft.steps, newest.steps, ({ id }) => id);
-  const ids = new Set(steps.map(({ id }) => id));
-  const transitions = merge(base.transitions, draft.transitions, newest.transitions, exitKey);
-  return {
-    steps,
-    transitions: transitions.filter(({ fromStepId, toStepId }) => ids.has(fromStepId) && ids.has(toStepId)),
-  };
-}
-
-/** Merges by key: the draft's item where the draft has changed, added or removed it, else the newest's. */
-function merge<T>(base: T[], draft: T[], newest: T[], keyOf: (item: T) => string): T[] {
-  const of = (items: T[]) => new Map(items.map((item) => [keyOf(item), item]));
-  const inBase = of(base);
-  const inDraft = of(draft);
-  const inNewest = of(newest);
-  const keys = new Set([...inNewest.keys(), ...inDraft.keys()]);
-  return [...keys].flatMap((key) => {
-    const isUnchanged = isDeepStrictEqual(inBase.get(key), inDraft.get(key));
-    return (isUnchanged ? inNewest : inDraft).get(key) ?? [];
-  });
-}

@@ -11,7 +11,7 @@ const allowedImports: Record<string, string[]> = {
   temporal: ['platform'],
   workflows: [],
   activities: ['services', 'db', 'platform'],
-  web: [],
+  web: ['platform'],
   api: ['services', 'platform', 'web'],
   client: [],
   cli: ['services', 'db', 'platform', 'temporal', 'client'],

@@ -3,11 +3,12 @@ import type { TriggerConfig, TriggerType } from '../../../db/models/workflow.ts'
 import { openCursor, signCursor } from '../../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { notFound } from '../../../platform/errors.ts';
+import { mergeGraphs } from '../../../platform/merge-graphs.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { type CursorPage, cutPage } from '../../paging.ts';
 import { changeWorkflow } from '../editing.ts';
 import { findWorkflow } from '../find.ts';
-import { contentOf, type DraftGraph, rebaseGraph } from '../graph.ts';
+import { contentOf, type DraftGraph } from '../graph.ts';
 import { showStep } from '../sealed-headers.ts';
 import type { StepRules } from '../step-config.ts';
 import { newestGraph } from '../versions.ts';
@@ -147,7 +148,7 @@ export async function rebaseDraft(
     const newest = open(await newestGraph(trx, workflow));
     const base = await findVersionRow(trx, projectId, workflowId, row.baseVersion);
     const draft = open(row.graph);
-    const graph = rebaseGraph(base ? open(base.graph) : newest, draft, newest);
+    const graph = mergeGraphs(base ? open(base.graph) : newest, draft, newest);
     return storeDraft(
       trx,
       project,

@@ -2,6 +2,7 @@ import { type Db, wake } from '../../../db/connect.ts';
 import { statement } from '../../../db/statement.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Data } from '../../contacts/data.ts';
+import { insertStartMessages } from './start-message.ts';
 
 /** A contact that is to enter a workflow. */
 export interface Entry {
@@ -36,12 +37,7 @@ const insert = statement<{ id: string }>(
      returning id, project_id, workflow_id, version, contact_id, generation
    ),
    message as (
-     insert into outbox (queue, project_id, workflow_id, action, payload)
-     select 'starts', project_id, workflow_id('execution', project_id::text, id::text, generation::text), 'start',
-       jsonb_build_object('workflowType', 'execution', 'contactId', contact_id, 'resourceId', workflow_id,
-         'summary', 'workflow ' || workflow_id || ', version ' || version,
-         'args', jsonb_build_array(jsonb_build_object('executionId', id, 'generation', generation)))
-     from entered
+     ${insertStartMessages('entered')}
    )
    select id from entered`,
 );

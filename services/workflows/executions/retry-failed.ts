@@ -1,5 +1,6 @@
 import { type Db, wake } from '../../../db/connect.ts';
 import { statement } from '../../../db/statement.ts';
+import { insertStartMessages } from './start-message.ts';
 
 /** The FAILED executions of a workflow, or those of one cause. */
 export interface FailedExecutions {
@@ -40,12 +41,7 @@ const retry = statement<{ found: number; retried: number; last: string | null; b
      returning id, project_id, workflow_id, version, contact_id, generation
    ),
    message as (
-     insert into outbox (queue, project_id, workflow_id, action, payload)
-     select 'starts', project_id, workflow_id('execution', project_id::text, id::text, generation::text), 'start',
-       jsonb_build_object('workflowType', 'execution', 'contactId', contact_id, 'resourceId', workflow_id,
-         'summary', 'workflow ' || workflow_id || ', version ' || version,
-         'args', jsonb_build_array(jsonb_build_object('executionId', id, 'generation', generation)))
-     from resumed
+     ${insertStartMessages('resumed')}
    )
    select (select count(*)::integer from found) as found, (select count(*)::integer from resumed) as retried,
      (select id from found order by id desc limit 1) as last,

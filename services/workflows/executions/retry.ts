@@ -4,10 +4,9 @@ import { Execution } from '../../../db/models/execution.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { writing } from '../../access/write-transaction.ts';
-import { workflowIds } from '../../outbox/ids.ts';
-import { writeOutboxMessage } from '../../outbox/write.ts';
 import { executionNotFound } from './find.ts';
 import { reentryError } from './start.ts';
+import { writeStartMessage } from './start-message.ts';
 
 /** Retries the failed step of a FAILED execution, on the version that it was on. */
 export async function retryExecution(
@@ -33,25 +32,13 @@ export async function retryExecution(
 
 /** Restarts an execution at its current step, as a new Temporal workflow. The caller has locked its row. */
 export async function resumeExecution(trx: Db, execution: Execution): Promise<Execution> {
-  const { id, projectId, workflowId, version, contactId } = execution;
-  const generation = execution.generation + 1;
   const resumed = await execution.$query(trx).patchAndFetch({
     status: execution.status === 'WAITING' ? 'WAITING' : 'RUNNING',
-    generation,
+    generation: execution.generation + 1,
     error: null,
     completedAt: null,
     updatedAt: new Date(),
   });
-  await writeOutboxMessage(trx, {
-    queue: 'starts',
-    action: 'start',
-    workflowType: 'execution',
-    workflowId: workflowIds.execution(projectId, id, generation),
-    args: [{ executionId: id, generation }],
-    projectId,
-    contactId,
-    resourceId: workflowId,
-    summary: `workflow ${workflowId}, version ${version}`,
-  });
+  await writeStartMessage(trx, resumed);
   return resumed;
 }

@@ -1,3 +1,4 @@
+import { exitKey } from '../../../../../../platform/merge-graphs.ts';
 import '@xyflow/react/dist/base.css';
 import './canvas.css';
 import { useComputedColorScheme } from '@mantine/core';
@@ -16,7 +17,7 @@ import {
 import { type ReactNode, useEffect, useRef } from 'react';
 import { t } from '../../../texts/index.ts';
 import { branchName, typeName } from '../steps.ts';
-import { exitOf, type GraphStep, type GraphTransition, NEXT, START, transitionKey } from './graph.ts';
+import { exitOf, type GraphStep, type GraphTransition, NEXT, START } from './graph.ts';
 import { exitOffset, NODE_HEIGHT, NODE_WIDTH, type Point, placeSteps } from './layout.ts';
 import { StepEdge, type StepEdgeType } from './step-edge.tsx';
 import { type StepEditing, StepNode, type StepNodeType, type StepTone } from './step-node.tsx';
@@ -35,7 +36,7 @@ export interface GraphViewProps {
   selected?: ReadonlySet<string>;
   /** Called with the id of a step, `START`, or undefined for the empty canvas. */
   onSelect?: (id: string | undefined, options: { extend: boolean }) => void;
-  /** The highlighted path: ids of steps, and keys of transitions (`transitionKey`). */
+  /** The highlighted path: ids of steps, and keys of transitions (`exitKey`). */
   path?: { steps: ReadonlySet<string>; transitions: ReadonlySet<string> };
   /** The step where the token stands. */
   current?: string | undefined;
@@ -43,7 +44,7 @@ export interface GraphViewProps {
   tones?: ReadonlyMap<string, StepTone>;
   /** Shown at the foot of a step. Entries that stay the same objects are not drawn anew. */
   badges?: ReadonlyMap<string, ReactNode>;
-  /** Shown on a transition beside its branch, by `transitionKey`. */
+  /** Shown on a transition beside its branch, by `exitKey`. */
   edgeLabels?: ReadonlyMap<string, string>;
   /** Brings this step into view when it changes. */
   follow?: string | undefined;
@@ -261,7 +262,7 @@ function useEdges({ steps, transitions, start, path, edgeLabels, editing }: Grap
   const edges = transitions
     .filter(({ fromStepId, toStepId }) => names.has(fromStepId) && names.has(toStepId))
     .map((transition) => {
-      const key = transitionKey(transition);
+      const key = exitKey(transition);
       const { fromStepId, toStepId, branch } = transition;
       const isOnPath = path?.transitions.has(key) ?? false;
       const faded = path !== undefined && !isOnPath;

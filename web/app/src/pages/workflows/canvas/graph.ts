@@ -23,10 +23,6 @@ export const NEXT = 'next';
 
 export const exitOf = ({ branch }: Pick<GraphTransition, 'branch'>): string => branch ?? NEXT;
 
-/** Names a transition: an exit leads to one step at most. */
-export const transitionKey = ({ fromStepId, branch }: Pick<GraphTransition, 'fromStepId' | 'branch'>): string =>
-  `${fromStepId} ${branch ?? NEXT}`;
-
 /** A UUID for a new step. `crypto.randomUUID` is missing on pages without HTTPS. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

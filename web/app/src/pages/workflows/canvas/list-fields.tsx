@@ -1,15 +1,15 @@
 import { ActionIcon, Button, Fieldset, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { isSameJson } from '../../../../../../platform/merge-graphs.ts';
 import { t } from '../../../texts/index.ts';
-import { isSame } from './model.ts';
 import { type Config, readableName, typedText, typedValue } from './schema.ts';
 import { Field, type FieldProps, objectOf } from './schema-form.tsx';
 
 /** Keeps what is typed while the value that it means stays the same; follows the value when something else changes it. */
 function useTyped<Typed>(value: unknown, read: (typed: Typed) => unknown, write: (value: unknown) => Typed) {
   const [state, setState] = useState(() => ({ value, typed: write(value) }));
-  const typed = isSame(state.value, value) ? state.typed : write(value);
+  const typed = isSameJson(state.value, value) ? state.typed : write(value);
   const type = (next: Typed): unknown => {
     const meant = read(next);
     setState({ value: meant, typed: next });

@@ -1,6 +1,7 @@
 // The graph of a draft, and the changes that an editor makes to it. Nothing here changes its input.
+import { exitKey, isSameJson, mergeGraphs } from '../../../../../../platform/merge-graphs.ts';
 import type { StepTypeInfo, WorkflowDraft } from '../../../api/types.ts';
-import { type GraphTransition, NEXT, type Place, transitionKey } from './graph.ts';
+import { type GraphTransition, NEXT, type Place } from './graph.ts';
 
 export type DraftGraph = WorkflowDraft['graph'];
 export type DraftStep = DraftGraph['steps'][number];
@@ -46,14 +47,14 @@ export const entriesOf = ({ steps, transitions }: DraftGraph): DraftStep[] => {
 /** Connects an exit, in place of where it leads now. */
 export function connect(graph: DraftGraph, added: GraphTransition): DraftGraph {
   if (added.fromStepId === added.toStepId) return graph;
-  const key = transitionKey(added);
-  const others = graph.transitions.filter((other) => transitionKey(other) !== key);
+  const key = exitKey(added);
+  const others = graph.transitions.filter((other) => exitKey(other) !== key);
   return { ...graph, transitions: [...others, added] };
 }
 
 export const disconnect = (graph: DraftGraph, exit: Exclude<Place, null>): DraftGraph => ({
   ...graph,
-  transitions: graph.transitions.filter((other) => transitionKey(other) !== transitionKey(exit)),
+  transitions: graph.transitions.filter((other) => exitKey(other) !== exitKey(exit)),
 });
 
 /** Adds a step at a place. What followed there follows the new step. */
@@ -151,50 +152,16 @@ export function pasteSteps(
   return { graph: joined, ids: [...ids.values()] };
 }
 
-/**
- * Applies the changes from `base` to `mine` to `theirs`, by step and by exit: what I have changed is mine, everything
- * else is theirs. The API rebases drafts by the same rule.
- */
+/** Merges two edits: what I have changed is mine, everything else is theirs. */
 export function mergeContent(base: DraftContent, mine: DraftContent, theirs: DraftContent): DraftContent {
-  const steps = merge(base.graph.steps, mine.graph.steps, theirs.graph.steps, ({ id }) => id);
-  const ids = new Set(steps.map(({ id }) => id));
-  const transitions = merge(base.graph.transitions, mine.graph.transitions, theirs.graph.transitions, transitionKey);
   const pick = <Key extends keyof DraftContent>(key: Key): DraftContent[Key] =>
-    isSame(base[key], mine[key]) ? theirs[key] : mine[key];
+    isSameJson(base[key], mine[key]) ? theirs[key] : mine[key];
   return {
-    graph: {
-      steps,
-      transitions: transitions.filter(({ fromStepId, toStepId }) => ids.has(fromStepId) && ids.has(toStepId)),
-    },
+    graph: mergeGraphs(base.graph, mine.graph, theirs.graph),
     triggerType: pick('triggerType'),
     triggerConfig: pick('triggerConfig'),
     allowReentry: pick('allowReentry'),
   };
-}
-
-function merge<T>(base: T[], mine: T[], theirs: T[], keyOf: (item: T) => string): T[] {
-  const of = (items: T[]) => new Map(items.map((item) => [keyOf(item), item]));
-  const inBase = of(base);
-  const inMine = of(mine);
-  const inTheirs = of(theirs);
-  return [...new Set([...inTheirs.keys(), ...inMine.keys()])].flatMap((key) => {
-    const isUnchanged = isSame(inBase.get(key), inMine.get(key));
-    return (isUnchanged ? inTheirs : inMine).get(key) ?? [];
-  });
-}
-
-/** Compares values of JSON, whatever the order of their keys. */
-export function isSame(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  const first = a as Record<string, unknown>;
-  const second = b as Record<string, unknown>;
-  const keys = Object.keys(first);
-  return (
-    Array.isArray(a) === Array.isArray(b) &&
-    keys.length === Object.keys(second).length &&
-    keys.every((key) => key in second && isSame(first[key], second[key]))
-  );
 }
 
 export const contentOf = ({ graph, triggerType, triggerConfig, allowReentry }: WorkflowDraft): DraftContent => ({

@@ -2,11 +2,12 @@ import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useRef } from 'react';
+import { exitKey } from '../../../../../../platform/merge-graphs.ts';
 import { unwrap } from '../../../api/client.ts';
 import { useApi } from '../../../api/hooks.ts';
 import { compact, percent } from '../../../format.ts';
 import { t } from '../../../texts/index.ts';
-import { type GraphTransition, START, transitionKey } from './graph.ts';
+import { type GraphTransition, START } from './graph.ts';
 
 export interface StepStats {
   entered: number;
@@ -116,7 +117,7 @@ export function sharesOf(
   for (const transition of transitions) {
     const step = stats?.steps[transition.fromStepId];
     if (!step || step.entered === 0) continue;
-    shares.set(transitionKey(transition), percent(Math.min(takenBy(transition, transitions, step) / step.entered, 1)));
+    shares.set(exitKey(transition), percent(Math.min(takenBy(transition, transitions, step) / step.entered, 1)));
   }
   return shares;
 }

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { isSameJson } from '../../../../../../platform/merge-graphs.ts';
 import { unwrap } from '../../../api/client.ts';
 import { useApi, useMe, useRights } from '../../../api/hooks.ts';
 import { ApiProblem, messageOf } from '../../../api/problem.ts';
@@ -7,7 +8,7 @@ import type { WorkflowDraft } from '../../../api/types.ts';
 import { t } from '../../../texts/index.ts';
 import { showDone } from '../../../ui/notify.ts';
 import { addChange, type History, redo, startHistory, undo } from './history.ts';
-import { contentOf, type DraftContent, isSame, mergeContent } from './model.ts';
+import { contentOf, type DraftContent, mergeContent } from './model.ts';
 import { clearStored, fillHeaders, hasLostHeaders, readStored, writeStored } from './stored-draft.ts';
 
 const SAVE_AFTER_MS = 700;
@@ -117,7 +118,7 @@ export function useDraft(latest: WorkflowDraft): DraftEditing {
     } catch (error) {
       const theirs = conflictOf(error);
       // An answer of an earlier try was lost: the server has it.
-      if (theirs && isSame(contentOf(theirs), sent)) {
+      if (theirs && isSameJson(contentOf(theirs), sent)) {
         acceptSaved(theirs, sent);
         return theirs;
       }
@@ -183,7 +184,7 @@ export function useDraft(latest: WorkflowDraft): DraftEditing {
       return;
     }
     const { content: mine } = now.current;
-    if (isSame(contentOf(latest), mine)) acceptSaved(latest, mine);
+    if (isSameJson(contentOf(latest), mine)) acceptSaved(latest, mine);
     else if (mine === saved.current) {
       load(latest);
       showDone(t.canvas.loadedTheirs(latest.updatedBy ?? t.canvas.someone));
@@ -235,7 +236,7 @@ function firstState(userId: string, server: WorkflowDraft): FirstState {
   const stored = readStored(userId, server.workflowId);
   if (!stored) return plain;
   const mine = fillHeaders(stored.content, content);
-  if (isSame(mine, content)) return plain;
+  if (isSameJson(mine, content)) return plain;
   const { revision, baseVersion } = stored;
   const base = fillHeaders(stored.base, content);
   const isCurrent = revision === server.revision && baseVersion === server.baseVersion;

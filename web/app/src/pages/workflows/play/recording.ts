@@ -1,5 +1,6 @@
+import { exitKey } from '../../../../../../platform/merge-graphs.ts';
 import type { ExecutionDetail, Simulation } from '../../../api/types.ts';
-import { type GraphTransition, transitionKey } from '../canvas/graph.ts';
+import type { GraphTransition } from '../canvas/graph.ts';
 
 // What the player plays: the way of one person, simulated or recorded.
 
@@ -114,7 +115,7 @@ export function pathTo(
     // A transition without a branch serves every exit that has none of its own.
     const exit =
       exits.find((candidate) => candidate.branch === branch) ?? exits.find(({ branch: own }) => own === null);
-    return exit ? [transitionKey(exit)] : [];
+    return exit ? [exitKey(exit)] : [];
   });
   return { steps: new Set(reached.map(({ stepId }) => stepId)), transitions: new Set(taken) };
 }
