@@ -98,7 +98,7 @@ const customError = (field: string, rule: string): Violation => ({
 });
 
 /** Returns what can be edited, without times and the ids of transitions. */
-export const contentOf = ({ steps, transitions }: DraftGraph): DraftGraph => ({
+export const graphContentOf = ({ steps, transitions }: DraftGraph): DraftGraph => ({
   steps: steps.map(stepContentOf),
   transitions: transitions.map(({ fromStepId, toStepId, branch }) => ({ fromStepId, toStepId, branch })),
 });

@@ -105,7 +105,7 @@ describe('a simulation, compared with executions on a time-skipping server', () 
     const { db } = database;
     const id = newId();
     await addWorkflowRow(db, { id, projectId: project.id, name: 'Any', enabled: true, validVersion: 1 });
-    await addVersion(db, { workflowId: id, version: 1, graph: JSON.stringify(graph) });
+    await addVersion(db, { workflowId: id, version: 1, graph });
     return (await startExecution(db, project.access, id, { email })).id;
   }
 

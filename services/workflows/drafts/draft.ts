@@ -5,7 +5,7 @@ import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { changeWorkflow, nextRevision } from '../editing.ts';
 import { findWorkflow } from '../find.ts';
-import { contentOf, type DraftGraph, type GivenGraph, isSameGraph, readDraftGraph } from '../graph.ts';
+import { type DraftGraph, type GivenGraph, graphContentOf, isSameGraph, readDraftGraph } from '../graph.ts';
 import { hasHiddenHeaders, keepHidden, sealStep, showStep } from '../sealed-headers.ts';
 import type { StepRules } from '../step-config.ts';
 import { readTrigger, type TriggerChange } from '../trigger.ts';
@@ -64,7 +64,7 @@ export async function draftOf(db: Db, workflow: Workflow, rules: StepRules): Pro
     steps: steps.map((step) => showStep(rules.secretKeys, projectId, step)),
     transitions,
   });
-  const newest = opened(contentOf(await newestGraph(db, workflow)));
+  const newest = opened(graphContentOf(await newestGraph(db, workflow)));
   const graph = row ? opened(row.graph) : newest;
   const settings = settingsOf(workflow, row);
   const faults = await draftFaults(db, projectId, { trigger: settings, graph, live: newest.steps }, rules);

@@ -8,7 +8,7 @@ import type { ProjectAccess } from '../../access/keys.ts';
 import { type CursorPage, cutPage } from '../../paging.ts';
 import { changeWorkflow } from '../editing.ts';
 import { findWorkflow } from '../find.ts';
-import { contentOf, type DraftGraph } from '../graph.ts';
+import { type DraftGraph, graphContentOf } from '../graph.ts';
 import { showStep } from '../sealed-headers.ts';
 import type { StepRules } from '../step-config.ts';
 import { newestGraph } from '../versions.ts';
@@ -98,7 +98,7 @@ export async function findWorkflowVersion(
 }
 
 const opened = (keys: SigningKeys, projectId: string, graph: DraftGraph): DraftGraph => {
-  const { steps, transitions } = contentOf(graph);
+  const { steps, transitions } = graphContentOf(graph);
   return { steps: steps.map((step) => showStep(keys, projectId, step)), transitions };
 };
 

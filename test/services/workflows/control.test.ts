@@ -200,7 +200,7 @@ describe('control over executions', () => {
   describe('a graph that is edited while executions are active', () => {
     const edit = async (workflow: CreatedWorkflow, sketch: WorkflowSketch, names: Record<string, string>) => {
       const graph = graphOf(sketch, { ...workflow.steps, ...names });
-      await addVersion(database.db, { workflowId: workflow.id, version: 2, graph: JSON.stringify(graph) });
+      await addVersion(database.db, { workflowId: workflow.id, version: 2, graph });
       await setWorkflow(database.db, workflow.id, { version: 2, validVersion: 2 });
     };
     const longer: WorkflowSketch = {

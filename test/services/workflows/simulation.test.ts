@@ -158,7 +158,7 @@ describe('a simulation', () => {
       enabled: true,
       validVersion: 1,
     });
-    await addVersion(db, { workflowId, version: 1, graph: JSON.stringify(graph) });
+    await addVersion(db, { workflowId, version: 1, graph });
     const input = { email, context: { a: 1 } };
     const { id } = await startExecution(db, project.access, workflowId, input);
     let clock = start;

@@ -1,5 +1,7 @@
 // Workflows and executions as they are stored: for states that only Temporal leads to, and for large numbers.
 import type { Db } from '../../../db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Graph } from '../../../services/workflows/graph.ts';
 
 export const storedExecutions = (db: Db, where: object) => db('executions').where(where).orderBy('id');
 
@@ -25,7 +27,13 @@ export const addWorkflowRow = (db: Db, columns: object) => db('workflows').inser
 export const storedVersions = (db: Db, workflowId: string) =>
   db('workflowVersions').where({ workflowId }).orderBy('version');
 
-export const addVersion = (db: Db, columns: object) => db('workflowVersions').insert(columns);
+export const addVersion = (
+  db: Db,
+  { workflowId, version, graph: { steps, transitions } }: { workflowId: string; version: number; graph: Graph },
+) => {
+  const graph = { steps, transitions: transitions.map((transition) => ({ id: newId(), ...transition })) };
+  return db('workflowVersions').insert({ workflowId, version, graph: JSON.stringify(graph) });
+};
 
 export const setVersions = (db: Db, where: object, columns: object) =>
   db('workflowVersions').where(where).update(columns);
