@@ -8,6 +8,8 @@ import { addEvents } from '../support/rows/events.ts';
 import { addExecutions, setExecutions } from '../support/rows/workflows.ts';
 import { eventually } from '../support/waiting.ts';
 
+const HOUR = 3_600_000;
+
 describeApi('activity', (api) => {
   let project: ApiProject;
 
@@ -36,8 +38,9 @@ describeApi('activity', (api) => {
       ...more,
     });
     const rows = [
-      row('WAITING', { wakeAt: new Date(Date.now() + 3_600_000) }),
-      row('EXITED', { exitReason: 'done', completedAt: new Date(Date.now() + 900) }),
+      row('WAITING', { wakeAt: new Date(Date.now() + HOUR) }),
+      // After the start of both, however long the database takes to insert them.
+      row('EXITED', { exitReason: 'done', completedAt: new Date(Date.now() + HOUR) }),
     ];
     for (const one of rows) await addExecutions(api.db, one);
     return { workflowId: workflow.id, ids: rows.map(({ id }) => id) };
@@ -81,9 +84,9 @@ describeApi('activity', (api) => {
       const { workflowId, ids } = await executions(ann);
       const now = Date.now();
       const campaignId = await campaign({
-        scheduledAt: new Date(now + 1_500),
-        scheduledFor: new Date(now + 2_000),
-        sentAt: new Date(now + 3_000),
+        scheduledAt: new Date(now + 2 * HOUR),
+        scheduledFor: new Date(now + 3 * HOUR),
+        sentAt: new Date(now + 4 * HOUR),
         status: 'SENT',
       });
       const answer = await project.server.get('/activity?limit=100');
@@ -251,7 +254,7 @@ describeApi('activity', (api) => {
     it('lists scheduled campaigns and delayed steps with their times, the next one first', async () => {
       const ann = await track('ann@example.com', 'a');
       const { workflowId, ids } = await executions(ann);
-      const scheduledFor = new Date(Date.now() + 60_000);
+      const scheduledFor = new Date(Date.now() + HOUR / 2);
       const campaignId = await campaign({ status: 'SCHEDULED', scheduledFor });
       const { data } = (await project.server.get('/activity/upcoming')).body;
       expect(data).to.have.lengthOf(2);

@@ -42,12 +42,15 @@ describeApi('analytics', (api) => {
         const answer = await project.server.get('/analytics/timeseries');
         expect(answer).to.have.status(200);
         const { data } = answer.body;
-        expect(data).to.have.lengthOf(30);
-        expect(data[29]).to.deep.equal({ ...NONE, date: dayOf(now), sent: 1, opened: 1 });
-        expect(data[26]).to.deep.equal({ ...NONE, date: dayOf(earlier), sent: 1, delivered: 1 });
-        const rest = data.filter((_: unknown, n: number) => n !== 29 && n !== 26);
-        for (const point of rest) expect(point).to.deep.equal({ ...NONE, date: point.date });
-        expect(new Set(data.map(({ date }: { date: string }) => date)).size).to.equal(30);
+        const last = data.at(-1).date;
+        // Another day may have begun meanwhile.
+        expect(last).to.be.oneOf([dayOf(now), dayOf(new Date())]);
+        const active: Record<string, object> = {
+          [dayOf(now)]: { sent: 1, opened: 1 },
+          [dayOf(earlier)]: { sent: 1, delivered: 1 },
+        };
+        const days = Array.from({ length: 30 }, (_, n) => dayOf(new Date(Date.parse(last) - (29 - n) * DAY)));
+        expect(data).to.deep.equal(days.map((date) => ({ ...NONE, date, ...active[date] })));
       }
     });
 
@@ -79,13 +82,15 @@ describeApi('analytics', (api) => {
     });
 
     it('follows changes of a mail and counts a repeated result once', async () => {
-      await mail({ sentAt: new Date() });
+      const now = new Date();
+      await mail({ sentAt: now });
       const change = (columns: object) => setMails(api.db, { projectId: project.id }, columns);
-      await change({ deliveredAt: new Date(), status: 'DELIVERED' });
-      await change({ status: 'OPENED', openedAt: new Date() });
+      await change({ deliveredAt: now, status: 'DELIVERED' });
+      await change({ status: 'OPENED', openedAt: now });
       await change({ status: 'OPENED', updatedAt: new Date() });
       const { data } = (await project.server.get('/analytics/timeseries')).body;
-      expect(data.at(-1)).to.include({ sent: 1, delivered: 1, opened: 1, clicked: 0 });
+      const today = data.find(({ date }: { date: string }) => date === dayOf(now));
+      expect(today).to.include({ sent: 1, delivered: 1, opened: 1, clicked: 0 });
     });
 
     for (const query of [

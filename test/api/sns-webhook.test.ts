@@ -342,10 +342,12 @@ describe('POST /webhooks/sns', () => {
     });
 
     it('are fetched at most 30 times a minute, and evict none that is in use', async () => {
+      const begun = performance.now();
       expect(await genuine()).to.have.status(200);
       for (const path of paths) expect((await forged(path)).status).to.be.oneOf([403, 502]);
-      // The requests may span two windows of a minute.
-      expect(provider.requests.length).to.be.at.most(61);
+      // The requests span two windows of a minute, and more on a very slow machine.
+      const windows = 2 + Math.floor((performance.now() - begun) / 60_000);
+      expect(provider.requests.length).to.be.at.most(1 + 30 * windows);
       const before = provider.requests.length;
       expect(await genuine('?n=1')).to.have.status(200);
       expect(provider.requests).to.have.length(before);

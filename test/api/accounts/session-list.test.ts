@@ -13,6 +13,7 @@ describeApi('sessions of a user', (api) => {
   describe('GET /users/@me/sessions', () => {
     it('lists id, times, IP, user agent and whether it is the current one', async () => {
       const someone = await person(api);
+      const before = Date.now();
       const cookie = cookieOf(await logIn(someone, { 'user-agent': 'Firefox of Ann' }));
       const { status, body } = await api.get('/users/@me/sessions', { cookie });
       expect(status).to.equal(200);
@@ -21,7 +22,7 @@ describeApi('sessions of a user', (api) => {
       expect(first).to.have.all.keys('id', 'createdAt', 'lastSeenAt', 'ip', 'userAgent', 'current');
       expect(first).to.include({ current: true, ip: '127.0.0.1', userAgent: 'Firefox of Ann' });
       expect(first.id, 'a UUIDv7').to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
-      expect(new Date(first.createdAt).getTime()).to.be.closeTo(Date.now(), 60_000);
+      expect(new Date(first.createdAt).getTime()).to.be.within(before, Date.now());
       expect(second).to.include({ current: false });
       expect(JSON.stringify(body), 'no token').not.to.contain(cookie.split('=')[1]);
     });
@@ -101,8 +102,10 @@ describeApi('sessions of a user', (api) => {
       );
       const email = await readOwnerEmail(project);
       expect((await readMembers(project)).filter(({ role }) => role === 'ADMIN')).to.have.length(0);
-      await age(project.userId, 14);
-      for (const act of acts) expect((await act()).status, email).to.be.oneOf([200, 204]);
+      for (const act of acts) {
+        await age(project.userId, 14);
+        expect((await act()).status, email).to.be.oneOf([200, 204]);
+      }
     });
 
     it('is needed for powerful invitations and keys, webhook secrets, a reset and less security', async () => {
@@ -133,11 +136,12 @@ describeApi('sessions of a user', (api) => {
       for (const act of [invite('MEMBER'), createKey('send:write')]) expect(await act()).to.have.status(201);
       expect(await owner.patch(`/users/@me/projects/${id}`, { requireTwoFactor: true })).to.have.status(200);
       expect(await project.server.get(`/projects/${id}/webhook-secret`), 'keys are not asked').to.have.status(200);
-      await age(project.userId, 14);
-      for (const act of acts)
+      for (const act of acts) {
+        await age(project.userId, 14);
         expect(await act())
           .to.have.property('status')
           .within(200, 201);
+      }
     });
 
     it('is needed to delete the account, and not where the request has the password or a code', async () => {
@@ -170,10 +174,12 @@ describeApi('sessions of a user', (api) => {
       const { body: project } = await someone.post('/users/@me/projects', { name: 'Shop' });
       const other = client(api.url, { cookie: cookieOf(await logIn(someone)) });
       await age(someone.id, 60);
+      const before = Date.now();
       const answer = await someone.post('/auth/confirm', { password: someone.password });
       expect(answer).to.have.status(200);
       expect(answer.body.success).to.equal(true);
-      expect(new Date(answer.body.data.confirmedUntil).getTime()).to.be.closeTo(Date.now() + 15 * 60_000, 60_000);
+      const confirmedAt = new Date(answer.body.data.confirmedUntil).getTime() - 15 * 60_000;
+      expect(confirmedAt).to.be.within(before, Date.now());
       const path = `/users/@me/projects/${project.id}/regenerate-keys`;
       await needsConfirmation(() => other.post(path));
       expect(await someone.post(path)).to.have.status(200);
