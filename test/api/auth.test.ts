@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { setSessions } from '../support/rows/accounts.ts';
 import { blockProject, setProject } from '../support/rows/projects.ts';
-import { breakConnectionsOf, connectionsOf } from '../support/rows/tables.ts';
+import { breakConnectionsOf } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 const event = { email: 'ann@example.com', event: 'x' };
@@ -95,12 +96,23 @@ describe('authentication', () => {
     });
 
     it('are looked up in the database and rejected while no notifications arrive', async () => {
-      expect(await project.browser.post('/v1/track', event)).to.have.status(200);
-      await endListeners(api);
-      await setProject(api.db, project.id, { publicKey: `pk_${'z'.repeat(48)}` });
-      const answer = await project.browser.post('/v1/track', event);
-      expect(answer).to.be.envelope(401, 'INVALID_API_KEY');
-      expect(answer.body.error.message).to.match(/unknown or has been revoked/);
+      const proxy = await startPostgresProxy(api.databaseUrl);
+      const deaf = await startTestApi({ database: { db: api.db, url: proxy.url, close: async () => {} } });
+      try {
+        const browser = client(deaf.url, { authorization: `Bearer ${project.publicKey}` });
+        expect(await browser.post('/v1/track', event)).to.have.status(200);
+        // It notices that its listener has ended, and can never listen again.
+        proxy.breakOn('listen "', 'sent');
+        await breakConnectionsOf(api.db, 'everpost-listener');
+        await eventually(() => proxy.broken() > 0, { what: 'an attempt to listen again' });
+        await setProject(api.db, project.id, { publicKey: `pk_${'z'.repeat(48)}` });
+        const answer = await browser.post('/v1/track', event);
+        expect(answer).to.be.envelope(401, 'INVALID_API_KEY');
+        expect(answer.body.error.message).to.match(/unknown or has been revoked/);
+      } finally {
+        await deaf.stop();
+        await proxy.close();
+      }
     });
   });
 
@@ -163,10 +175,3 @@ describe('authentication', () => {
     });
   });
 });
-
-async function endListeners({ db }: TestApi): Promise<void> {
-  await breakConnectionsOf(db, 'everpost-listener');
-  await eventually(async () => (await connectionsOf(db, 'everpost-listener')).length === 0, {
-    what: 'the end of the listeners',
-  });
-}
