@@ -12,7 +12,10 @@ import { eventually } from '../support/waiting.ts';
 
 type Fields = Record<string, string>;
 
-describeApi('imports and bulk jobs', { env: { IMPORT_MAX_BYTES: String(12 * 1024 * 1024) } }, (api) => {
+/** Uploads that never end keep their places for the whole test. */
+const options = { env: { IMPORT_MAX_BYTES: String(12 * 1024 * 1024) }, receiving: new ReceiveLimit(3_600_000) };
+
+describeApi('imports and bulk jobs', options, (api) => {
   let project: ApiProject;
   let stranger: ApiProject;
 
