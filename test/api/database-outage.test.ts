@@ -125,33 +125,34 @@ describe('a Postgres that restarts under load', () => {
           answers.push({ call, status, body });
         }
       });
-      const since = async (seen: number, status: (code: number) => boolean) =>
-        eventually(() => answers.slice(seen).filter((answer) => status(answer.status)).length > 30, {
-          what: 'answers',
-        });
-      await since(0, (code) => code < 300);
+      const refused = (seen: number) =>
+        eventually(() => answers.slice(seen).filter(({ status }) => status === 503).length > 30, { what: 'refusals' });
+      const allWork = (seen: number) =>
+        eventually(
+          () => {
+            const working = answers.slice(seen).filter(({ status }) => status < 300);
+            return callsOf(project).every(([name]) => working.some(({ call }) => call === name));
+          },
+          { what: 'an answer to every call' },
+        );
+      await allWork(0);
       for (const way of ['stop', 'kill'] as const) {
         await postgres[way]();
-        await since(answers.length, (code) => code === 503);
+        await refused(answers.length);
         await postgres.start();
-        await since(answers.length, (code) => code < 300);
+        await allWork(answers.length);
       }
       isOver = true;
       await Promise.all(loads);
       const wrong = answers.filter(({ status }) => status >= 500 && status !== 503);
       const logged = api.logs.filter(({ msg }) => msg === 'unexpected error').map(({ err, route }) => ({ err, route }));
       expect(wrong, JSON.stringify(logged.slice(0, 5))).to.deep.equal([]);
-      for (const [call] of callsOf(project))
-        expect(
-          answers.some((answer) => answer.call === call && answer.status < 300),
-          call,
-        ).to.equal(true);
     } finally {
       await api.stop();
       await db.destroy();
       await postgres.stop();
     }
-  }).timeout(180_000);
+  });
 });
 
 type NamedCall = [name: string, ask: (unique: string) => Promise<ApiAnswer>];
@@ -193,7 +194,7 @@ describe('a Postgres that stops answering on open connections', () => {
     const database = await connectTestDatabase();
     const proxy = await startPostgresProxy(database.url);
     const api = await startTestApi({
-      env: { DATABASE_STATEMENT_TIMEOUT_MS: '500', RATE_LIMIT_PER_MINUTE: '1000000' },
+      env: { DATABASE_STATEMENT_TIMEOUT_MS: '3000', RATE_LIMIT_PER_MINUTE: '1000000' },
       database: { ...database, url: proxy.url },
     });
     try {
@@ -201,21 +202,25 @@ describe('a Postgres that stops answering on open connections', () => {
       const track = (n: number) => project.browser.post('/v1/track', { email: `c${n}@example.com`, event: 'x' });
       const list = () => project.server.get('/contacts');
       const both = async () => (await Promise.all([track(1), list(), list(), list()])).map(({ status }) => status);
-      expect(await both()).to.deep.equal([200, 200, 200, 200]);
+      const bothWork = () =>
+        eventually(async () => (await both()).every((status) => status === 200), { what: 'answers to all calls' });
+      await bothWork();
       proxy.silence();
       for (const status of await both()) expect(status).to.be.oneOf([200, 503]);
-      await eventually(async () => (await both()).every((status) => status === 200));
+      await bothWork();
       await eventually(async () => (await api.get('/ready')).status === 200);
     } finally {
       await api.stop();
       await proxy.close();
       await database.close();
     }
-  }).timeout(90_000);
+  });
 });
 
 describe('statement_timeout', () => {
-  const slow = (db: Db) => db.raw('select pg_sleep(1)');
+  /** Long enough that no other statement of a busy machine takes as long. */
+  const LIMIT_MS = 3_000;
+  const slow = (db: Db) => db.raw('select pg_sleep(?)', [LIMIT_MS / 1_000 + 0.5]);
   let api: TestApi;
 
   before(async () => {
@@ -231,12 +236,12 @@ describe('statement_timeout', () => {
         route({
           ...shared,
           path: '/test/declared',
-          statementTimeoutMs: 20_000,
+          statementTimeoutMs: 120_000,
           handle: async ({ db }) => ok((await inTransaction(db, slow)).rowCount),
         }),
       ]),
     ];
-    api = await startTestApi({ env: { DATABASE_STATEMENT_TIMEOUT_MS: '200' }, moreRoutes });
+    api = await startTestApi({ env: { DATABASE_STATEMENT_TIMEOUT_MS: String(LIMIT_MS) }, moreRoutes });
   });
   after(() => api.stop());
 
