@@ -122,7 +122,9 @@ describeApi('tracking', { env: { SECRET_KEY: `${KEY},${OLD_KEY}` } }, (api) => {
         expect(response.headers.get('location')).to.equal(new URL(target).href);
         expect(response.headers.get('cache-control')).to.equal('no-store');
       }
-      expect(await notices(targets.length)).to.deep.equal(targets.map((link) => ({ emailId: id, kind: 'click', link })));
+      expect(await notices(targets.length)).to.deep.equal(
+        targets.map((link) => ({ emailId: id, kind: 'click', link })),
+      );
       await applyNotices(api.db);
       const after = await mailById(api.db, id);
       expect(after).to.include({ status: 'CLICKED', openedAt: null });
