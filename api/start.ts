@@ -53,6 +53,8 @@ export interface ApiOptions {
   concurrency?: ConcurrencyLimit;
   /** A shorter time in which slow uploads are noticed, for tests. */
   receiving?: ReceiveLimit;
+  /** A longer wait for unspent tokens of other processes, for tests on slow machines. */
+  tokenWaitMs?: number;
   /** Additional routes, for tests of stages that no route of ours uses. */
   moreRoutes?: RouteGroup[];
 }
@@ -67,6 +69,7 @@ export async function startApi({
   oauthAt,
   concurrency = new ConcurrencyLimit(),
   receiving = new ReceiveLimit(),
+  tokenWaitMs,
   moreRoutes,
 }: ApiOptions): Promise<Api> {
   const {
@@ -91,7 +94,8 @@ export async function startApi({
     const listener = new Listener({ databaseUrl: settings.databaseDirectUrl ?? databaseUrl, log, timings });
     opened.push(() => listener.stop());
     const keys = new KeyCache(db, listener);
-    const limiter = rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener) : undefined;
+    const limiter =
+      rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener, tokenWaitMs) : undefined;
     const perIp = settings.publicRateLimitPerIpPerMinute;
     const addressLimiter = perIp > 0 ? new AddressLimiter(perIp) : undefined;
     await listener.start();

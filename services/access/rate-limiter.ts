@@ -110,12 +110,14 @@ export class RateLimiter {
   private readonly ceiling: number;
   private readonly store: RateStore;
   private readonly notifications: Notifications;
+  private readonly maxWaitMs: number;
 
-  constructor(limit: number, store: RateStore, notifications: Notifications) {
+  constructor(limit: number, store: RateStore, notifications: Notifications, maxWaitMs = MAX_WAIT_MS) {
     this.limit = Math.min(limit, MAX_LIMIT);
     this.ceiling = Math.ceil((this.limit * 6) / 5);
     this.store = store;
     this.notifications = notifications;
+    this.maxWaitMs = maxWaitMs;
     notifications.on(RATE_CHANNEL, (projectId) => this.returnUnspent(projectId));
     // A process that gets no notifications must not keep tokens that others ask for.
     notifications.onReset(() => {
@@ -173,7 +175,7 @@ export class RateLimiter {
           (name) => pools[name].waiters.length > 0 && left[name] === 'unreturned' && !overdue.includes(name),
         );
         for (const name of keyKinds) {
-          if (unreturned.includes(name)) pools[name].deadline ??= performance.now() + MAX_WAIT_MS;
+          if (unreturned.includes(name)) pools[name].deadline ??= performance.now() + this.maxWaitMs;
           else pools[name].deadline = undefined;
           if (left[name] !== 'some' && !unreturned.includes(name)) this.refuseAll(projectWindow, name);
         }

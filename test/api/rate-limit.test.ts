@@ -22,9 +22,19 @@ describe('RateLimit-*', () => {
   async function start(limit: number, beside?: TestApi, more: Record<string, string> = {}): Promise<TestApi> {
     const database = beside && { db: beside.db, url: beside.databaseUrl, close: async () => {} };
     const env = { RATE_LIMIT_PER_MINUTE: String(limit), ...more };
-    const api = await startTestApi({ env, ...(database && { database }) });
+    // Two APIs share this process, and each waits for the tokens of the other however slow the machine is.
+    const api = await startTestApi({ env, tokenWaitMs: 120_000, ...(database && { database }) });
     running.push(api);
     return api;
+  }
+
+  /** Creates a project whose windows last for an hour: they do not end during a test, however slow the machine is. */
+  async function projectOf(api: TestApi): Promise<ApiProject> {
+    const project = await api.project();
+    const openedAt = new Date(Date.now() + 3_600_000);
+    for (const table of ['rateWindows', 'sessionRateWindows'])
+      await api.db(table).insert({ projectId: project.id, openedAt, granted: 0, settled: 0, lastGrant: 0 });
+    return project;
   }
 
   it('count down by one from the limit, with whole seconds to the end of the window', async () => {
@@ -54,8 +64,8 @@ describe('RateLimit-*', () => {
 
   it('count the calls of both keys for the public key, and not those of other projects', async () => {
     const api = await start(3);
-    const project = await api.project();
-    const other = await api.project();
+    const project = await projectOf(api);
+    const other = await projectOf(api);
     await project.browser.post('/v1/track', event);
     const send = await project.server.post('/v1/send', {});
     expect(send).to.have.status(422);
@@ -67,7 +77,7 @@ describe('RateLimit-*', () => {
 
   it('reserve 0.2 N for the secret key under any public load, and a bucket for sessions', async () => {
     const api = await start(10);
-    const project = await api.project();
+    const project = await projectOf(api);
     const tracks = await Promise.all(Array.from({ length: 40 }, () => project.browser.post('/v1/track', event)));
     expect(tracks.filter(({ status }) => status === 200)).to.have.length(10);
     for (const remaining of ['1', '0']) {
@@ -119,7 +129,7 @@ describe('RateLimit-*', () => {
   });
 
   it('reject the secret key after N calls of its own', async () => {
-    const project = await (await start(5)).project();
+    const project = await projectOf(await start(5));
     for (let n = 4; n >= 0; n--)
       expect(rate(await project.server.get('/contacts'))).to.include({ limit: '5', remaining: String(n) });
     const refused = await project.server.get('/contacts');
@@ -170,12 +180,12 @@ describe('RateLimit-*', () => {
     const callers = (project: ApiProject) =>
       [one, two].map(({ url }) => client(url, { authorization: `Bearer ${project.publicKey}` }));
 
-    const inTurns = callers(await one.project());
+    const inTurns = callers(await projectOf(one));
     let passed = 0;
     for (let n = 0; n < 140; n++) if ((await inTurns[n % 2]?.post('/v1/track', event))?.status === 200) passed++;
     expect(passed).to.equal(120);
 
-    const atOnce = callers(await one.project());
+    const atOnce = callers(await projectOf(one));
     const answers = await Promise.all(Array.from({ length: 160 }, (_, n) => atOnce[n % 2]?.post('/v1/track', event)));
     const statuses = answers.map((answer) => answer?.status);
     expect(statuses.filter((status) => status === 200)).to.have.length(120);
@@ -194,7 +204,7 @@ describe('RateLimit-*', () => {
   it('let secret calls through two APIs while a flood of public calls continues', async () => {
     const one = await start(100);
     const two = await start(100, one);
-    const project = await one.project();
+    const project = await projectOf(one);
     const [browsers, servers] = [project.publicKey, project.secretKey].map((key) =>
       [one, two].map(({ url }) => client(url, { authorization: `Bearer ${key}` })),
     );

@@ -91,12 +91,13 @@ export interface TestApiOptions {
   oauthAt?: ApiOptions['oauthAt'];
   concurrency?: ApiOptions['concurrency'];
   receiving?: ApiOptions['receiving'];
+  tokenWaitMs?: ApiOptions['tokenWaitMs'];
 }
 
 /** Starts the real API in this process, on a free port. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
-  const { concurrency, receiving, checkByWorkflow } = options;
+  const { concurrency, receiving, tokenWaitMs, checkByWorkflow } = options;
   const own = database ? undefined : await connectTestDatabase(5);
   const { db, url: databaseUrl } = own ?? (database as ConnectedDatabase);
   await watchStatements(async () => {
@@ -124,6 +125,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ...(checkByWorkflow && { checkByWorkflow }),
     ...(concurrency && { concurrency }),
     ...(receiving && { receiving }),
+    ...(tokenWaitMs && { tokenWaitMs }),
   });
   const stopChecking = checkAnswersOf(api.port, settings, getCurrentTest);
   return {
