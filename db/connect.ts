@@ -29,6 +29,7 @@ const LOOKUPS_ONLY = ['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_has
   .join(' ');
 
 const CONNECT_MS = 5_000;
+const ACQUIRE_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
 /** Without it knex asks the server on the first connection, without a time limit. */
 const POSTGRES_VERSION = '18';
@@ -68,7 +69,8 @@ export function connectDb(options: ConnectOptions): Db {
       },
       ...(watch && { validate: (client: Client) => watch.isUsable(client) }),
     },
-    acquireConnectionTimeout: 10_000,
+    // Never shorter than the limit of opening a connection.
+    acquireConnectionTimeout: Math.max(ACQUIRE_MS, connectMs),
     // Error messages are logged and must not contain values of rows.
     compileSqlOnError: false,
     // The caller gets the same as an error.

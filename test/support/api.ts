@@ -109,7 +109,12 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     { level: env.LOG_LEVEL ?? 'debug', serializers: logSerializers },
     { write: (line: string) => void logs.push(JSON.parse(line)) },
   );
-  const given = { NODE_ENV: 'test', PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://app.test', ...env };
+  const given = {
+    ...{ NODE_ENV: 'test', PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://app.test' },
+    // Longer than in production: a new connection takes seconds while a busy machine runs all tests.
+    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+    ...env,
+  };
   const settings = readSettings({
     EVERPOST_TIMINGS: process.env.EVERPOST_TIMINGS,
     ...given,
