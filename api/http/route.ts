@@ -126,6 +126,8 @@ interface Declaration<P, Q, B> {
   worksWithoutDatabase?: true;
   /** Its cost depends on the input: few such calls of a project run at once; others wait or get 429. */
   heavy?: HeavyWork;
+  /** How long such a call waits for its turn, if not ten seconds. */
+  heavyWaitMs?: number;
   /** The limit of a JSON body in bytes; `BODY_MAX_BYTES` by default. */
   bodyLimit?: (settings: Settings) => number;
   /** Overrides `DATABASE_STATEMENT_TIMEOUT_MS` in its transactions. */

@@ -63,7 +63,7 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
       // Heavy work has a queue of its own.
       const answer =
         heavy && projectId
-          ? heavyWork(db, heavy, projectId, handle)
+          ? heavyWork(db, heavy, projectId, handle, route.heavyWaitMs)
           : route.worksWithoutDatabase
             ? handle()
             : concurrency.run(projectId, handle);

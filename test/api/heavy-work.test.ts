@@ -16,6 +16,7 @@ describe('a route that is declared heavy', () => {
       method: 'GET',
       path: '/test/heavy',
       heavy: 'read',
+      heavyWaitMs: 120_000,
       summary: 'Takes as long as the test likes',
       access: 'secretKey',
       scope: 'send:read',
