@@ -453,8 +453,14 @@ describe('npx everpost', () => {
           ({ part }: { part: string }) => part === 'workers',
         );
       const { bulk, ...others } = taskQueues;
+      // Alive for the whole test, however long the checks take.
+      const seenAt = new Date(Date.now() + 3_600_000);
       const addWorker = (busyQueues: string[]) =>
-        addProcess(database.db, { id: newId(), kind: 'worker', version: '1.0.0', host: 'here', pid: 1, busyQueues });
+        addProcess(database.db, {
+          ...{ id: newId(), kind: 'worker', version: '1.0.0', host: 'here', pid: 1 },
+          seenAt,
+          busyQueues,
+        });
       await addWorker(Object.values(others));
       expect(await workers()).to.include({ state: 'fault', message: `No worker polls ${bulk}.` });
       await addWorker([bulk]);
