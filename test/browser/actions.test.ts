@@ -4,8 +4,15 @@ import type { Page } from 'playwright-core';
 import { type Person, person } from '../support/accounts.ts';
 import type { ApiProject } from '../support/api.ts';
 import { describeApp } from '../support/app.ts';
-import { axeFindings, type VisitOptions } from '../support/browser.ts';
+import { axeFindings, noticed, type VisitOptions } from '../support/browser.ts';
 import { eventually } from '../support/waiting.ts';
+
+/** The code that shows messages is loaded a while after the page, with all that it needs. */
+const HAS_MESSAGES = `(() => {
+  const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+  const wanted = [...document.querySelectorAll('link[rel=modulepreload], link[rel=stylesheet]')].map(({ href }) => href);
+  return wanted.some((href) => href.includes('notices-impl')) && wanted.every((href) => loaded.includes(href));
+})()`;
 
 describeApp('single actions in the web application', {}, (app) => {
   let project: ApiProject;
@@ -31,8 +38,9 @@ describeApp('single actions in the web application', {}, (app) => {
     await page.getByRole('heading', { level: 1, name: 'Summer' }).waitFor();
     await eventually(async () => (await unread()) === 2);
     await page.getByRole('link', { name: 'Notifications, 2 unread' }).click();
-    await page.getByRole('button', { name: 'Mark all as read' }).click();
-    await page.getByText('2 notifications are marked as read.').waitFor();
+    await noticed(page, '2 notifications are marked as read.', () =>
+      page.getByRole('button', { name: 'Mark all as read' }).click(),
+    );
     await page.getByRole('link', { name: 'Notifications', exact: true }).waitFor();
     expect(await unread()).to.equal(0);
 
@@ -140,15 +148,15 @@ describeApp('single actions in the web application', {}, (app) => {
 
   it('says that the server cannot be reached while the browser is offline', async () => {
     const page = await open(`/p/${project.id}/project`, { expected: /ERR_INTERNET_DISCONNECTED/ });
-    await page.waitForRequest(/notices-impl/);
-    await page.waitForLoadState('networkidle');
+    await page.getByLabel('Name').waitFor();
+    await eventually(() => page.evaluate<boolean>(HAS_MESSAGES), { what: 'the code that shows messages' });
     await page.context().setOffline(true);
     await page.getByLabel('Name').fill('Offline');
-    await page.getByRole('button', { name: 'Save' }).click();
+    const save = () => page.getByRole('button', { name: 'Save' }).click();
+    await save();
     await page.getByText('The server cannot be reached.').waitFor();
     await page.context().setOffline(false);
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The settings are saved.').waitFor();
+    await noticed(page, 'The settings are saved.', save);
   });
 
   it('sends one request for two clicks without a pause', async () => {
@@ -156,8 +164,9 @@ describeApp('single actions in the web application', {}, (app) => {
     const sent: string[] = [];
     page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.url()));
     await page.getByLabel('Name').fill('Clicked twice');
-    await page.evaluate(`for (const _ of [1, 2]) document.querySelector('main button[type=submit]').click();`);
-    await page.getByText('The settings are saved.').waitFor();
+    await noticed(page, 'The settings are saved.', () =>
+      page.evaluate(`for (const _ of [1, 2]) document.querySelector('main button[type=submit]').click();`),
+    );
     expect(sent).to.have.length(1);
   });
 
@@ -217,8 +226,9 @@ describeApp('single actions in the web application', {}, (app) => {
       await page.getByRole('dialog').getByLabel('E-mail').fill(email);
     };
     await add();
-    await page.getByRole('dialog').getByRole('button', { name: 'Add contact' }).click();
-    await page.getByText(`${email} is a contact already. Nothing was changed.`).waitFor();
+    await noticed(page, `${email} is a contact already. Nothing was changed.`, () =>
+      page.getByRole('dialog').getByRole('button', { name: 'Add contact' }).click(),
+    );
     const contact = async () => (await project.server.get(`/contacts/${id}`)).body;
     expect((await contact()).subscribed).to.equal(false);
 
@@ -306,8 +316,7 @@ describeApp('single actions in the web application', {}, (app) => {
     const segment = (await server.post('/segments', { name: 'Dans', type: 'DYNAMIC', condition })).body;
     await page.goto(`${app.url}/app/p/${id}/segments/${segment.id}`);
     await page.getByLabel('Value', { exact: true }).fill('dan@');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The segment is saved.').waitFor();
+    await noticed(page, 'The segment is saved.', () => page.getByRole('button', { name: 'Save' }).click());
     await leave();
     await page.getByRole('heading', { level: 1, name: 'Templates' }).waitFor();
     await page.goto(`${app.url}/app/p/${id}/contacts/${contact.id}`);

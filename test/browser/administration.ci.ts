@@ -7,7 +7,7 @@ import { createSession } from '../../services/sessions/sessions.ts';
 import { type Person, person } from '../support/accounts.ts';
 import type { ApiProject } from '../support/api.ts';
 import { describeStackApp } from '../support/app.ts';
-import type { VisitOptions } from '../support/browser.ts';
+import { noticed, type VisitOptions } from '../support/browser.ts';
 import { promoteToOperator, setSessions, storedAudit } from '../support/rows/accounts.ts';
 import { parkOutboxMessage } from '../support/rows/outbox.ts';
 import { setProject, storedProject } from '../support/rows/projects.ts';
@@ -72,20 +72,20 @@ describeStackApp('administration in the web application', settings, (app) => {
     await cause.getByText('2', { exact: true }).waitFor();
     for (const email of emails) await server.post('/contacts', { email, data: { trialEnd: '2020-01-01' } });
     await cause.getByRole('button', { name: 'Retry all' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Retry all' }).click();
-    await page.getByText('2 executions go on from the failed step.').waitFor();
+    await noticed(page, '2 executions go on from the failed step.', () =>
+      page.getByRole('dialog').getByRole('button', { name: 'Retry all' }).click(),
+    );
     await eventually(async () => (await total('EXITED')) === 2, { what: 'two ended executions' });
 
     await page.getByLabel('Status').selectOption('Exited');
-    expect(new URL(page.url()).searchParams.get('status')).to.equal('EXITED');
+    await page.waitForURL((url) => url.searchParams.get('status') === 'EXITED');
     await page.getByRole('link', { name: 'ann@guest.example' }).click();
     await page.getByText('Took the branch “yes”').waitFor();
     await page.getByText('because data.plan equals "pro" is true').waitFor();
     await page.getByText('attempt 2').waitFor();
     await page.getByRole('link', { name: 'Trial', exact: true }).click();
     await page.getByRole('region', { name: 'Steps of Trial' }).getByText(/^yes/).waitFor();
-    await page.getByRole('button', { name: 'Disable' }).click();
-    await page.getByText('Trial is disabled').waitFor();
+    await noticed(page, 'Trial is disabled', () => page.getByRole('button', { name: 'Disable' }).click());
     expect((await server.get(`/workflows/${built.id}`)).body.enabled).to.equal(false);
   });
 
@@ -110,8 +110,7 @@ describeStackApp('administration in the web application', settings, (app) => {
     const page = await open(`/workflows/${built.id}/executions/${failed}`, { cookie });
     const act = async (name: string, said: string) => {
       await page.getByRole('button', { name }).click();
-      await page.getByRole('dialog').getByRole('button', { name }).click();
-      await page.getByText(said).first().waitFor();
+      await noticed(page, said, () => page.getByRole('dialog').getByRole('button', { name }).click());
     };
     await server.post('/contacts', { email: 'cat@guest.example', data: future });
     await act('Retry the failed step', 'The failed step is retried.');
@@ -146,8 +145,9 @@ describeStackApp('administration in the web application', settings, (app) => {
     await setSessions(app.db, owner.id, { provenAt: new Date(Date.now() - 3_600_000) });
     await createSession(app.db, owner.id, { userAgent: 'curl/8.5.0' });
     const page = await open('/security', { cookie: owner.cookie, expected: /403 \(Forbidden\)/ });
-    await page.getByRole('button', { name: 'End the session of curl' }).click();
-    await page.getByText('The session has ended.').waitFor();
+    await noticed(page, 'The session has ended.', () =>
+      page.getByRole('button', { name: 'End the session of curl' }).click(),
+    );
     expect((await owner.get('/users/@me/sessions')).body).to.have.length(1);
     await page.getByRole('button', { name: 'Set up' }).click();
     const dialog = page.getByRole('dialog');
@@ -168,30 +168,31 @@ describeStackApp('administration in the web application', settings, (app) => {
     expect((await owner.get('/users/@me')).body.totpEnabled).to.equal(true);
 
     await goTo(page, 'Members');
-    await page.getByRole('switch', { name: 'Require two-factor authentication' }).click();
-    await page.getByText('Members need two-factor authentication from now on.').waitFor();
+    await noticed(page, 'Members need two-factor authentication from now on.', () =>
+      page.getByRole('switch', { name: 'Require two-factor authentication' }).click(),
+    );
     expect(await storedProject(app.db, project.id)).to.include({ requireTwoFactor: true });
     await page.getByRole('button', { name: 'Invite' }).click();
     await dialog.getByLabel('E-mail').fill('new@guest.example');
     await dialog.getByLabel('Role').selectOption('Viewer');
-    await dialog.getByRole('button', { name: 'Invite' }).click();
-    await page.getByText('A mail with the invitation goes to new@guest.example.').waitFor();
+    await noticed(page, 'A mail with the invitation goes to new@guest.example.', () =>
+      dialog.getByRole('button', { name: 'Invite' }).click(),
+    );
     const role = page.getByLabel('Role of new@guest.example');
-    await role.selectOption('Admin');
-    await page.getByText('new@guest.example is now Admin.').waitFor();
+    await noticed(page, 'new@guest.example is now Admin.', () => role.selectOption('Admin'));
     const members = async () => (await owner.get(`/projects/${project.id}/members`)).body as { email: string }[];
     const invited = async () => (await members()).find(({ email }) => email === 'new@guest.example');
     expect(await invited()).to.include({ role: 'ADMIN', status: 'PENDING' });
     await page.getByRole('button', { name: 'Withdraw' }).click();
-    await dialog.getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByText('The invitation of new@guest.example is withdrawn.').waitFor();
+    await noticed(page, 'The invitation of new@guest.example is withdrawn.', () =>
+      dialog.getByRole('button', { name: 'Withdraw' }).click(),
+    );
     expect(await invited()).to.equal(undefined);
 
     await goTo(page, 'Project settings');
     await page.getByLabel('Name').fill('Bakery');
     await page.getByLabel('Tracking of opens and clicks').selectOption('Off');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The settings are saved.').waitFor();
+    await noticed(page, 'The settings are saved.', () => page.getByRole('button', { name: 'Save' }).click());
     expect((await owner.get(`/projects/${project.id}`)).body).to.include({ name: 'Bakery', tracking: 'DISABLED' });
 
     await goTo(page, 'Billing');
@@ -222,8 +223,9 @@ describeStackApp('administration in the web application', settings, (app) => {
       .waitFor();
     const link = await page.getByRole('link', { name: message.workflowId }).getAttribute('href');
     expect(link).to.match(/^http:\/\/temporal\.example\/namespaces\/.+\/workflows\/campaign%2F/);
-    await page.getByRole('button', { name: `Retry message ${parked}` }).click();
-    await page.getByText(`Message ${parked} is retried.`).waitFor();
+    await noticed(page, `Message ${parked} is retried.`, () =>
+      page.getByRole('button', { name: `Retry message ${parked}` }).click(),
+    );
     const acts = await storedAudit(app.db, { projectId: otherId, action: 'outbox.retried' });
     expect(acts).to.have.length(1);
 

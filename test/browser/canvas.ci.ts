@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import { person } from '../support/accounts.ts';
 import type { ApiProject } from '../support/api.ts';
 import { describeStackApp } from '../support/app.ts';
-import type { VisitOptions } from '../support/browser.ts';
+import { noticed, type VisitOptions } from '../support/browser.ts';
 import { addStep, card, drag, fitView, focusOn, panel, press, publish, saved, typeStep } from '../support/canvas.ts';
 import { eventually } from '../support/waiting.ts';
 import { type Built, build, enable, makeTemplate } from '../support/workflow-building.ts';
@@ -79,8 +79,7 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
     await fitView(page);
     await drag(page, { step: 'Condition', exit: 'no' }, 'Exit 2');
 
-    await publish(page);
-    await page.getByText('Version 2 is live.').waitFor();
+    await noticed(page, 'Version 2 is live.', () => publish(page));
     await fitView(page);
     const { id } = (await project.server.get('/workflows?search=mouse')).body.data[0];
     const { graph, changed } = await draftOf(id);
@@ -160,8 +159,9 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
     expect(graph.transitions).to.have.length(8);
 
     await page.getByRole('button', { name: 'Publish', exact: true }).press('Enter');
-    await page.getByRole('dialog').getByRole('button', { name: 'Publish now' }).press('Enter');
-    await page.getByText('Version 2 is live.').waitFor();
+    await noticed(page, 'Version 2 is live.', () =>
+      page.getByRole('dialog').getByRole('button', { name: 'Publish now' }).press('Enter'),
+    );
     await fitView(page);
     await track('keys started', 'cyd@guest.example');
     await numberOf(page, 'Wait for event', 'waiting').getByText('1 here').waitFor();
@@ -179,8 +179,9 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
     const dialog = await publish(page, false);
     await dialog.getByText('3 people on their way').waitFor();
     await dialog.getByText('Move to the new version where possible: 3 people').waitFor();
-    await dialog.getByRole('button', { name: 'Publish now' }).click();
-    await page.getByText('Moved to it: 3; finish on their version: 0').waitFor();
+    await noticed(page, 'Moved to it: 3; finish on their version: 0', () =>
+      dialog.getByRole('button', { name: 'Publish now' }).click(),
+    );
     await fitView(page);
     await track('go', ...emails);
     await numberOf(page, 'Update contact', 'entered').getByText('3 came').waitFor();

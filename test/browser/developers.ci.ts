@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { person } from '../support/accounts.ts';
 import { describeStackApp } from '../support/app.ts';
+import { noticed } from '../support/browser.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { setSessions } from '../support/rows/accounts.ts';
 import { storedProject } from '../support/rows/projects.ts';
@@ -123,8 +124,9 @@ describeStackApp('the pages for developers', settings, (app) => {
     const invitation = page.getByRole('dialog', { name: 'Invite' });
     await invitation.getByLabel('E-mail').fill('new@guest.example');
     await invitation.getByLabel('Role').selectOption('Admin');
-    await proving(() => invitation.getByRole('button', { name: 'Invite' }).click());
-    await page.getByText('A mail with the invitation goes to new@guest.example.').waitFor();
+    await noticed(page, 'A mail with the invitation goes to new@guest.example.', () =>
+      proving(() => invitation.getByRole('button', { name: 'Invite' }).click()),
+    );
 
     await page.goto(`${app.url}/app/p/${id}/developers?add=true`);
     const creation = page.getByRole('dialog', { name: 'Create a key' });
@@ -169,8 +171,7 @@ describeStackApp('the pages for developers', settings, (app) => {
     await page.getByText(/must be an origin/).waitFor();
     await page.getByLabel('Allowed origins').fill('https://shop.example');
     await page.getByLabel('Allowed event names').fill('signup\norder');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The policy is saved.').waitFor();
+    await noticed(page, 'The policy is saved.', () => page.getByRole('button', { name: 'Save' }).click());
     expect(await storedProject(app.db, id)).to.deep.include({
       publicKeyOrigins: ['https://shop.example'],
       publicKeyEvents: ['signup', 'order'],
@@ -289,8 +290,7 @@ describeStackApp('the pages for developers', settings, (app) => {
     await eventually(async () => (await rows()) < 150, { what: 'few rows after printing' });
     expect(await note.count()).to.equal(0);
     await page.evaluate(WATCH);
-    await page.getByRole('button', { name: 'Copy the table' }).click(SLOW);
-    await page.getByText('10,004 rows copied').waitFor(SLOW);
+    await noticed(page, '10,004 rows copied', () => page.getByRole('button', { name: 'Copy the table' }).click(SLOW));
     const copied = await page.evaluate<Watched>('watched');
     expect(copied.mostRows).to.be.lessThan(150);
     // The page answered between any two sets of a hundred rows.

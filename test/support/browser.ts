@@ -16,6 +16,7 @@ import { CHROMIUM_ARGS, findChromium } from '../../dev/chromium.ts';
 import { toStderr } from '../../dev/report.ts';
 import { webAppDir } from '../../dev/web-app.ts';
 import { atEndOfRun } from './cleanup.ts';
+import { eventually } from './waiting.ts';
 
 /** The settings that let an API serve the built application. */
 export const webAppEnv = async (): Promise<Record<string, string>> => ({ WEB_APP_DIR: await webAppDir(toStderr) });
@@ -88,6 +89,27 @@ export async function visit(options: VisitOptions): Promise<Visit> {
     return `${path} (${page.url()})`;
   };
   return { page, context, complaints, close: () => context.close(), picture };
+}
+
+const WATCH_NOTICES = `
+  if (!self.notices)
+    new MutationObserver((changes) => {
+      const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter(({ nodeType }) => nodeType === 1);
+      for (const element of added)
+        for (const notice of [element, ...element.querySelectorAll('*')])
+          if (notice.matches('.mantine-Notification-root')) self.notices.push(notice.textContent);
+    }).observe(document, { childList: true, subtree: true });
+  self.notices = [];`;
+
+/**
+ * Waits for a message that an act causes. Messages vanish after four seconds, which a busy machine may take to look for one,
+ * so the page keeps their texts.
+ */
+export async function noticed(page: Page, text: string, act: () => Promise<unknown>): Promise<void> {
+  await page.evaluate(WATCH_NOTICES);
+  await act();
+  const isThere = `self.notices.some((notice) => notice.includes(${JSON.stringify(text)}))`;
+  await eventually(() => page.evaluate<boolean>(isThere), { what: `the message "${text}"` });
 }
 
 const require = createRequire(import.meta.url);
