@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { describeStackApp, type StackApp } from '../support/app.ts';
+import { noticed } from '../support/browser.ts';
 import { addContacts } from '../support/campaigns.ts';
 
 const RECIPIENTS = 600;
@@ -24,8 +25,9 @@ describeStackApp('the pages of a campaign', { SMTP_MAX_CONNECTIONS: '4' }, (app)
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('button', { name: 'Schedule' }).click();
     await page.getByLabel('Date and time').fill('2099-05-01T10:00');
-    await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('The changes are saved. The campaign stays scheduled.').waitFor();
+    await noticed(page, 'The changes are saved. The campaign stays scheduled.', () =>
+      page.getByRole('button', { name: 'Save changes' }).click(),
+    );
     await page.getByText(/^Starts .*2099/).waitFor();
     expect((await server.get(`/campaigns/${campaignId}`)).body.scheduledFor).to.match(/^2099-0/);
 
@@ -109,21 +111,32 @@ describeStackApp('the pages of a campaign', { SMTP_MAX_CONNECTIONS: '4' }, (app)
   it('pauses, resumes, and shows sums that close while a worker is killed', async () => {
     const { smtp } = app;
     const { id, cookie, server, create } = await project(RECIPIENTS);
-    smtp.misbehave({ at: 'recipient', to: 'p7@example.com', do: { code: 550, text: 'no such user' } });
-    smtp.misbehave({ at: 'message', do: { delayMs: 15 } });
+    const last = `p${RECIPIENTS - 1}@example.com`;
+    const misbehave = () => {
+      smtp.misbehave({ at: 'recipient', to: 'p7@example.com', do: { code: 550, text: 'no such user' } });
+      smtp.misbehave({ at: 'message', do: { delayMs: 15 } });
+      // The campaign cannot end before it was paused, however slow the page is.
+      smtp.misbehave({ at: 'recipient', to: last, do: 'hang' });
+    };
+    misbehave();
     const campaignId = await create();
     const worker = await app.startWorker();
     expect(await server.post(`/campaigns/${campaignId}/send`, {})).to.have.status(200);
 
     const page = await open(cookie, `${id}/campaigns/${campaignId}`);
     await smtp.received(60);
+    // The others are not sent before the worker is killed.
+    smtp.misbehave({ at: 'sender', do: 'hang' });
     await worker.kill();
+    smtp.behave();
+    misbehave();
     await expectClosedSums(page);
     await app.startWorker();
     await smtp.received(150);
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('Paused', { exact: true }).waitFor();
     await expectClosedSums(page);
+    smtp.behave(last);
     await page.getByRole('button', { name: 'Resume' }).click();
 
     await page.getByText('Sent', { exact: true }).first().waitFor({ timeout: 120_000 });
