@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { docsSiteDir } from '../../dev/docs-site.ts';
 import { compiledProgram } from '../../dev/program.ts';
 import { toStderr } from '../../dev/report.ts';
 import { describeApp } from '../support/app.ts';
+import { eventually } from '../support/waiting.ts';
 import { keyboardFaults, lookFaults, settled } from './page-checks.ts';
 
 const settings = async () => ({ DOCS_DIR: await docsSiteDir(await compiledProgram(), toStderr) });
@@ -10,10 +12,7 @@ const settings = async () => ({ DOCS_DIR: await docsSiteDir(await compiledProgra
 describeApp('the documentation in a browser', settings, (app) => {
   it('finds a guide by a word of its text, with the keyboard', async () => {
     const page = await app.open('/docs');
-    // The site listens to keys once its script has run.
-    await page.waitForLoadState('networkidle');
-    await page.keyboard.press('Control+k');
-    await page.locator('#localsearch-input').fill('what the records do');
+    await search(page, 'what the records do');
     await page.getByRole('option').first().waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/docs\/guides\//);
@@ -22,9 +21,7 @@ describeApp('the documentation in a browser', settings, (app) => {
 
   it('finds an operation by its name and a type by its link', async () => {
     const page = await app.open('/docs');
-    await page.waitForLoadState('networkidle');
-    await page.keyboard.press('Control+k');
-    await page.locator('#localsearch-input').fill('update a contact');
+    await search(page, 'update a contact');
     await page.getByRole('option', { name: /Create a contact, or update/ }).click();
     await page.waitForURL(/\/docs\/api\/contacts#postContacts$/);
     await page.getByRole('link', { name: 'SavedContact' }).first().click();
@@ -37,9 +34,14 @@ describeApp('the documentation in a browser', settings, (app) => {
     const page = await app.open('/docs/api');
     await page.getByRole('link', { name: 'Create a contact, or update the one with this address' }).click();
     await page.waitForURL(/\/docs\/api\/contacts#postContacts$/);
-    await page.waitForLoadState('networkidle');
-    await page.getByText('Python', { exact: true }).first().click();
-    await page.getByText('requests.delete(').first().waitFor();
+    // The page answers clicks once its script has run.
+    await eventually(
+      async () => {
+        await page.getByText('Python', { exact: true }).first().click();
+        return page.getByText('requests.delete(').first().isVisible();
+      },
+      { what: 'an example in Python' },
+    );
     const form = page.locator('details', { hasText: 'Send POST /contacts' }).first();
     await form.getByText('Try it').click();
     await form.getByLabel('Key (pk_… or sk_…)').fill(project.secretKey);
@@ -64,3 +66,16 @@ describeApp('the documentation in a browser', settings, (app) => {
       if (faults.length > 0) throw new Error(faults.join('\n'));
     });
 });
+
+/** Opens the search by its keys, which the site listens to once its script has run. */
+async function search(page: Page, text: string): Promise<void> {
+  const field = page.locator('#localsearch-input');
+  await eventually(
+    async () => {
+      await page.keyboard.press('Control+k');
+      return field.isVisible();
+    },
+    { what: 'the search' },
+  );
+  await field.fill(text);
+}
