@@ -15,7 +15,6 @@ import {
 } from './rate-limit.ts';
 
 const MAX_SPARE = 100;
-/** How long a request waits for unspent tokens of other processes before it is refused. */
 const MAX_WAIT_MS = 500;
 const FIRST_PAUSE_MS = 5;
 const LAST_PAUSE_MS = 50;
@@ -52,6 +51,13 @@ export const rateStore = (db: Db): RateStore => ({
   returnTokens: (tokens) => returnTokens(db, tokens),
   requestReturns: (projectId) => requestReturns(db, projectId),
 });
+
+export interface RateLimiterOptions {
+  /** How long a request waits for unspent tokens of other processes before it is refused. */
+  maxWaitMs?: number;
+  /** In milliseconds. */
+  clock?: () => number;
+}
 
 interface Waiter {
   resolve(decision: RateDecision): void;
@@ -111,13 +117,20 @@ export class RateLimiter {
   private readonly store: RateStore;
   private readonly notifications: Notifications;
   private readonly maxWaitMs: number;
+  private readonly clock: () => number;
 
-  constructor(limit: number, store: RateStore, notifications: Notifications, maxWaitMs = MAX_WAIT_MS) {
+  constructor(
+    limit: number,
+    store: RateStore,
+    notifications: Notifications,
+    { maxWaitMs = MAX_WAIT_MS, clock = () => performance.now() }: RateLimiterOptions = {},
+  ) {
+    this.maxWaitMs = maxWaitMs;
+    this.clock = clock;
     this.limit = Math.min(limit, MAX_LIMIT);
     this.ceiling = Math.ceil((this.limit * 6) / 5);
     this.store = store;
     this.notifications = notifications;
-    this.maxWaitMs = maxWaitMs;
     notifications.on(RATE_CHANNEL, (projectId) => this.returnUnspent(projectId));
     // A process that gets no notifications must not keep tokens that others ask for.
     notifications.onReset(() => {
@@ -131,7 +144,7 @@ export class RateLimiter {
     const projectWindow = this.windowOf(caller === 'session' ? 'sessions' : 'keys', projectId);
     const name = caller === 'public' ? 'public' : 'secret';
     const pool = projectWindow.pools[name];
-    if (performance.now() < projectWindow.endsAt && pool.waiters.length === 0) {
+    if (this.clock() < projectWindow.endsAt && pool.waiters.length === 0) {
       if (pool.tokens > 0) {
         pool.spent++;
         return this.spend(projectWindow, name);
@@ -169,13 +182,13 @@ export class RateLimiter {
     const { pools, projectId } = projectWindow;
     try {
       for (let pause = FIRST_PAUSE_MS; keyKinds.some((name) => pools[name].waiters.length > 0); ) {
-        const overdue = keyKinds.filter((name) => isOverdue(pools[name]));
+        const overdue = keyKinds.filter((name) => this.isOverdue(pools[name]));
         const left = await inOrder(projectWindow, () => this.leaseOnce(projectWindow, overdue.includes('secret')));
         const unreturned = keyKinds.filter(
           (name) => pools[name].waiters.length > 0 && left[name] === 'unreturned' && !overdue.includes(name),
         );
         for (const name of keyKinds) {
-          if (unreturned.includes(name)) pools[name].deadline ??= performance.now() + this.maxWaitMs;
+          if (unreturned.includes(name)) pools[name].deadline ??= this.clock() + this.maxWaitMs;
           else pools[name].deadline = undefined;
           if (left[name] !== 'some' && !unreturned.includes(name)) this.refuseAll(projectWindow, name);
         }
@@ -198,7 +211,7 @@ export class RateLimiter {
   private async leaseOnce(projectWindow: ProjectWindow, writeOffPublic: boolean): Promise<Record<KeyKind, Left>> {
     const { bucket, projectId, window, pools } = projectWindow;
     const { limit, ceiling } = this;
-    const sentAt = performance.now();
+    const sentAt = this.clock();
     const waiting = perKind((name) => pools[name].waiters.length);
     const spent = perKind((name) => pools[name].spent);
     const spareAtMost = this.notifications.healthy ? MAX_SPARE : 0;
@@ -270,8 +283,12 @@ export class RateLimiter {
       allowed,
       limit,
       remaining: allowed ? Math.max(0, remaining) : 0,
-      resetSeconds: Math.max(1, Math.ceil((projectWindow.endsAt - performance.now()) / 1000)),
+      resetSeconds: Math.max(1, Math.ceil((projectWindow.endsAt - this.clock()) / 1000)),
     };
+  }
+
+  private isOverdue({ deadline }: TokenPool): boolean {
+    return deadline !== undefined && this.clock() >= deadline;
   }
 
   private returnUnspent(projectId: string): void {
@@ -299,5 +316,3 @@ function inOrder<T>(projectWindow: ProjectWindow, run: () => Promise<T>): Promis
   projectWindow.lastStatement = result.catch(() => {});
   return result;
 }
-
-const isOverdue = ({ deadline }: TokenPool): boolean => deadline !== undefined && performance.now() >= deadline;

@@ -12,6 +12,8 @@ export interface DomainPaceOptions {
   /** The SMTP connections of this process. */
   connections: number;
   clock?: () => number;
+  /** Measures how long mails use a connection; `clock` by default. */
+  connectionClock?: () => number;
 }
 
 /** Counts mails by second, to know the rate of a domain that was not slowed yet. */
@@ -66,7 +68,7 @@ export class DomainPace {
   constructor(options: DomainPaceOptions) {
     this.options = options;
     this.clock = options.clock ?? (() => performance.now());
-    this.shares = new ConnectionShares(options.connections, this.clock);
+    this.shares = new ConnectionShares(options.connections, options.connectionClock ?? this.clock);
     for (const [domain, perSecond] of options.ceilings)
       this.limits.set(domain, options.limitOf(`domain/${domain}`, perSecond));
   }

@@ -10,6 +10,9 @@ import { type OutboxMessage, writeOutboxMessage } from '../../services/outbox/wr
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { emptyOutbox, outboxMessages, setOutbox } from '../support/rows/outbox.ts';
 
+/** So long that no claim runs out while a test works. */
+const CLAIM_MS = 3_600_000;
+
 const nothing = { done: [], failed: [], unreachable: [] };
 
 describe('the outbox', () => {
@@ -33,7 +36,7 @@ describe('the outbox', () => {
       args: [1],
     } satisfies OutboxMessage);
   const claimed = async (queue: OutboxQueue = 'starts', limit = 100) =>
-    (await claimOutboxMessages(db, queue, limit)).map(({ workflowId }) => workflowId);
+    (await claimOutboxMessages(db, queue, limit, CLAIM_MS)).map(({ workflowId }) => workflowId);
   const makeDue = () => setOutbox(db, { dueAt: db.fn.now() });
   const rows = () => outboxMessages(db);
 
@@ -87,7 +90,7 @@ describe('the outbox', () => {
     await writeOutboxMessage(db, { queue: 'starts', projectId: project, workflowId: 'w', action: 'cancel' });
     const order: string[] = [];
     for (;;) {
-      const messages = await claimOutboxMessages(db, 'starts', 10);
+      const messages = await claimOutboxMessages(db, 'starts', 10, CLAIM_MS);
       expect(messages).to.have.length.below(2);
       const [message] = messages;
       if (!message) break;
@@ -103,7 +106,7 @@ describe('the outbox', () => {
     await start(project, 'w', 'starts');
     await writeOutboxMessage(db, { queue: 'control', projectId: project, workflowId: 'w', action: 'cancel' });
     expect(await claimed('control')).to.deep.equal([]);
-    const [first] = await claimOutboxMessages(db, 'starts', 10);
+    const [first] = await claimOutboxMessages(db, 'starts', 10, CLAIM_MS);
     await resolveOutboxMessages(db, { ...nothing, done: [first?.id ?? ''] });
     expect(await claimed('control')).to.deep.equal(['w']);
   });
@@ -133,7 +136,7 @@ describe('the outbox', () => {
     await start(newId(), 'poison');
     const waits: number[] = [];
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const [message] = await claimOutboxMessages(db, 'starts', 1);
+      const [message] = await claimOutboxMessages(db, 'starts', 1, CLAIM_MS);
       if (!message) throw new Error(`nothing to claim at attempt ${attempt}`);
       // In one transaction, because now() is constant in it.
       await inTransaction(db, async (trx) => {
@@ -174,6 +177,7 @@ describe('the outbox', () => {
       });
     const { id, seconds } = await wait();
     expect(seconds).to.be.within(processTimings.outboxClaim.renew / 1_000, 10);
+    await setOutbox(db, { dueAt: db.raw("now() + interval '1 hour'") });
     expect(await claimed(), 'while it is claimed').to.deep.equal([]);
     await makeDue();
     // Its claim has run out: a relay that still works on it does not take it back.
@@ -183,9 +187,10 @@ describe('the outbox', () => {
 
   it('keeps a claim that its relay renews', async () => {
     await start(newId(), 'a');
-    const [message] = await claimOutboxMessages(db, 'starts', 1);
-    await db('outbox').update({ dueAt: db.raw("now() + interval '1 second'") });
+    const [message] = await claimOutboxMessages(db, 'starts', 1, CLAIM_MS);
     await inTransaction(db, async (trx) => {
+      // In one transaction, because now() is constant in it.
+      await setOutbox(trx, { dueAt: trx.raw("now() + interval '1 second'") });
       await renewOutboxClaim(trx, [message?.id ?? '']);
       const [row] = await trx('outbox').select(trx.raw('extract(epoch from due_at - now()) as seconds'));
       expect(Number(row.seconds)).to.be.greaterThan(1);
@@ -207,7 +212,7 @@ describe('the outbox', () => {
   it('counts no attempt when Temporal is unreachable', async () => {
     await start(newId(), 'a');
     for (let round = 0; round < MAX_ATTEMPTS + 2; round++) {
-      const [message] = await claimOutboxMessages(db, 'starts', 1);
+      const [message] = await claimOutboxMessages(db, 'starts', 1, CLAIM_MS);
       await resolveOutboxMessages(db, { ...nothing, unreachable: [{ id: message?.id ?? '', error: 'ECONNREFUSED' }] });
       await makeDue();
     }
@@ -216,7 +221,9 @@ describe('the outbox', () => {
 
   it('resolves done, failed and unreachable messages in one call', async () => {
     for (const name of ['done', 'failed', 'unreachable']) await start(newId(), name);
-    const byName = new Map((await claimOutboxMessages(db, 'starts', 3)).map(({ id, workflowId }) => [workflowId, id]));
+    const byName = new Map(
+      (await claimOutboxMessages(db, 'starts', 3, CLAIM_MS)).map(({ id, workflowId }) => [workflowId, id]),
+    );
     const named = (name: string) => byName.get(name) ?? '';
     await resolveOutboxMessages(db, {
       done: [named('done')],

@@ -1,10 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { pino } from 'pino';
-import { Listener } from '../../db/listener.ts';
+import type { Listener } from '../../db/listener.ts';
 import { newId } from '../../platform/ids.ts';
-import { type RateCaller, type RateDecision, RateLimiter, rateStore } from '../../services/access/rate-limiter.ts';
+import {
+  type RateCaller,
+  type RateDecision,
+  RateLimiter,
+  type RateStore,
+  rateStore,
+} from '../../services/access/rate-limiter.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { patientListener, startListener } from '../support/listeners.ts';
 
 /** The specified rule: what passes next, given what has passed. */
 class Model {
@@ -39,13 +45,18 @@ describe('rate limit of public key, secret key and sessions', () => {
 
   const stopAll = () => Promise.all(listeners.splice(0).map((listener) => listener.stop()));
 
-  const startProcesses = (limit: number, count: number, store = rateStore(database.db)): Promise<RateLimiter[]> =>
+  /** Processes wait for the tokens of others for an hour, however slow the machine is. */
+  const startProcesses = (
+    limit: number,
+    count: number,
+    { store = rateStore(database.db), maxWaitMs = 3_600_000 } = {},
+  ): Promise<RateLimiter[]> =>
     Promise.all(
       Array.from({ length: count }, async () => {
-        const listener = new Listener({ databaseUrl: database.url, log: pino({ level: 'silent' }) });
+        const listener = patientListener(database.url);
         listeners.push(listener);
-        const limiter = new RateLimiter(limit, store, listener);
-        await listener.start();
+        const limiter = new RateLimiter(limit, store, listener, { maxWaitMs });
+        await startListener(listener);
         return limiter;
       }),
     );
@@ -173,13 +184,11 @@ describe('rate limit of public key, secret key and sessions', () => {
     const project = newId();
     let statements = 0;
     const store = rateStore(database.db);
-    const limiters = await startProcesses(10_000, 1, {
-      ...store,
-      lease: (request) => {
-        statements++;
-        return store.lease(request);
-      },
-    });
+    const lease: RateStore['lease'] = (request) => {
+      statements++;
+      return store.lease(request);
+    };
+    const limiters = await startProcesses(10_000, 1, { store: { ...store, lease } });
     await burst(limiters, project, calls('public', 10_100));
     statements = 0;
     for (let n = 0; n < 1000; n++) expect((await take(limiters, project, 'secret')).allowed).to.equal(true);
@@ -191,7 +200,7 @@ describe('rate limit of public key, secret key and sessions', () => {
     const silent = { healthy: true, on: () => {}, onReset: () => {} };
     const dead = new RateLimiter(100, rateStore(database.db), silent);
     await dead.take(project, 'public');
-    const limiters = await startProcesses(100, 1);
+    const limiters = await startProcesses(100, 1, { maxWaitMs: 500 });
     await burst(limiters, project, calls('public', 200));
     expect(await burst(limiters, project, calls('secret', 50))).to.include({ secret: 20 });
   });

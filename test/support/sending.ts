@@ -5,6 +5,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { Relay } from '../../platform/smtp/relay.ts';
 import { parseRelays } from '../../platform/smtp/relay-settings.ts';
 import { Relays } from '../../platform/smtp/relays.ts';
+import { processTimings, type Timings } from '../../platform/timings.ts';
 import { DomainPace } from '../../services/sending/domain-pace.ts';
 import { noResults, type ResultCounts, resultKinds } from '../../services/sending/outcome.ts';
 import { Preparation, type PreparationDeps } from '../../services/sending/prepare.ts';
@@ -24,6 +25,8 @@ export interface TestSenderOptions
   /** Of each relay. */
   connections?: number;
   timeouts?: { connectMs?: number; greetingMs?: number; silenceMs?: number };
+  /** The clock of the shares of relays and of the pace of domains, for tests that decide how much time has passed. */
+  clock?: () => number;
   /** Like `SMTP_RELAY_PAUSE_MS`. */
   pauseMs?: number;
   /** Like `DOMAIN_RATES`. */
@@ -43,9 +46,14 @@ export const counts = (change: Partial<ResultCounts>): ResultCounts => ({ ...noR
 
 const log = createLogger('test', 'silent');
 
+const HOUR_MS = 3_600_000;
+/** No sender in the process of a test dies, so a slow machine must not end its lease. `endLeases` does. */
+export const longLease: Timings['senderLease'] = { ...processTimings.senderLease, lease: HOUR_MS, trust: HOUR_MS };
+const timings: Timings = { ...processTimings, senderLease: longLease };
+
 /** Creates a sender with a connection pool of its own, like a process with the role `mail`. */
 export function testSender(databaseUrl: string, options: TestSenderOptions): TestSender {
-  const { url, connections = 5, timeouts = {}, pauseMs = 600, ceilings = new Map(), ...more } = options;
+  const { url, connections = 5, timeouts = {}, pauseMs = 600, ceilings = new Map(), clock, ...more } = options;
   const { signerFor, composer = testComposer(), renderer = testRenderer(), ...deps } = more;
   const db = connectDb({ databaseUrl, poolSize: 6, name: 'everpost-sender', onlyLookups: true });
   const limitOf = (key: string, perSecond: number) => new RateLimit(db, key, perSecond);
@@ -53,12 +61,24 @@ export function testSender(databaseUrl: string, options: TestSenderOptions): Tes
     parseRelays(url).map(
       ({ maxConnections = connections, ...relay }) => new Relay({ ...relay, maxConnections, pauseMs, timeouts }),
     ),
-    { limitOf },
+    { limitOf, clock },
   );
   const all = relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0);
-  const pace = new DomainPace({ ceilings, limitOf, connections: all });
+  // A slow machine must not look like a slow recipient domain, whose mail is postponed.
+  const connectionClock = clock ?? (() => 0);
+  const pace = new DomainPace({ ceilings, limitOf, connections: all, clock, connectionClock });
   const preparation = new Preparation({ db, renderer, composer, links: testLinkSettings, log, signerFor });
-  const sender = new Sender({ db, relays, pace, preparation, limits: testLimits, billing: false, log, ...deps });
+  const sender = new Sender({
+    db,
+    relays,
+    pace,
+    preparation,
+    limits: testLimits,
+    billing: false,
+    log,
+    timings,
+    ...deps,
+  });
   return {
     sender,
     relays,

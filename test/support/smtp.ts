@@ -41,6 +41,8 @@ export interface SmtpStandIn {
   /** Waits for the number of mails (to that address) and returns them. */
   received(count: number, waitOptions?: WaitOptions & { to?: string }): Promise<ReceivedMail[]>;
   misbehave(failure: SmtpFailure): void;
+  /** Accepts this many mails more and holds all others, so that sending cannot end before `behave()`. */
+  holdAfter(count: number): void;
   /** Ends all failures, or those for one address; hanging sessions continue. */
   behave(to?: string): void;
   /** Returns how many connections are open, and how many there have been. */
@@ -97,6 +99,10 @@ export async function startSmtp(): Promise<SmtpStandIn> {
       return eventually(() => found().length >= count && found(), { what, ...waitOptions });
     },
     misbehave: (failure) => failures.add(failure),
+    holdAfter: (count) => {
+      if (count > 0) failures.add({ at: 'message', do: { delayMs: 0 }, times: count });
+      failures.add({ at: 'message', do: 'hang' });
+    },
     behave: (to) => failures.clear(to),
     connections: () => ({ open: sockets.size, total }),
     close,

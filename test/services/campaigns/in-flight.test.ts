@@ -36,7 +36,7 @@ import {
 } from '../../support/rows/mails.ts';
 import { blockedConnections, emptyTables } from '../../support/rows/tables.ts';
 import { storedExecutions } from '../../support/rows/workflows.ts';
-import { endLeases } from '../../support/sending.ts';
+import { endLeases, longLease } from '../../support/sending.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const SENT: AttemptResult = {
@@ -77,7 +77,7 @@ describe('campaign mails in flight', () => {
     const { id, generation } = await startCampaign(database.db, project);
     campaignId = id;
     await advance(generation);
-    lease = await SenderLease.take(database.db);
+    lease = await SenderLease.take(database.db, longLease);
     await new CampaignLeases(database.db, lease.id).leaseNext(100);
     mails = await database
       .db('emails as e')
@@ -143,7 +143,7 @@ describe('campaign mails in flight', () => {
   });
 
   it('are not begun by a sender that has not leased them', async () => {
-    const other = await SenderLease.take(database.db);
+    const other = await SenderLease.take(database.db, longLease);
     const answers = await write(mails, [], other.id);
     expect(answers.map(({ verdict }) => verdict)).to.deep.equal(mails.map(() => 'gone'));
     expect(await begun()).to.deep.equal([]);

@@ -1,12 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { pino } from 'pino';
 import { decodeWords, type Email as ParsedMail } from 'postal-mime';
 import type { Db } from '../../../db/connect.ts';
 import { createRenderer } from '../../../platform/templates/index.ts';
-import { PRODUCTION_TIMINGS } from '../../../platform/timings.ts';
+import { TEST_TIMINGS } from '../../../platform/timings.ts';
 import { listEmails } from '../../../services/emails/list.ts';
 import { type SendInput, sendEmails } from '../../../services/emails/send.ts';
 import { addContacts, campaignWorker, startCampaign } from '../../support/campaigns.ts';
@@ -20,7 +19,7 @@ import { mailById } from '../../support/ledger.ts';
 import { storedContacts } from '../../support/rows/contacts.ts';
 import { countLeases, leasesPerMail, outgoingMails, setMails } from '../../support/rows/mails.ts';
 import { setProject } from '../../support/rows/projects.ts';
-import { counts, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
+import { counts, longLease, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -302,12 +301,18 @@ describe('content of a sent mail', () => {
     await closed.close();
     const warnings: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
-    const own = testSender(database.url, { url: smtp.url, renderer: closed, log, timings: PRODUCTION_TIMINGS });
+    // The next try comes in an hour, and the test goes on after ten heartbeats.
+    const sender = { ...TEST_TIMINGS.sender, retry: 3_600_000, heartbeat: 50 };
+    const timings = { ...TEST_TIMINGS, senderLease: longLease, sender };
+    const own = testSender(database.url, { url: smtp.url, renderer: closed, log, timings });
     const stop = new AbortController();
-    const run = own.send({ stop: stop.signal, untilIdle: false });
+    let beats = 0;
+    const heartbeat = () => void beats++;
+    const run = own.send({ stop: stop.signal, untilIdle: false, heartbeat });
     const failures = () => warnings.filter((line) => line.includes('sending failed')).length;
     await eventually(() => failures() > 0, { what: 'a failed preparation' });
-    await sleep(500);
+    const until = beats + 10;
+    await eventually(() => beats >= until, { what: 'ten heartbeats' });
     // Three groups may be leased ahead when the first one fails.
     expect(failures(), 'tries in half a second').to.be.at.most(4);
     stop.abort();

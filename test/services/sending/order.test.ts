@@ -124,15 +124,18 @@ describe('the order of mail', () => {
 
   it('lets transactional mail pass a running campaign', async () => {
     await startedCampaign(project, 200);
-    smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
+    smtp.holdAfter(20);
     const sending = sender(2);
     const run = sending.send();
-    await smtp.received(20);
+    // Two mails of each connection are in flight or begun ahead, and all others are prepared.
+    await eventually(() => sending.sender.readyCount === 200 - 20 - 4, { what: 'a campaign that is being sent' });
     const id = await addMail(db, { project: project.id, to: 'urgent@example.com' });
     sending.sender.wake('mail');
-    await smtp.received(1, { to: 'urgent@example.com' });
-    expect(smtp.mails.length, 'the campaign is not finished').to.be.below(150);
+    await eventually(() => sending.sender.readyCount === 200 - 20 - 4 + 1, { what: 'a prepared transactional mail' });
+    smtp.behave();
     await run;
+    const place = smtp.mails.findIndex(({ to }) => to.includes('urgent@example.com'));
+    expect(place, 'only what had begun is sent before it').to.be.below(20 + 4 + 2);
     expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
   });
 
@@ -149,7 +152,10 @@ describe('the order of mail', () => {
 
   it('never has more mails begun without a stored result than one or two per connection', async () => {
     await startedCampaign(project, 150);
-    await addMails(db, 60, { project: project.id });
+    await addMails(db, 59, { project: project.id });
+    await addMail(db, { project: project.id, to: 'held@example.com' });
+    // One mail of each kind is held until it was seen.
+    for (const to of ['held@example.com', 'campaign149@example.com']) smtp.misbehave({ at: 'message', to, do: 'hang' });
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
     const run = sender(3).send();
     let over = false;
@@ -160,7 +166,10 @@ describe('the order of mail', () => {
     while (!over) {
       const mails = await inDoubt(db);
       const campaign = mails.filter(({ campaignId }) => campaignId !== null).length;
-      seen.push({ campaign, other: mails.length - campaign });
+      const other = mails.length - campaign;
+      seen.push({ campaign, other });
+      if (other > 0) smtp.behave('held@example.com');
+      if (campaign > 0) smtp.behave('campaign149@example.com');
     }
     expect(await ended).to.deep.equal(counts({ sent: 210 }));
     expect(Math.max(...seen.map(({ other }) => other))).to.be.within(1, 3);
@@ -170,14 +179,13 @@ describe('the order of mail', () => {
 
   it('leaves at most two campaign mails in doubt per connection', async () => {
     await startedCampaign(project, 60);
-    smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
+    smtp.holdAfter(12);
     const sending = sender(3);
     const run = sending.send();
     await smtp.received(12);
-    smtp.misbehave({ at: 'message', do: 'hang' });
-    smtp.misbehave({ at: 'accepted', do: 'hang' });
-    await eventually(async () => (await inDoubt(db)).length >= 3, { what: 'mails in flight' });
-    expect((await inDoubt(db)).length).to.be.at.most(6);
+    await eventually(() => sending.sender.readyCount === 60 - 12 - 6, { what: 'mails in flight on all connections' });
+    await eventually(async () => (await inDoubt(db)).length >= 6, { what: 'two mails in doubt per connection' });
+    expect(await inDoubt(db)).to.have.length(6);
     smtp.behave();
     await run;
     expect(new Set(smtp.mails.flatMap(({ to }) => to)).size).to.equal(60);

@@ -57,7 +57,7 @@ describe('a sender', () => {
     await smtp.reopen();
     smtp.behave();
     smtp.mails.length = 0;
-    sending = testSender(database.url, { url: smtp.url, connections: 3, timeouts: { silenceMs: 2_000 } });
+    sending = testSender(database.url, { url: smtp.url, connections: 3 });
   });
   afterEach(async () => {
     for (const sender of [sending, ...others.splice(0)]) await sender.close();

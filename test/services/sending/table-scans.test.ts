@@ -7,7 +7,7 @@ import { SenderLease } from '../../../services/sending/lease.ts';
 import { addContacts, startCampaign } from '../../support/campaigns.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 import { bloatOutgoingMails } from '../../support/rows/mails.ts';
-import { counts, testSender } from '../../support/sending.ts';
+import { counts, longLease, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -98,7 +98,7 @@ describe('accepting and sending on a fresh database', () => {
       return rows[0].read;
     };
     const before = await read();
-    const lease = await SenderLease.take(db);
+    const lease = await SenderLease.take(db, longLease);
     const leased = await new CampaignLeases(db, lease.id).leaseNext(10);
     expect(leased?.mails).to.have.length(10);
     expect((await read()) - before).to.be.within(10, RECIPIENTS / 10);

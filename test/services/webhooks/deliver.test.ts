@@ -64,6 +64,10 @@ describe('deliveries of webhooks', () => {
     (await listDeliveries(database.db, project.id, endpointId, driver.settings.secretKeys, { limit: 100 })).data;
   const lastRequest = () => receiver.requests.at(-1) as ReceivedRequest;
   const row = async (id: string) => (await WebhookEndpoint.query(database.db).findById(id)) as WebhookEndpoint;
+  /** Lets the clock of deliveries stand still ahead of the real one: how long a call takes does not count. */
+  const stopClock = () => {
+    driver.now = new Date(Date.now() + HOUR);
+  };
   /** Moves the clock to the next attempt. */
   const toNextAttempt = async (endpointId: string) => {
     const [{ nextAttemptAt } = {}] = await deliveries(endpointId);
@@ -190,6 +194,7 @@ describe('deliveries of webhooks', () => {
   it('retries by the schedule with a constant webhook-id, then ends FAILED', async () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
     receiver.answer({ status: 500, body: 'broken' });
+    stopClock();
     await track();
     const delays = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400, 86_400].map(
       (seconds) => seconds * SECOND,
@@ -201,7 +206,7 @@ describe('deliveries of webhooks', () => {
       const waited = (nextAttemptAt?.getTime() ?? 0) - Date.parse(attemptLog.at(-1)?.startedAt ?? '');
       expect(status).to.equal('PENDING');
       expect(lastError).to.equal('The endpoint responded with 500.');
-      expect(waited).to.be.within(delay * 0.8, delay * 1.2 + 5_000);
+      expect(waited).to.be.within(delay * 0.8, delay * 1.2);
       await toNextAttempt(endpoint.id);
       // Longer than the pause after failed rounds.
       driver.now = new Date(driver.now.getTime() + 61 * SECOND);
@@ -215,10 +220,11 @@ describe('deliveries of webhooks', () => {
   it('waits at least as long as Retry-After says, up to a day', async () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
     receiver.answer({ status: 429, headers: { 'retry-after': '3600' } });
+    stopClock();
     await track();
     await driver.deliver(endpoint.id);
     const [{ nextAttemptAt } = {}] = await deliveries(endpoint.id);
-    expect((nextAttemptAt?.getTime() ?? 0) - Date.now()).to.be.within(3_590 * SECOND, 3_600 * SECOND);
+    expect((nextAttemptAt?.getTime() ?? 0) - driver.now.getTime()).to.equal(3_600 * SECOND);
   });
 
   it('counts redirects, refused addresses and closed connections as failures', async () => {
@@ -301,6 +307,7 @@ describe('deliveries of webhooks', () => {
   it('stops a round after ten failures in a row and lengthens the pause', async () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
     receiver.answer({ status: 500 });
+    stopClock();
     for (let n = 0; n < 40; n++) await track(`e${n}`);
     await driver.deliver(endpoint.id);
     expect(receiver.requests.length).to.be.within(10, 19);
@@ -390,8 +397,10 @@ describe('deliveries of webhooks', () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'], ratePerSecond: 1 });
     for (let n = 0; n < 8; n++) await track(`e${n}`);
     // Without the rate all eight would be called at once.
+    const startedAt = performance.now();
     await driver.deliver(endpoint.id, () => receiver.requests.length > 0);
-    expect(receiver.requests.length).to.be.within(1, 4);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    expect(receiver.requests.length).to.be.within(1, 1 + Math.ceil(seconds));
     expect((await deliveries(endpoint.id)).filter(({ status }) => status === 'PENDING').length).to.equal(
       8 - receiver.requests.length,
     );
@@ -413,7 +422,7 @@ describe('deliveries of webhooks', () => {
     expect(await signalAfterEvent(), 'the first event').to.equal(1);
     for (let n = 0; n < 3; n++) expect(await signalAfterEvent(), 'while Temporal is slow').to.equal(0);
     expect(await outboxMessagesTo(db, id)).to.have.length(1);
-    const [message] = await claimOutboxMessages(db, 'control', 10);
+    const [message] = await claimOutboxMessages(db, 'control', 10, HOUR);
     expect(await signalAfterEvent(), 'while the first is being sent').to.equal(0);
     await resolveOutboxMessages(db, { done: [message?.id ?? ''], failed: [], unreachable: [] });
     expect(await signalWebhookEndpoints(db), 'after it was sent').to.equal(1);
