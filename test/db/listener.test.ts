@@ -3,6 +3,7 @@ import { inTransaction, wake } from '../../db/connect.ts';
 import { Listener } from '../../db/listener.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
+import { breakConnectionsOf } from '../support/rows/tables.ts';
 import { eventually } from '../support/waiting.ts';
 
 const log = createLogger('test', 'silent');
@@ -27,18 +28,13 @@ describe('listening for notifications', () => {
     await database.close();
   });
 
-  const terminateConnection = () =>
-    database.db.raw(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'everpost-listener'",
-    );
-
-  it('is healthy while the connection answers heartbeats', () => {
-    expect(listener.healthy).to.equal(true);
+  it('is healthy while the connection answers heartbeats', async () => {
+    await eventually(() => listener.healthy);
   });
 
   it('resets and reconnects when the connection is lost', async () => {
     const before = resets;
-    await terminateConnection();
+    await breakConnectionsOf(database.db, 'everpost-listener');
     await eventually(() => resets > before);
     await eventually(() => listener.healthy);
     wake(database.db, 'mail');

@@ -20,7 +20,8 @@ describe('waiting for Postgres', () => {
   beforeEach(async () => {
     database = await connectTestDatabase();
     proxy = await startPostgresProxy(database.url);
-    db = connectDb({ databaseUrl: proxy.url, poolSize: 3, timeouts: { statementMs: 300, idleInTransactionMs: 1_000 } });
+    const timeouts = { statementMs: 1_500, idleInTransactionMs: 3_000 };
+    db = connectDb({ databaseUrl: proxy.url, poolSize: 3, timeouts });
   });
   afterEach(async () => {
     await db.destroy();
@@ -64,12 +65,12 @@ describe('waiting for Postgres', () => {
   });
 
   it('cancels a slow statement with 57014 unless its transaction has a longer limit', async () => {
-    const slow = (trx: Db) => trx.raw('select pg_sleep(0.6)');
+    const slow = (trx: Db) => trx.raw('select pg_sleep(2)');
     expect(isStatementTimeout(await errorOf(slow(db)))).to.equal(true);
     expect(isStatementTimeout(await errorOf(inTransaction(db, slow)))).to.equal(true);
-    await inTransaction(withStatementTimeout(db, 10_000), slow);
+    await inTransaction(withStatementTimeout(db, 60_000), slow);
     const withRestoredLimit = inTransaction(db, async (trx) => {
-      await limitStatements(trx, 10_000);
+      await limitStatements(trx, 60_000);
       await slow(trx);
       await limitStatements(trx, 'default');
       await slow(trx);
@@ -99,9 +100,13 @@ describe('waiting for Postgres', () => {
     const received: string[] = [];
     const listener = new Listener({ databaseUrl: proxy.url, log: createLogger('test', 'silent') });
     listener.on('everpost_wake', (payload) => received.push(payload));
+    let resets = 0;
+    listener.onReset(() => resets++);
     await listener.start();
+    await eventually(() => listener.healthy, { what: 'a connection' });
+    const connected = resets;
     proxy.silence();
-    await eventually(() => !listener.healthy, { what: 'the loss to be detected' });
+    await eventually(() => resets > connected, { what: 'the loss to be detected' });
     await eventually(() => listener.healthy, { what: 'a new connection' });
     await database.db.raw("select pg_notify('everpost_wake', 'mail')");
     await eventually(() => received.includes('mail'));

@@ -3,7 +3,7 @@ import { QUARANTINE_REASON } from '../../services/sending/composer.ts';
 import { mailQueueOptions } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { addContacts, recipientTo, standing, startCampaign } from '../support/campaigns.ts';
-import { poisonousComposer } from '../support/composer.ts';
+import { poisonousComposer, SILENCE_MS } from '../support/composer.ts';
 import { mailById } from '../support/ledger.ts';
 import { setContacts } from '../support/rows/contacts.ts';
 import { testSender } from '../support/sending.ts';
@@ -26,7 +26,7 @@ describe('a mail that stops every process that composes it', () => {
     );
     // The role `mail` in this process, because only here its compose processes are poisonous.
     const composer = poisonousComposer({
-      limits: { silenceMs: 1_000, heapMb: 64 },
+      limits: { silenceMs: SILENCE_MS, heapMb: 64 },
       onQuarantined: ({ subject }) => quarantined.push(subject),
     });
     const sending = testSender(stack.database.url, { url: stack.smtp.url, composer });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { Listener } from '../../db/listener.ts';
+import type { Listener } from '../../db/listener.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
 import { currentSealPrefix, SealError } from '../../platform/crypto/seal.ts';
@@ -25,6 +25,7 @@ import {
   type TestProject,
 } from '../support/connected-database.ts';
 import { addMail, mailById } from '../support/ledger.ts';
+import { patientListener, startListener } from '../support/listeners.ts';
 import { setMails } from '../support/rows/mails.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -71,9 +72,9 @@ describe('domain services', () => {
     const log = pino({ level: 'error' }, { write: (line: string) => void logs.push(JSON.parse(line)) });
 
     const cacheWith = async (...keys: [string, ...string[]]) => {
-      listener = new Listener({ databaseUrl: database.url, log });
+      listener = patientListener(database.url);
       const cache = new SignerCache(database.db, listener, keys, log);
-      await listener.start();
+      await startListener(listener);
       return cache;
     };
     afterEach(() => listener.stop());

@@ -45,9 +45,15 @@ export type OwnNamespace = Temporal & { address: string };
 export async function bareNamespace(server?: { address: string }): Promise<OwnNamespace> {
   const { address } = server ?? (await devServer());
   const namespace = `test-${randomUUID()}`;
-  // Busy machines take longer than production allows: a check of a domain, and the first Schedule of a namespace.
+  // Busy machines take longer than production allows: the check of `/ready`, that of a domain, and the first Schedule of a
+  // namespace.
   const temporal = createTemporal(temporalSettings(address, namespace), {
-    deadlines: { ExecuteMultiOperation: 60_000, CreateSchedule: 60_000, DescribeSchedule: 60_000 },
+    deadlines: {
+      DescribeNamespace: 60_000,
+      ExecuteMultiOperation: 60_000,
+      CreateSchedule: 60_000,
+      DescribeSchedule: 60_000,
+    },
   });
   await temporal.connection.workflowService.registerNamespace({
     namespace,

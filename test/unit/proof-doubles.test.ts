@@ -13,7 +13,7 @@ import { watchTemporal } from '../../proof/chaos/temporal-watch.ts';
 import { proofClient } from '../../proof/client.ts';
 import { startSmtpSink } from '../../proof/smtp-sink.ts';
 
-const TIMEOUTS = { connectMs: 2_000, greetingMs: 2_000, silenceMs: 1_000 };
+const TIMEOUTS = { connectMs: 60_000, greetingMs: 60_000, silenceMs: 60_000 };
 
 const mailTo = (to: string): SmtpMessage => ({
   from: 'shop@demo.localhost',
@@ -25,7 +25,8 @@ const mailTo = (to: string): SmtpMessage => ({
 describe('the SMTP server of the proof', () => {
   it('does not answer commands behind a mail that it hangs at', async () => {
     const sink = await startSmtpSink(1, { hang: 100 });
-    const session = await SmtpSession.open(smtpTarget(`smtp://127.0.0.1:${sink.port}`, TIMEOUTS));
+    const timeouts = { ...TIMEOUTS, silenceMs: 3_000 };
+    const session = await SmtpSession.open(smtpTarget(`smtp://127.0.0.1:${sink.port}`, timeouts));
     const hanging = mailTo('ann@example.com');
     const next = mailTo('bob@example.com');
     const exchange = await session.send(hanging, next);

@@ -33,7 +33,7 @@ describe('checkDomainNow', () => {
   before(async () => {
     [database, dns, temporal] = await Promise.all([connectTestDatabase(), startDns(), ownNamespace()]);
     project = await makeProject(database.db);
-    resolver = createResolver({ servers: [dns.address] });
+    resolver = createResolver({ servers: [dns.address], timeoutMs: 30_000, deadlineMs: 60_000 });
     workers = new TemporalWorkers({
       settings: temporalSettings(temporal.address, temporal.namespace),
       temporal,

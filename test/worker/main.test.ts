@@ -11,7 +11,7 @@ import { type Env, withoutSettings } from '../support/processes.ts';
 async function start(args: string[], env: Env): Promise<{ code: unknown; output: string }> {
   const file = join(await compiledProgram(), 'worker/main.js');
   return new Promise((done) => {
-    const options = { cwd: root, env: { ...withoutSettings(process.env), NODE_ENV: 'test', ...env }, timeout: 55_000 };
+    const options = { cwd: root, env: { ...withoutSettings(process.env), NODE_ENV: 'test', ...env }, timeout: 240_000 };
     execFile(process.execPath, [file, ...args], options, (error, stdout, stderr) =>
       done({ code: error ? error.code : 0, output: stdout + stderr }),
     );

@@ -6,6 +6,7 @@ import { openRuns } from '../../temporal/open-runs.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type Env, spawnWorker, startWorker } from '../support/processes.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
+import { eventually } from '../support/waiting.ts';
 
 describe('a namespace of Temporal', () => {
   let temporal: OwnNamespace;
@@ -70,8 +71,7 @@ describe('a namespace of Temporal', () => {
       return ids;
     };
     // The list lags behind by a moment.
-    const deadline = Date.now() + 20_000;
-    while ((await open()).length === 0 && Date.now() < deadline) await new Promise((done) => setTimeout(done, 50));
+    await eventually(async () => (await open()).length > 0, { what: 'an open workflow' });
     expect(await open()).to.deep.equal(['execution/ours/row/1']);
   });
 });

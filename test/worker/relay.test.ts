@@ -3,6 +3,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Listener } from '../../db/listener.ts';
 import { freePort } from '../../dev/ports.ts';
 import { newId } from '../../platform/ids.ts';
+import { processTimings } from '../../platform/timings.ts';
 import { type OutboxMessage, writeOutboxMessage } from '../../services/outbox/write.ts';
 import { createTemporal, type Temporal } from '../../temporal/connection.ts';
 import { attributeKeys } from '../../temporal/search-attributes.ts';
@@ -13,6 +14,9 @@ import { type ConnectedDatabase, connectTestDatabase } from '../support/connecte
 import { emptyOutbox, outboxMessages } from '../support/rows/outbox.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings, testBundle } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
+
+/** No relay dies here, so no claim may run out: another relay would send the message again. */
+const timings = { ...processTimings, outboxClaim: { ...processTimings.outboxClaim, claim: 3_600_000 } };
 
 describe('the relay', () => {
   let database: ConnectedDatabase;
@@ -40,7 +44,7 @@ describe('the relay', () => {
 
   async function startRelay(to: Temporal = temporal): Promise<void> {
     const listener = new Listener({ databaseUrl: database.url, log: silent });
-    const relay = new Relay({ db, temporal: to, listener, log: silent });
+    const relay = new Relay({ db, temporal: to, listener, log: silent, timings });
     relay.start();
     await listener.start();
     ends.push(async () => {

@@ -201,13 +201,14 @@ describe('limits on a running campaign', () => {
     await worker.advance(second);
     worker.sender.wake('campaigns');
     smtp.behave();
-    smtp.holdAfter(150);
+    // So many that the mails leased ahead are replaced by a hundred of the first, and then by a hundred of the second.
+    smtp.holdAfter(220);
     // All that is leased ahead is ready to be sent, with mails of both.
     const leased = (campaignId: string) => outgoingMails(database.db, { campaignId, startedAt: null });
     await eventually(
       async () => {
         const [a, b] = await Promise.all([leased(first), leased(second)]);
-        return Math.min(a.length, b.length) >= 90 && worker.sender.readyCount === a.length + b.length;
+        return Math.min(a.length, b.length) >= 50 && worker.sender.readyCount === a.length + b.length;
       },
       { what: 'mails of both campaigns' },
     );

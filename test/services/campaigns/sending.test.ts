@@ -22,6 +22,7 @@ import { setContacts, storedContacts } from '../../support/rows/contacts.ts';
 import { outgoingMails, storedMails } from '../../support/rows/mails.ts';
 import { outboxMessagesTo } from '../../support/rows/outbox.ts';
 import { addSuppression, setProject } from '../../support/rows/projects.ts';
+import { breakConnectionsOf } from '../../support/rows/tables.ts';
 import { counts, endLeases, inDoubt } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -347,10 +348,7 @@ describe('sending a campaign', () => {
   it('continues when the database terminates all connections repeatedly', async () => {
     await addContacts(database.db, project, 150);
     smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
-    const cut = () =>
-      database.db.raw(
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'everpost-sender'",
-      );
+    const cut = () => breakConnectionsOf(database.db, 'everpost-sender');
     const other = campaignWorker(database, smtp.url, { connections: 4 });
     const { id } = await startCampaign(database.db, project);
     await worker.advance(id);

@@ -12,7 +12,7 @@ import { type SendInput, sendEmails } from '../../../services/emails/send.ts';
 import { addTracking, ownHead, trackingOf } from '../../../services/sending/add-tracking.ts';
 import { QUARANTINE_REASON } from '../../../services/sending/composer.ts';
 import { Preparation, type PreparationDeps, type PreparedMail } from '../../../services/sending/prepare.ts';
-import { poisonousComposer, testComposer } from '../../support/composer.ts';
+import { poisonousComposer, SILENCE_MS, testComposer } from '../../support/composer.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
@@ -260,7 +260,7 @@ describe('prepared mails', () => {
   it('of a poisonous mail is a refusal, and the others of its group are composed', async () => {
     const quarantined: string[] = [];
     const composer = poisonousComposer({
-      limits: { silenceMs: 1_000 },
+      limits: { silenceMs: SILENCE_MS },
       onQuarantined: ({ id }) => quarantined.push(id),
     });
     const to = ['one', 'HANG', 'two', 'three'].map((name) => ({ email: `${name.toLowerCase()}@example.com`, name }));

@@ -4,7 +4,7 @@ import { listEmails } from '../../../services/emails/list.ts';
 import { sendEmails } from '../../../services/emails/send.ts';
 import { type Composer, QUARANTINE_REASON } from '../../../services/sending/composer.ts';
 import { addContacts, campaignWorker, standing, startCampaign } from '../../support/campaigns.ts';
-import { poisonousComposer } from '../../support/composer.ts';
+import { poisonousComposer, SILENCE_MS } from '../../support/composer.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
@@ -29,7 +29,7 @@ describe('a mail that cannot be composed', () => {
   before(async () => {
     [database, smtp] = await Promise.all([connectTestDatabase(), startSmtp()]);
     db = database.db;
-    composer = poisonousComposer({ limits: { silenceMs: 1_000 } });
+    composer = poisonousComposer({ limits: { silenceMs: SILENCE_MS } });
   });
   after(async () => {
     await composer?.close();

@@ -14,7 +14,7 @@ describe('outbound HTTP', () => {
 
   beforeEach(async () => {
     [here, there, dns] = await Promise.all([startHttpReceiver(), startHttpReceiver(), startDns()]);
-    resolver = createResolver({ servers: [dns.address] });
+    resolver = createResolver({ servers: [dns.address], timeoutMs: 30_000, deadlineMs: 60_000 });
   });
   afterEach(async () => {
     resolver.close();
@@ -23,7 +23,7 @@ describe('outbound HTTP', () => {
 
   const portOf = (receiver: HttpReceiver): string => receiver.host.split(':')[1] ?? '';
   const call = (request: Partial<OutboundRequest> & { url: string }, rules: Partial<OutboundRules> = {}) =>
-    outboundHttp({ resolver, allowedHosts: [here.host, there.host], ...rules })({
+    outboundHttp({ resolver, allowedHosts: [here.host, there.host], timeoutMs: 60_000, ...rules })({
       project: 'p',
       method: 'POST',
       headers: {},
@@ -216,7 +216,7 @@ describe('outbound HTTP', () => {
   describe('a pinned target', () => {
     const pin = (url: string, options: Partial<OutboundRules> = {}) =>
       pinTarget(
-        { resolver, allowedHosts: [here.host], project: 'p', connections: 2, timeoutMs: 5_000, ...options },
+        { resolver, allowedHosts: [here.host], project: 'p', connections: 2, timeoutMs: 60_000, ...options },
         url,
         {
           'X-All': 'all',
@@ -278,10 +278,10 @@ describe('outbound HTTP', () => {
 
     it('returns a failure after the deadline, and continues with other requests', async () => {
       here.answer(({ body }) => (body === 'slow' ? { instead: 'hang' } : {}));
-      const target = await opened(here.url, { timeoutMs: 300 });
+      const target = await opened(here.url, { timeoutMs: 3_000 });
       const slow = [target.post({}, 'slow'), target.post({}, 'slow'), target.post({}, 'slow')];
       for (const answer of await Promise.all(slow))
-        expect(answer).to.deep.equal({ kind: 'unreachable', reason: 'no response within 0.3 s' });
+        expect(answer).to.deep.equal({ kind: 'unreachable', reason: 'no response within 3 s' });
       expect(await target.post({}, 'quick')).to.include({ kind: 'answered', status: 200 });
       await target.close();
     });

@@ -21,8 +21,7 @@ const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
 function relayTo(url: string, more: Partial<RelayOptions> = {}): Relay {
   const [settings] = parseRelays(url);
   if (!settings) throw new Error('no relay');
-  const timeouts = { connectMs: 1_000, greetingMs: 1_000, silenceMs: 700 };
-  return new Relay({ ...settings, maxConnections: 2, pauseMs: 300, timeouts, ...more });
+  return new Relay({ ...settings, maxConnections: 2, pauseMs: 300, ...more });
 }
 
 async function send(relay: Relay, outgoing: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome> {
@@ -207,6 +206,7 @@ describe('mail over a relay', () => {
   });
 
   it('returns unknown when there is no reply after the hand-over', async () => {
+    relay = relayTo(smtp.url, { timeouts: { silenceMs: 3_000 } });
     smtp.misbehave({ at: 'accepted', do: 'hang', times: 1 });
     expect((await send(relay, mail())).kind).to.equal('unknown');
   });
@@ -219,6 +219,7 @@ describe('mail over a relay', () => {
   });
 
   it('returns unreachable without a greeting or with a 554 greeting', async () => {
+    relay = relayTo(smtp.url, { timeouts: { greetingMs: 500 } });
     smtp.misbehave({ at: 'connect', do: 'hang', times: 1 });
     expect((await send(relay, mail())).kind).to.equal('unreachable');
     relay.close(true);

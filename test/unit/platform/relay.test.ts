@@ -20,8 +20,7 @@ const LONG_PAUSE_MS = 3_000_000;
 function relayTo(url: string, more: Partial<RelayOptions> = {}): Relay {
   const [settings] = parseRelays(url);
   if (!settings) throw new Error('no relay');
-  const timeouts = { connectMs: 1_000, greetingMs: 1_000, silenceMs: 700 };
-  return new Relay({ ...settings, maxConnections: 2, pauseMs: 300, timeouts, ...more });
+  return new Relay({ ...settings, maxConnections: 2, pauseMs: 300, ...more });
 }
 
 async function send(relay: Relay, message = mail(), signal?: AbortSignal): Promise<SendOutcome> {
@@ -92,8 +91,11 @@ describe('relay', () => {
 
   it('is left out after a 421 at MAIL, until a mail is accepted again', async () => {
     smtp.misbehave({ at: 'sender', do: { code: 421, text: 'later' } });
-    expect(await send(relay)).to.deep.equal({ kind: 'unreachable', reason: '421 later' });
-    expect(relay.leftOut?.reason).to.equal('421 later');
+    const patient = relayTo(smtp.url, { pauseMs: LONG_PAUSE_MS });
+    for (const each of [patient, relay])
+      expect(await send(each)).to.deep.equal({ kind: 'unreachable', reason: '421 later' });
+    expect(patient.leftOut?.reason).to.equal('421 later');
+    patient.close(true);
     smtp.behave();
     await usable(relay);
     expect((await send(relay)).kind).to.equal('sent');
@@ -128,13 +130,16 @@ describe('relay', () => {
   });
 
   it('is left out when it is silent after MAIL or after the text', async () => {
-    smtp.misbehave({ at: 'sender', do: 'hang', times: 1 });
-    expect((await send(relay)).kind).to.equal('deferred');
-    expect(relay.leftOut).to.not.equal(undefined);
-    await usable(relay);
-    smtp.misbehave({ at: 'accepted', do: 'hang', times: 1 });
-    expect((await send(relay)).kind).to.equal('unknown');
-    expect(relay.leftOut).to.not.equal(undefined);
+    for (const [at, kind] of [
+      ['sender', 'deferred'],
+      ['accepted', 'unknown'],
+    ] as const) {
+      const silent = relayTo(smtp.url, { pauseMs: LONG_PAUSE_MS, timeouts: { silenceMs: 3_000 } });
+      smtp.misbehave({ at, do: 'hang', times: 1 });
+      expect((await send(silent)).kind).to.equal(kind);
+      expect(silent.leftOut).to.not.equal(undefined);
+      silent.close(true);
+    }
   });
 
   it('only opens no further connections while others work', async () => {

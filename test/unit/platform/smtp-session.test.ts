@@ -5,7 +5,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { type SmtpMessage, toSmtpData } from '../../../platform/mime/smtp-message.ts';
 import { SmtpSession, smtpTarget } from '../../../platform/smtp/session.ts';
 
-const TIMEOUTS = { connectMs: 2_000, greetingMs: 2_000, silenceMs: 2_000 };
+const TIMEOUTS = { connectMs: 60_000, greetingMs: 60_000, silenceMs: 60_000 };
 const head = 'Subject: x\r\n\r\n';
 const mail = (body = 'Hello\r\n', change: Partial<SmtpMessage> = {}): SmtpMessage => ({
   from: 'shop@demo.localhost',

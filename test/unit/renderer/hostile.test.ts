@@ -9,7 +9,8 @@ describe('hostile templates', () => {
   let renderer: Renderer;
 
   before(() => {
-    renderer = createRenderer({ log: pino({ level: 'silent' }), processes: 1 });
+    // Only the budget of a template ends it, however slow the machine is.
+    renderer = createRenderer({ log: pino({ level: 'silent' }), processes: 1, limits: { silenceMs: 600_000 } });
   });
   after(() => renderer.close());
 

@@ -23,9 +23,15 @@ const mail = { subject: 'Hi {{ name }}', html: '<p>{{ name }}</p>' };
 const slow = (times: number) =>
   `{% for a in range(${times}) %}{% for b in range(${times}) %}{% endfor %}{% endfor %}{{ name }}`;
 
+/** Longer than a busy machine needs for any mail. */
+const patient = { silenceMs: 600_000 };
+
 /** Runs `work` with a renderer of its own, for tests that harm it. */
-async function withRenderer(options: Partial<RendererOptions>, work: (renderer: Renderer) => Promise<void>) {
-  const renderer = createRenderer({ log, processes: 1, ...options });
+async function withRenderer(
+  { limits, ...options }: Partial<RendererOptions>,
+  work: (renderer: Renderer) => Promise<void>,
+) {
+  const renderer = createRenderer({ log, processes: 1, limits: { ...patient, ...limits }, ...options });
   try {
     await work(renderer);
   } finally {
@@ -46,7 +52,7 @@ describe('the renderer', () => {
   let renderer: Renderer;
 
   before(() => {
-    renderer = createRenderer({ log, processes: 2 });
+    renderer = createRenderer({ log, processes: 2, limits: patient });
   });
   after(() => renderer.close());
 
@@ -186,7 +192,7 @@ describe('the renderer', () => {
       }));
 
   it('kills a process that stops responding and renders its mails in another one', () =>
-    withRenderer({ limits: { silenceMs: 2000 } }, async (renderer) => {
+    withRenderer({ limits: { silenceMs: 5_000 } }, async (renderer) => {
       await renderer.render({ ...mail, items: people(1) });
       const [stuck = 0] = renderer.pids;
       process.kill(stuck, 'SIGSTOP');
