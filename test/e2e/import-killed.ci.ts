@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import type { Db } from '../../db/connect.ts';
 import { type ImportResult, Job } from '../../db/models/job.ts';
+import type { ServiceProcess } from '../support/processes.ts';
 import { storedContacts } from '../support/rows/contacts.ts';
 import { replaceFirstChunk, storedJobInput } from '../support/rows/jobs.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
@@ -7,6 +9,27 @@ import { eventually } from '../support/waiting.ts';
 
 const ROWS = 30_000;
 const TIMEOUT = { timeoutMs: 150_000 };
+
+/**
+ * Kills the worker when the job of an import is as far as `isThere` wants. Its row is locked then, so that the import cannot
+ * end before the worker dies.
+ */
+async function killMidway(db: Db, jobId: string, worker: ServiceProcess, isThere: (job: Job, trx: Db) => unknown) {
+  const lock = await eventually(
+    async () => {
+      const trx = await db.transaction();
+      const job = await Job.query(trx).findById(jobId).forUpdate().throwIfNotFound();
+      if (await isThere(job, trx)) return trx;
+      await trx.rollback();
+      return false;
+    },
+    { ...TIMEOUT, what: 'the first part of the import' },
+  );
+  await worker.kill();
+  const midway = await Job.query(lock).findById(jobId).throwIfNotFound();
+  await lock.rollback();
+  return midway;
+}
 
 describe('killing the worker during an import', () => {
   let temporal: OwnNamespace;
@@ -31,9 +54,8 @@ describe('killing the worker during an import', () => {
     expect(status).to.equal(202);
     const job = () => Job.query(stack.database.db).findById(body.jobId).throwIfNotFound();
 
-    await eventually(async () => (await job()).processed > 0, { ...TIMEOUT, what: 'the first chunk' });
-    await worker.kill();
-    const { processed, status: midway } = await job();
+    const { db } = stack.database;
+    const { processed, status: midway } = await killMidway(db, body.jobId, worker, (found) => found.processed > 0);
     expect(midway).to.equal('RUNNING');
     expect(processed).to.be.greaterThan(0).and.lessThan(ROWS);
 
@@ -56,12 +78,11 @@ describe('killing the worker during an import', () => {
     expect(status).to.equal(202);
     const { db } = stack.database;
     const job = () => Job.query(db).findById(body.jobId).throwIfNotFound();
-    const position = async () => Number((await storedJobInput(db, body.jobId))?.position ?? 0);
+    const position = async (trx: Db) => Number((await storedJobInput(trx, body.jobId))?.position ?? 0);
 
     let worker = await stack.startWorker();
-    await eventually(async () => (await position()) > 1024 * 1024, { ...TIMEOUT, what: 'the second part' });
-    await worker.kill();
-    expect(await job()).to.include({ status: 'RUNNING' });
+    const isInSecondPart = async (_job: Job, trx: Db) => (await position(trx)) > 1024 * 1024;
+    expect(await killMidway(db, body.jobId, worker, isInSecondPart)).to.include({ status: 'RUNNING' });
     // What is processed is not needed again: only the header is left of the first part.
     await replaceFirstChunk(db, body.jobId, 'email,note\n');
 

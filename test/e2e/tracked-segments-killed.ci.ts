@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addContactSeries } from '../support/rows/contacts.ts';
+import { addContactSeries, storedContacts } from '../support/rows/contacts.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -36,9 +36,13 @@ describe('killing a worker that updates a tracked segment', () => {
       prefix: 'user',
       data: `'{"plan": "pro"}'`,
     });
+    // A worker skips a locked contact, so it cannot be done before it is killed.
+    const lock = await stack.database.db.transaction();
+    await storedContacts(lock, { projectId: stack.project.id }).forUpdate().limit(1);
     const victim = await stack.startWorker();
     await eventually(async () => (await count('events')) > 0, { what: 'the first entries' });
     await victim.kill();
+    await lock.rollback();
     const recorded = await count('events');
     expect(recorded).to.be.lessThan(CONTACTS);
     await Promise.all([stack.startWorker(), stack.startWorker()]);

@@ -35,10 +35,13 @@ describe('two SMTP relays', () => {
   beforeEach(async () => {
     project = await makeProject(stack.database.db);
     await addContacts(stack.database.db, project, RECIPIENTS);
+    // Each recipient has a domain of its own, or a relay that holds mail would make the domain slow.
+    await stack.database.db.raw(
+      `update contacts set email = replace(email, '@', '@' || split_part(email, '@', 1) || '.') where project_id = ?`,
+      [project.id],
+    );
     for (const relay of [a, b]) {
       relay.behave();
-      // So slow that the campaign is not over before the relay fails.
-      relay.misbehave({ at: 'message', do: { delayMs: 10 } });
       relay.mails.length = 0;
     }
   });
@@ -49,8 +52,9 @@ describe('two SMTP relays', () => {
     const before = relay.mails.length;
     return eventually(() => relay.mails.length >= before + count, { what: `${count} more mails` });
   };
-  /** Starts a campaign and waits until both relays have got some of its mail. */
+  /** Starts a campaign and waits until both relays have got some of its mail. They hold the rest. */
   const startedCampaign = async (): Promise<string> => {
+    for (const relay of [a, b]) relay.holdAfter(20);
     const { id } = await startCampaign(stack.database.db, project);
     await Promise.all([receives(a, 20), receives(b, 20)]);
     return id;
@@ -82,13 +86,14 @@ describe('two SMTP relays', () => {
     const id = await startedCampaign();
     await a.close();
     const byA = a.mails.length;
+    b.behave();
     const mails = await endOf(id);
     const unknown = mails.filter(({ status }) => status === 'UNKNOWN');
     expect(unknown.length, 'in flight when it died').to.be.at.most(2 * CONNECTIONS);
     for (const { attemptLog } of unknown) expect(attemptLog[0].relay).to.equal(nameOf(a));
     expect(mails.filter(({ status }) => status === 'SENT')).to.have.length(RECIPIENTS - unknown.length);
     expect(b.mails.length).to.be.at.least(RECIPIENTS - byA - unknown.length);
-    expect(await metric(`everpost_relay_usable{relay="${nameOf(a)}"} 0`)).to.equal(true);
+    await eventually(() => metric(`everpost_relay_usable{relay="${nameOf(a)}"} 0`), { what: 'the pause' });
     expect(await metric(`everpost_relay_usable{relay="${nameOf(b)}"} 1`)).to.equal(true);
     await a.reopen();
     await isUsedAgain(a);
@@ -97,11 +102,15 @@ describe('two SMTP relays', () => {
 
   it('send a whole campaign when one answers 421 for a while, and no attempt counts there', async () => {
     const id = await startedCampaign();
+    a.behave();
     a.misbehave({ at: 'sender', do: { code: 421, text: 'try later' } });
     // Left out, so that even the mail that met the 421 goes to the other.
     await eventually(() => metric(`everpost_relay_usable{relay="${nameOf(a)}"} 0`), { what: 'the pause' });
+    b.behave();
+    b.holdAfter(20);
     await receives(b, 20);
     a.behave();
+    b.behave();
     const mails = await endOf(id);
     for (const { status, attempts } of mails)
       expect({ status, attempts }).to.deep.equal({ status: 'SENT', attempts: 1 });
@@ -111,7 +120,9 @@ describe('two SMTP relays', () => {
 
   it('go on with the other while one does not answer, and its mails in flight are finished by it', async () => {
     const id = await startedCampaign();
+    a.behave();
     a.misbehave({ at: 'accepted', do: 'hang' });
+    b.behave();
     const isLeftToA = async () => {
       const pending = (await rows(id)).filter(({ status }) => status === 'PENDING');
       return pending.length > 0 && pending.length <= 2 * CONNECTIONS;

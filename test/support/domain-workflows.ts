@@ -17,6 +17,11 @@ import './temporal-work.ts';
 
 const settings = readSettings({});
 
+/** Checks wait until it is open. */
+interface Gate {
+  opened: Promise<void>;
+}
+
 export class DomainWorkflows {
   readonly env: TestWorkflowEnvironment;
   readonly database: ConnectedDatabase;
@@ -24,11 +29,12 @@ export class DomainWorkflows {
   readonly project: TestProject;
   private readonly stop: () => Promise<void>;
   private readonly checks: string[];
+  private readonly gate: Gate;
   private made = 0;
 
   private constructor(
     parts: Pick<DomainWorkflows, 'env' | 'database' | 'dns' | 'project'>,
-    checks: string[],
+    { checks, gate }: { checks: string[]; gate: Gate },
     stop: () => Promise<void>,
   ) {
     this.env = parts.env;
@@ -36,18 +42,21 @@ export class DomainWorkflows {
     this.dns = parts.dns;
     this.project = parts.project;
     this.checks = checks;
+    this.gate = gate;
     this.stop = stop;
   }
 
   static async start(): Promise<DomainWorkflows> {
     const [env, database, dns] = await Promise.all([timeSkipping(), connectTestDatabase(), startDns()]);
     const project = await makeProject(database.db);
-    const resolver = createResolver({ servers: [dns.address], timeoutMs: 200 });
+    const resolver = createResolver({ servers: [dns.address], timeoutMs: 15_000, deadlineMs: 60_000 });
     const real = domainActivities({ db: database.db, resolver, settings });
     const checks: string[] = [];
+    const gate: Gate = { opened: Promise.resolve() };
     const activities = {
-      checkDomain: (id: string, generation: number) => {
+      checkDomain: async (id: string, generation: number) => {
         checks.push(id);
+        await gate.opened;
         return real.checkDomain(id, generation);
       },
     };
@@ -57,7 +66,7 @@ export class DomainWorkflows {
       await Worker.create({ ...base, taskQueue: taskQueues.domains, activities }),
     ];
     const running = workers.map((worker) => worker.run());
-    return new DomainWorkflows({ env, database, dns, project }, checks, async () => {
+    return new DomainWorkflows({ env, database, dns, project }, { checks, gate }, async () => {
       for (const worker of workers) worker.shutdown();
       await Promise.all(running);
       resolver.close();
@@ -69,6 +78,15 @@ export class DomainWorkflows {
 
   close(): Promise<void> {
     return this.stop();
+  }
+
+  /** Holds all checks that begin from now on, until the returned function is called. */
+  holdChecks(): () => void {
+    let open = () => {};
+    this.gate.opened = new Promise((resolve) => {
+      open = resolve;
+    });
+    return open;
   }
 
   add(): Promise<DomainWithRecords> {

@@ -4,6 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
 import { campaignActivities } from '../../activities/campaigns.ts';
 import { Campaign } from '../../db/models/campaign.ts';
+import { PRODUCTION_TIMINGS, processTimings } from '../../platform/timings.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
@@ -29,6 +30,9 @@ import { eventually } from '../support/waiting.ts';
 
 const DAY = 86_400_000;
 
+// The short intervals of tests would let a campaign look again by itself while a slow machine sends its mail.
+const timings = { ...processTimings, campaigns: PRODUCTION_TIMINGS.campaigns };
+
 describe('the campaign workflow', () => {
   let env: TestWorkflowEnvironment;
   let database: ConnectedDatabase;
@@ -45,7 +49,11 @@ describe('the campaign workflow', () => {
     const base = { connection: env.nativeConnection };
     const workers = [
       await Worker.create({ ...base, taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() }),
-      await Worker.create({ ...base, taskQueue: taskQueues.bulk, activities: campaignActivities({ db, limits, now }) }),
+      await Worker.create({
+        ...base,
+        taskQueue: taskQueues.bulk,
+        activities: campaignActivities({ db, limits, now, timings }),
+      }),
     ];
     const running = workers.map((worker) => worker.run());
     stop = async () => {
