@@ -23,7 +23,7 @@ describe('activities while Postgres is unavailable', () => {
 
   before(async () => {
     postgres = await startOwnPostgres();
-    db = connectDb({ databaseUrl: postgres.url, poolSize: 5, timeouts: { connectMs: 1_000 } });
+    db = connectDb({ databaseUrl: postgres.url, poolSize: 5, timeouts: { connectMs: 30_000 } });
     project = await makeProject(db);
   });
   after(async () => {

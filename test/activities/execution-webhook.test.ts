@@ -31,7 +31,7 @@ describe('the call of a WEBHOOK step', () => {
     [database, receiver, dns] = await Promise.all([connectTestDatabase(), startHttpReceiver(), startDns()]);
     project = await makeProject(database.db);
     driver = new ExecutionDriver(database.db, project);
-    resolver = createResolver({ servers: [dns.address] });
+    resolver = createResolver({ servers: [dns.address], timeoutMs: 30_000, deadlineMs: 60_000 });
   });
   after(async () => {
     resolver?.close();

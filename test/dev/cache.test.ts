@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { cacheDir, cached } from '../../dev/cache.ts';
 import { lock, tryLock } from '../../dev/lock.ts';
 import { identityOf, isRunning } from '../../dev/process-identity.ts';
+import { eventually } from '../support/waiting.ts';
 
 describe('the cache', () => {
   let home: string;
@@ -65,11 +65,12 @@ describe('the cache', () => {
   it('shares one build between two concurrent calls and reports that the second waits', async () => {
     let builds = 0;
     const reported: string[] = [];
+    const report = (line: string) => void reported.push(line);
     const build = async () => {
       builds++;
-      await sleep(300);
+      await eventually(() => reported.some((line) => line.includes('waiting')), { what: 'a call that waits' });
     };
-    await Promise.all([cached('slow', silent, build), cached('slow', (line) => reported.push(line), build)]);
+    await Promise.all([cached('slow', report, build), cached('slow', report, build)]);
     expect(builds).to.equal(1);
     expect(reported.join('\n')).to.contain(`waiting for another run (pid ${process.pid})`);
   });

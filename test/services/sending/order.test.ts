@@ -59,6 +59,11 @@ describe('the order of mail', () => {
       .update({ fromEmail: `shop@${owner.senderDomain}` });
     return ids;
   };
+  /** Waits until all mails are prepared. A connection begins a mail ahead only if one is ready when it offers another. */
+  const allPrepared = (sending: TestSender, count: number) =>
+    eventually(async () => sending.sender.readyCount + (await inDoubt(db)).length === count, {
+      what: `${count} prepared mails`,
+    });
   const arrived = () => smtp.mails.map(({ to }) => (to[0] ?? '').replace(/\d*@.*$/, ''));
   const startedCampaign = async (owner: TestProject, contacts: number): Promise<string> => {
     await addContacts(db, owner, contacts, { prefix: 'campaign' });
@@ -124,18 +129,23 @@ describe('the order of mail', () => {
 
   it('lets transactional mail pass a running campaign', async () => {
     await startedCampaign(project, 200);
-    smtp.holdAfter(20);
+    smtp.holdAfter(0);
     const sending = sender(2);
     const run = sending.send();
-    // Two mails of each connection are in flight or begun ahead, and all others are prepared.
-    await eventually(() => sending.sender.readyCount === 200 - 20 - 4, { what: 'a campaign that is being sent' });
+    await allPrepared(sending, 200);
+    smtp.behave();
+    smtp.holdAfter(20);
+    await smtp.received(22);
+    // Each connection has a mail in flight and one that it began ahead.
+    const ready = 200 - 22 - 4;
+    await eventually(() => sending.sender.readyCount === ready, { what: 'a campaign that is being sent' });
     const id = await addMail(db, { project: project.id, to: 'urgent@example.com' });
     sending.sender.wake('mail');
-    await eventually(() => sending.sender.readyCount === 200 - 20 - 4 + 1, { what: 'a prepared transactional mail' });
+    await eventually(() => sending.sender.readyCount === ready + 1, { what: 'a prepared transactional mail' });
     smtp.behave();
     await run;
     const place = smtp.mails.findIndex(({ to }) => to.includes('urgent@example.com'));
-    expect(place, 'only what had begun is sent before it').to.be.below(20 + 4 + 2);
+    expect(place, 'only what had begun is sent before it').to.be.below(22 + 4 + 2);
     expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
   });
 
@@ -179,11 +189,13 @@ describe('the order of mail', () => {
 
   it('leaves at most two campaign mails in doubt per connection', async () => {
     await startedCampaign(project, 60);
-    smtp.holdAfter(12);
+    smtp.holdAfter(0);
     const sending = sender(3);
     const run = sending.send();
-    await smtp.received(12);
-    await eventually(() => sending.sender.readyCount === 60 - 12 - 6, { what: 'mails in flight on all connections' });
+    await allPrepared(sending, 60);
+    smtp.behave();
+    smtp.holdAfter(12);
+    await smtp.received(15);
     await eventually(async () => (await inDoubt(db)).length >= 6, { what: 'two mails in doubt per connection' });
     expect(await inDoubt(db)).to.have.length(6);
     smtp.behave();
