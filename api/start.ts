@@ -14,7 +14,7 @@ import { startTracing } from '../platform/tracing.ts';
 import { productVersion } from '../platform/version.ts';
 import { AddressLimiter } from '../services/access/address-limiter.ts';
 import { KeyCache } from '../services/access/keys.ts';
-import { RateLimiter, rateStore } from '../services/access/rate-limiter.ts';
+import { RateLimiter, type RateLimiterOptions, rateStore } from '../services/access/rate-limiter.ts';
 import { type CheckByWorkflow, domainChecker } from '../services/domains/check-now.ts';
 import { startHeartbeat } from '../services/operators/processes.ts';
 import { FailedRequests } from '../services/request-log/failed-requests.ts';
@@ -53,8 +53,8 @@ export interface ApiOptions {
   concurrency?: ConcurrencyLimit;
   /** A shorter time in which slow uploads are noticed, for tests. */
   receiving?: ReceiveLimit;
-  /** A longer wait for unspent tokens of other processes, for tests on slow machines. */
-  tokenWaitMs?: number;
+  /** Another wait or clock, for tests. */
+  rateLimiting?: RateLimiterOptions;
   /** Additional routes, for tests of stages that no route of ours uses. */
   moreRoutes?: RouteGroup[];
 }
@@ -69,7 +69,7 @@ export async function startApi({
   oauthAt,
   concurrency = new ConcurrencyLimit(),
   receiving = new ReceiveLimit(),
-  tokenWaitMs,
+  rateLimiting,
   moreRoutes,
 }: ApiOptions): Promise<Api> {
   const {
@@ -95,7 +95,7 @@ export async function startApi({
     opened.push(() => listener.stop());
     const keys = new KeyCache(db, listener);
     const limiter =
-      rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener, tokenWaitMs) : undefined;
+      rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener, rateLimiting) : undefined;
     const perIp = settings.publicRateLimitPerIpPerMinute;
     const addressLimiter = perIp > 0 ? new AddressLimiter(perIp) : undefined;
     await listener.start();

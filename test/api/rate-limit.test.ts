@@ -23,7 +23,7 @@ describe('RateLimit-*', () => {
     const database = beside && { db: beside.db, url: beside.databaseUrl, close: async () => {} };
     const env = { RATE_LIMIT_PER_MINUTE: String(limit), ...more };
     // Two APIs share this process, and each waits for the tokens of the other however slow the machine is.
-    const api = await startTestApi({ env, tokenWaitMs: 120_000, ...(database && { database }) });
+    const api = await startTestApi({ env, rateLimiting: { maxWaitMs: 120_000 }, ...(database && { database }) });
     running.push(api);
     return api;
   }

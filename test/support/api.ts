@@ -91,13 +91,13 @@ export interface TestApiOptions {
   oauthAt?: ApiOptions['oauthAt'];
   concurrency?: ApiOptions['concurrency'];
   receiving?: ApiOptions['receiving'];
-  tokenWaitMs?: ApiOptions['tokenWaitMs'];
+  rateLimiting?: ApiOptions['rateLimiting'];
 }
 
 /** Starts the real API in this process, on a free port. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
-  const { concurrency, receiving, tokenWaitMs, checkByWorkflow } = options;
+  const { concurrency, receiving, rateLimiting, checkByWorkflow } = options;
   const own = database ? undefined : await connectTestDatabase(5);
   const { db, url: databaseUrl } = own ?? (database as ConnectedDatabase);
   await watchStatements(async () => {
@@ -130,7 +130,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     ...(checkByWorkflow && { checkByWorkflow }),
     ...(concurrency && { concurrency }),
     ...(receiving && { receiving }),
-    ...(tokenWaitMs && { tokenWaitMs }),
+    ...(rateLimiting && { rateLimiting }),
   });
   const stopChecking = checkAnswersOf(api.port, settings, getCurrentTest);
   return {
