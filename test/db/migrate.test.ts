@@ -87,7 +87,7 @@ describe('migrations', () => {
     await db('workflowSteps').insert({ ...step, projectId, workflowId, position: { x: 3, y: 4 }, ...times });
     await migrate(database.url);
     const [older, newest] = await db('workflowVersions').orderBy('version').pluck('graph');
-    expect(older.steps).to.deep.equal([step]);
+    expect(older.steps).to.deep.equal([{ ...step, position: { x: 0, y: 0 } }]);
     expect(newest.steps[0]).to.deep.include({ ...step, position: { x: 3, y: 4 } });
     expect(new Date(newest.steps[0].createdAt)).to.deep.equal(times.createdAt);
     expect(new Date(newest.steps[0].updatedAt)).to.deep.equal(times.updatedAt);

@@ -64,7 +64,15 @@ export async function createOneOfEachResource(
   const first = await make(`/workflows/${workflow.id}/steps`, delay);
   const last = await step();
   const transition = await make(`/workflows/${workflow.id}/transitions`, { fromStepId: first.id, toStepId: last.id });
-  const steps = [first, last].map(({ id, type, name, config }) => ({ id, type, name, config, templateId: null }));
+  const position = { x: 0, y: 0 };
+  const steps = [first, last].map(({ id, type, name, config }) => ({
+    id,
+    type,
+    name,
+    config,
+    templateId: null,
+    position,
+  }));
   await db('workflowVersions').insert({
     workflowId: workflow.id,
     version: 1,

@@ -8,3 +8,10 @@ set graph = jsonb_set(v.graph, '{steps}', coalesce((
   join workflow_steps s on s.workflow_id = v.workflow_id and s.id = (step ->> 'id')::uuid), '[]'))
 from workflows w
 where w.id = v.workflow_id and w.version = v.version;
+
+-- Versions of earlier programs have no positions.
+update workflow_versions
+set graph = jsonb_set(graph, '{steps}', (
+  select jsonb_agg('{"position": {"x": 0, "y": 0}}'::jsonb || step order by n)
+  from jsonb_array_elements(graph -> 'steps') with ordinality as steps (step, n)))
+where exists (select 1 from jsonb_array_elements(graph -> 'steps') as step where not step ? 'position');

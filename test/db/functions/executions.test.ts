@@ -39,6 +39,57 @@ describe('database functions of executions', () => {
     });
   });
 
+  describe('copy_newest_graph', () => {
+    const step = (name: string) => ({
+      id: newId(),
+      type: 'DELAY',
+      name,
+      position: { x: 1, y: 2 },
+      config: { amount: 1, unit: 'days' },
+      templateId: null,
+      createdAt: '2026-01-01T10:00:00.000Z',
+      updatedAt: '2026-01-02T10:00:00.000Z',
+    });
+    const store = (workflowId: string, version: number, steps: { id: string }[], transitions: object[] = []) =>
+      database.db('workflowVersions').insert({ workflowId, version, graph: { steps, transitions } });
+    const copiedSteps = (workflowId: string) => database.db('workflowSteps').where({ workflowId }).orderBy('name');
+
+    it('replaces the rows of the previous version of the program by the steps and transitions of the graph', async () => {
+      const workflowId = await database.addWorkflow();
+      const [first, second, third] = [step('A'), step('B'), step('C')];
+      const transition = { id: newId(), fromStepId: first.id, toStepId: second.id, branch: null };
+      await store(workflowId, 2, [first, second], [transition]);
+      await store(workflowId, 3, [{ ...first, name: 'Z' }, third], [{ ...transition, toStepId: third.id }]);
+      const rows = await copiedSteps(workflowId);
+      expect(rows.map(({ id, name }) => [id, name])).to.deep.equal([
+        [third.id, 'C'],
+        [first.id, 'Z'],
+      ]);
+      const { projectId } = database;
+      expect(rows[0]).to.deep.equal({
+        ...third,
+        projectId,
+        workflowId,
+        createdAt: new Date(third.createdAt),
+        updatedAt: new Date(third.updatedAt),
+      });
+      const transitions = await database.db('workflowTransitions').where({ workflowId });
+      expect(transitions).to.have.lengthOf(1);
+      expect(transitions[0]).to.include({ ...transition, toStepId: third.id, projectId });
+    });
+
+    it('leaves the rows when an older version changes', async () => {
+      const workflowId = await database.addWorkflow();
+      const [first, second] = [step('A'), step('B')];
+      await store(workflowId, 2, [first]);
+      await store(workflowId, 3, [second]);
+      await database.db('workflows').where({ id: workflowId }).update({ version: 3 });
+      const graph = { steps: [{ ...first, name: 'sealed again' }], transitions: [] };
+      await database.db('workflowVersions').where({ workflowId, version: 2 }).update({ graph });
+      expect((await copiedSteps(workflowId)).map(({ name }) => name)).to.deep.equal(['B']);
+    });
+  });
+
   describe('count_workflow', () => {
     const countsOf = (workflowId: string) =>
       database.rows(
