@@ -45,6 +45,8 @@ export interface SmtpStandIn {
   holdAfter(count: number): void;
   /** Ends all failures, or those for one address; hanging sessions continue. */
   behave(to?: string): void;
+  /** Returns how many sessions hang. */
+  held(): number;
   /** Returns how many connections are open, and how many there have been. */
   connections(): { open: number; total: number };
   close(): Promise<void>;
@@ -104,6 +106,7 @@ export async function startSmtp(): Promise<SmtpStandIn> {
       failures.add({ at: 'message', do: 'hang' });
     },
     behave: (to) => failures.clear(to),
+    held: () => failures.held,
     connections: () => ({ open: sockets.size, total }),
     close,
     // Another connection may have the port as its source port for a while.
@@ -172,6 +175,10 @@ const socketOf = ({ remotePort }: SMTPServerSession, sockets: Set<Socket>): Sock
 class SmtpFailures {
   #active: SmtpFailure[] = [];
   #hanging: { failure: SmtpFailure; resume: () => void }[] = [];
+
+  get held(): number {
+    return this.#hanging.length;
+  }
 
   add(failure: SmtpFailure): void {
     this.#active.push({ ...failure, to: failure.to?.toLowerCase() });

@@ -59,11 +59,15 @@ describe('the order of mail', () => {
       .update({ fromEmail: `shop@${owner.senderDomain}` });
     return ids;
   };
-  /** Waits until so many mails are prepared or in flight: all that the relay has not answered. */
-  const allPrepared = (sending: TestSender, count: number) =>
-    eventually(async () => sending.sender.readyCount + (await inDoubt(db)).length === count, {
-      what: `${count} prepared mails`,
-    });
+  /** Waits until each connection is held with a mail, and all others are prepared. */
+  const allPrepared = (sending: TestSender, connections: number, count: number) =>
+    eventually(
+      async () => {
+        const begun = (await inDoubt(db)).length;
+        return smtp.held() === connections && sending.sender.readyCount + begun === count;
+      },
+      { what: `${count} prepared mails` },
+    );
   const arrived = () => smtp.mails.map(({ to }) => (to[0] ?? '').replace(/\d*@.*$/, ''));
   const startedCampaign = async (owner: TestProject, contacts: number): Promise<string> => {
     await addContacts(db, owner, contacts, { prefix: 'campaign' });
@@ -132,11 +136,11 @@ describe('the order of mail', () => {
     smtp.holdAfter(0);
     const sending = sender(2);
     const run = sending.send();
-    await allPrepared(sending, 200);
+    await allPrepared(sending, 2, 200);
     smtp.behave();
     smtp.holdAfter(20);
     await smtp.received(22);
-    await allPrepared(sending, 200 - 22);
+    await allPrepared(sending, 2, 200 - 22);
     const { readyCount: ready } = sending.sender;
     const id = await addMail(db, { project: project.id, to: 'urgent@example.com' });
     sending.sender.wake('mail');
@@ -191,11 +195,11 @@ describe('the order of mail', () => {
     smtp.holdAfter(0);
     const sending = sender(3);
     const run = sending.send();
-    await allPrepared(sending, 60);
+    await allPrepared(sending, 3, 60);
     smtp.behave();
     smtp.holdAfter(12);
     await smtp.received(15);
-    await allPrepared(sending, 60 - 15);
+    await allPrepared(sending, 3, 60 - 15);
     expect((await inDoubt(db)).length).to.be.within(3, 6);
     smtp.behave();
     await run;
