@@ -41,6 +41,9 @@ const notify = statement('wake', "select pg_notify('everpost_wake', $1)");
 
 const ignore = () => {};
 
+/** A pool that is being closed answers only when the time limit for a connection is over. */
+const isClosing = (db: Db): boolean => db.client.pool?.destroyed ?? true;
+
 export function connectDb(options: ConnectOptions): Db {
   const { databaseUrl, poolSize = 10, name = 'everpost', timeouts = {}, onlyLookups = false } = options;
   const { statementMs, idleInTransactionMs, connectMs = CONNECT_MS } = timeouts;
@@ -79,7 +82,10 @@ export function connectDb(options: ConnectOptions): Db {
     ...knexSnakeCaseMappers(),
   });
   if (watch) registerWatch(db, watch);
-  wakers.set(db.client.config, new Waker((queues) => notify(db, [queues])));
+  const notifyRelays = async (queues: string): Promise<void> => {
+    if (!isClosing(db)) await notify(db, [queues]);
+  };
+  wakers.set(db.client.config, new Waker(notifyRelays));
   return db;
 }
 
