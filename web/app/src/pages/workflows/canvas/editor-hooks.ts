@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef } from 'react';
 import type { WorkflowDraft } from '../../../api/types.ts';
+import type { SaveState } from './draft-state.ts';
 import { START } from './graph.ts';
 import type { DraftStep } from './model.ts';
-import type { SaveState } from './use-draft.ts';
 import { clipboardText, type Editor } from './use-editor.ts';
 
 export interface Faults {

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconCloudUpload } from '@tabler/icons-react';
 import { t } from '../../../texts/index.ts';
-import type { SaveState } from './use-draft.ts';
+import type { SaveState } from './draft-state.ts';
 
 interface SaveStatusProps {
   save: SaveState;

@@ -7,23 +7,14 @@ import { ApiProblem, messageOf } from '../../../api/problem.ts';
 import type { WorkflowDraft } from '../../../api/types.ts';
 import { t } from '../../../texts/index.ts';
 import { showDone } from '../../../ui/notify.ts';
-import { addChange, type History, redo, startHistory, undo } from './history.ts';
-import { contentOf, type DraftContent, mergeContent } from './model.ts';
-import { clearStored, fillHeaders, hasLostHeaders, readStored, writeStored } from './stored-draft.ts';
+import { type DraftAction, type DraftState, firstState, isDirty, nextState, type SaveState } from './draft-state.ts';
+import { contentOf, type DraftContent } from './model.ts';
+import { clearStored, readStored, writeStored } from './stored-draft.ts';
 
 const SAVE_AFTER_MS = 700;
 const RETRY_AFTER_MS = 10_000;
 /** How often another editor's changes are looked for. */
 const LOOK_EVERY_MS = 8_000;
-
-export type SaveState =
-  | { kind: 'saved' }
-  | { kind: 'unsaved' }
-  | { kind: 'saving' }
-  /** The API refused the content: saved again after the next change. */
-  | { kind: 'refused'; message: string; violations: ApiProblem['violations'] }
-  /** The server was not reached: tried again later. */
-  | { kind: 'unreachable'; message: string };
 
 export interface DraftEditing {
   content: DraftContent;
@@ -64,189 +55,99 @@ export function useDraft(latest: WorkflowDraft): DraftEditing {
   const { write } = useRights();
   const cache = useQueryClient();
   const userId = useMe().data?.id ?? '';
-  const [first] = useState(() => firstState(userId, latest));
-  const [history, setHistory] = useState<History>(() => startHistory(first.content));
-  const [server, setServer] = useState(first.server);
-  const [conflict, setConflict] = useState(first.conflict);
-  const [save, setSave] = useState<SaveState>(first.isRestored ? { kind: 'unsaved' } : { kind: 'saved' });
-  const content = history.present;
-  /** What the server has: the base of merges. The refs are what a running save reads. */
-  const saved = useRef(first.base);
-  const now = useRef({ history, content, server, conflict });
-  now.current = { history, content, server, conflict };
+  const [state, setState] = useState(() => firstState(latest, readStored(userId, id)));
+  /** The newest state, for what runs between two renders. */
+  const now = useRef(state);
   const running = useRef<Promise<WorkflowDraft> | undefined>(undefined);
-  const isDirty = content !== saved.current;
+  const { history, server, conflict, save, lostHeaders } = state;
 
   useEffect(() => {
-    if (first.lostHeaders) showDone(t.canvas.enterHeadersAgain);
-  }, [first]);
+    if (lostHeaders) showDone(t.canvas.enterHeadersAgain);
+  }, [lostHeaders]);
 
-  const accept = useCallback(
-    (draft: WorkflowDraft) => {
-      now.current.server = draft;
-      setServer(draft);
-      cache.setQueryData(key(...draftKey(id)), draft);
+  const dispatch = useCallback(
+    (action: DraftAction): DraftState => {
+      const before = now.current;
+      const next = nextState(before, action);
+      now.current = next;
+      setState(next);
+      // What was found is in the cache already.
+      if (next.server !== before.server && action.kind !== 'found')
+        cache.setQueryData(key(...draftKey(id)), next.server);
+      if (!isDirty(next)) clearStored(userId, id);
+      else if (next.history.present !== before.history.present) {
+        const { revision, baseVersion } = next.server;
+        writeStored(userId, id, { revision, baseVersion, base: next.base, content: next.history.present });
+      }
+      return next;
     },
-    [cache, id],
-  );
-
-  /** The server has this content. */
-  const acceptSaved = useCallback(
-    (draft: WorkflowDraft, sent: DraftContent) => {
-      saved.current = sent;
-      accept(draft);
-      const isAll = now.current.content === sent;
-      if (isAll) clearStored(userId, id);
-      setSave({ kind: isAll ? 'saved' : 'unsaved' });
-    },
-    [accept, userId, id],
+    [cache, userId, id],
   );
 
   const saveNow = useCallback(async (): Promise<WorkflowDraft> => {
     if (running.current) await running.current.catch(() => {});
-    const { content: sent, server: known } = now.current;
-    if (sent === saved.current) return known;
-    setSave({ kind: 'saving' });
+    const { history: edited, server: known } = now.current;
+    if (!isDirty(now.current)) return known;
+    const sent = edited.present;
+    dispatch({ kind: 'saving' });
     const { graph, triggerType, triggerConfig, allowReentry } = sent;
     const { revision: expectedRevision, baseVersion } = known;
     const body = { graph, triggerType, triggerConfig, allowReentry, expectedRevision, baseVersion };
     running.current = unwrap(client.PUT('/workflows/{id}/draft', { params: { path: { id } }, body }));
     try {
       const draft = await running.current;
-      acceptSaved(draft, sent);
+      dispatch({ kind: 'saved', draft, sent });
       return draft;
     } catch (error) {
       const theirs = conflictOf(error);
       // An answer of an earlier try was lost: the server has it.
       if (theirs && isSameJson(contentOf(theirs), sent)) {
-        acceptSaved(theirs, sent);
+        dispatch({ kind: 'saved', draft: theirs, sent });
         return theirs;
       }
-      if (theirs) setConflict(theirs);
-      setSave(failedSave(error));
+      dispatch({ kind: 'notSaved', save: failedSave(error), theirs });
       throw error;
     } finally {
       running.current = undefined;
     }
-  }, [client, id, acceptSaved]);
+  }, [client, id, dispatch]);
 
   // Saves by itself: soon after a change, later when the server was not reached.
   useEffect(() => {
-    if (!write || !isDirty || conflict) return undefined;
-    if (save.kind !== 'unsaved' && save.kind !== 'unreachable') return undefined;
+    if (!write || conflict || (save.kind !== 'unsaved' && save.kind !== 'unreachable')) return undefined;
     const wait = save.kind === 'unreachable' ? RETRY_AFTER_MS : SAVE_AFTER_MS;
     const timer = setTimeout(() => void saveNow().catch(() => {}), wait);
     return () => clearTimeout(timer);
-  }, [content, save, conflict, write, isDirty, saveNow]);
+  }, [history.present, save, conflict, write, saveNow]);
 
   // What was not saved when the user leaves the page.
   useEffect(
     () => () => {
-      if (write && now.current.content !== saved.current && !now.current.conflict) void saveNow().catch(() => {});
+      if (write && isDirty(now.current) && !now.current.conflict) void saveNow().catch(() => {});
     },
     [saveNow, write],
   );
 
-  const show = useCallback(
-    (next: History) => {
-      now.current.history = next;
-      setHistory(next);
-      if (next.present === now.current.content) return;
-      now.current.content = next.present;
-      const { revision, baseVersion } = now.current.server;
-      if (next.present === saved.current) {
-        clearStored(userId, id);
-        return setSave({ kind: 'saved' });
-      }
-      writeStored(userId, id, { revision, baseVersion, base: saved.current, content: next.present });
-      setSave({ kind: 'unsaved' });
-    },
-    [userId, id],
-  );
-
-  const load = useCallback(
-    (draft: WorkflowDraft) => {
-      const fresh = contentOf(draft);
-      saved.current = fresh;
-      accept(draft);
-      show(startHistory(fresh));
-      setConflict(undefined);
-    },
-    [accept, show],
-  );
-
-  // A newer draft of the server: shown at once when nothing here is unsaved, otherwise a conflict.
   useEffect(() => {
-    if (running.current || latest.revision < now.current.server.revision) return;
-    if (latest.revision === now.current.server.revision && latest.baseVersion === now.current.server.baseVersion) {
-      setServer(latest);
-      now.current.server = latest;
-      return;
-    }
-    const { content: mine } = now.current;
-    if (isSameJson(contentOf(latest), mine)) acceptSaved(latest, mine);
-    else if (mine === saved.current) {
-      load(latest);
-      showDone(t.canvas.loadedTheirs(latest.updatedBy ?? t.canvas.someone));
-    } else setConflict(latest);
-  }, [latest, load, acceptSaved]);
-
-  const resolve = (choice: 'theirs' | 'mine' | 'merge') => {
-    if (!conflict) return;
-    if (choice === 'theirs') return load(conflict);
-    const theirs = contentOf(conflict);
-    const mine = now.current.content;
-    const merged = choice === 'merge' ? mergeContent(saved.current, mine, theirs) : { ...mine };
-    saved.current = theirs;
-    accept(conflict);
-    setConflict(undefined);
-    show(addChange(now.current.history, merged));
-  };
+    if (running.current) return;
+    const before = now.current;
+    const isReplaced = dispatch({ kind: 'found', draft: latest }).history !== before.history;
+    if (isReplaced) showDone(t.canvas.loadedTheirs(latest.updatedBy ?? t.canvas.someone));
+  }, [latest, dispatch]);
 
   return {
-    content,
+    content: history.present,
     server,
     save,
     conflict,
     canUndo: history.past.length > 0,
     canRedo: history.future.length > 0,
-    change: (next, name) => show(addChange(now.current.history, next, name)),
-    undo: () => show(undo(now.current.history)),
-    redo: () => show(redo(now.current.history)),
+    change: (content, name) => void dispatch({ kind: 'change', content, name }),
+    undo: () => void dispatch({ kind: 'undo' }),
+    redo: () => void dispatch({ kind: 'redo' }),
     flush: saveNow,
-    load,
-    resolve,
-  };
-}
-
-interface FirstState {
-  content: DraftContent;
-  base: DraftContent;
-  server: WorkflowDraft;
-  conflict: WorkflowDraft | undefined;
-  isRestored: boolean;
-  /** Values of headers that were typed before are gone. */
-  lostHeaders: boolean;
-}
-
-/** Continues with what an earlier visit could not save. */
-function firstState(userId: string, server: WorkflowDraft): FirstState {
-  const content = contentOf(server);
-  const plain = { content, base: content, server, conflict: undefined, isRestored: false, lostHeaders: false };
-  const stored = readStored(userId, server.workflowId);
-  if (!stored) return plain;
-  const mine = fillHeaders(stored.content, content);
-  if (isSameJson(mine, content)) return plain;
-  const { revision, baseVersion } = stored;
-  const base = fillHeaders(stored.base, content);
-  const isCurrent = revision === server.revision && baseVersion === server.baseVersion;
-  return {
-    content: mine,
-    base: isCurrent ? content : base,
-    isRestored: true,
-    lostHeaders: hasLostHeaders(stored.content),
-    server: { ...server, revision, baseVersion },
-    conflict: isCurrent ? undefined : server,
+    load: (draft) => void dispatch({ kind: 'load', draft }),
+    resolve: (choice) => void dispatch({ kind: 'resolve', choice }),
   };
 }
 
