@@ -12,6 +12,8 @@ export async function lockWorkflow(trx: Db, projectId: string, id: string): Prom
 }
 
 function found(workflow: Workflow | undefined): Workflow {
-  if (!workflow) throw notFound('workflow', 'WORKFLOW_NOT_FOUND');
+  if (!workflow) throw workflowNotFound();
   return workflow;
 }
+
+export const workflowNotFound = () => notFound('workflow', 'WORKFLOW_NOT_FOUND');

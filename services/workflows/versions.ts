@@ -3,6 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowVersion } from '../../db/models/workflow.ts';
 import { statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
+import { workflowNotFound } from './find.ts';
 import type { Graph, StoredGraph } from './graph.ts';
 import { stepTypeOf } from './steps/index.ts';
 import { graphViolations } from './violations.ts';
@@ -87,13 +88,21 @@ export async function deleteUnusedVersions(db: Db, limit = 100): Promise<number>
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
 
+// One statement, because an edit removes the version that was the newest before.
+const findNewestGraph = statement<{ graph: StoredGraph; created_at: Date }>(
+  'workflow-newest-graph',
+  `select v.graph, v.created_at from workflows w
+   join workflow_versions v on v.workflow_id = w.id and v.version = w.version
+   where w.project_id = $1 and w.id = $2`,
+);
+
 /** Returns the graph of the newest version, in order of creation. */
-export async function newestGraph(db: Db, { id, version }: Pick<Workflow, 'id' | 'version'>): Promise<StoredGraph> {
-  const row = await WorkflowVersion.query(db).findById([id, version]);
-  if (!row) throw new Error(`Workflow ${id} has no version ${version}.`);
-  const { steps, transitions } = row.graph as unknown as StoredGraph;
+export async function newestGraph(db: Db, { projectId, id }: Workflow): Promise<StoredGraph> {
+  const [row] = await findNewestGraph(db, [projectId, id]);
+  if (!row) throw workflowNotFound();
+  const { steps, transitions } = row.graph;
   // The previous version of the program stores no times.
-  const created = row.createdAt.toISOString();
+  const created = row.created_at.toISOString();
   return {
     steps: steps
       .map((step) => ({ ...{ position: { x: 0, y: 0 }, createdAt: created, updatedAt: created }, ...step }))
@@ -102,7 +111,7 @@ export async function newestGraph(db: Db, { id, version }: Pick<Workflow, 'id' |
   };
 }
 
-/** Replaces the graph of the newest version by one that executions cannot tell from it. */
+/** Replaces the graph of the newest version. Only positions and times may differ, which executions do not read. */
 export async function replaceNewest(trx: Db, { id, version }: Workflow, graph: StoredGraph): Promise<void> {
   await WorkflowVersion.query(trx).patchAndFetchById([id, version], { graph: { ...graph } });
 }

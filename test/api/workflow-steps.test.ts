@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
+import { findWorkflow } from '../../services/workflows/find.ts';
+import { workflowDetails } from '../../services/workflows/workflow-details.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { storedVersions } from '../support/rows/workflows.ts';
 import { type Built, build, makeTemplate } from '../support/workflow-building.ts';
@@ -41,6 +43,14 @@ describe('steps of a workflow', () => {
       [nameOf(way.fromStepId ?? ''), '->', nameOf(way.toStepId ?? ''), way.branch].filter(Boolean).join(' '),
     );
   };
+
+  it('are read from the newest version when an edit has removed the one that was the newest', async () => {
+    const read = await findWorkflow(api.db, project.id, empty.id);
+    const { body: step } = await add(day);
+    expect(await storedVersions(api.db, empty.id), 'the first one is gone').to.have.lengthOf(1);
+    const { steps } = await workflowDetails(api.db, read);
+    expect(steps.map(({ id }) => id)).to.deep.equal([step.id]);
+  });
 
   describe('POST /workflows/:id/steps', () => {
     it('answers 201 with the step, with a default name and position', async () => {
