@@ -1,4 +1,5 @@
 import Koa from 'koa';
+import { findFormOrigins } from '../services/forms/public.ts';
 import type { AppParts, RequestState } from './http/context.ts';
 import { DocsSite } from './http/docs-site.ts';
 import { servedOpenApi } from './http/openapi-file.ts';
@@ -6,6 +7,7 @@ import type { OpenApiDocument } from './http/openapi-shared.ts';
 import { register } from './http/register.ts';
 import type { RouteGroup } from './http/route.ts';
 import { readWebApp } from './http/web-app-files.ts';
+import { changeAnnouncer } from './middleware/announce-changes.ts';
 import { cors } from './middleware/cors.ts';
 import { documentation } from './middleware/documentation.ts';
 import { errors } from './middleware/errors.ts';
@@ -34,8 +36,9 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   app.use(requestId);
   app.use(observe(parts));
   app.use(errors(parts));
-  app.use(cors(settings.corsOrigins));
+  app.use(cors(settings.corsOrigins, (id) => findFormOrigins(parts.db, id)));
   app.use(readableUrl);
+  app.use(changeAnnouncer(parts));
   app.use(documentation(new DocsSite(settings.docsDir)));
   app.use(shortcut);
   app.use(webApp(readWebApp(settings.webAppDir)));

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Db } from '../db/connect.ts';
 import { poolUsage } from '../platform/pool-usage.ts';
+import { EVENT_LOOP_SAMPLE_MS } from '../platform/probes.ts';
 
 export interface Metrics {
   registry: Registry;
@@ -9,7 +10,7 @@ export interface Metrics {
 
 export function createApiMetrics(db: Db): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
   const durations = new Histogram({
     name: 'everpost_http_request_duration_seconds',
     help: 'Time from the first byte of a request to the end of its handling.',

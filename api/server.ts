@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { doctorAdvice } from '../platform/doctor-advice.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { readSettings, SettingsError } from '../platform/settings.ts';
-import { shutdownTimes } from '../platform/shutdown.ts';
+import { exitOnFault, shutdownTimes } from '../platform/shutdown.ts';
 import { startFailure } from '../platform/start-failure.ts';
 import { readOpenApi } from './http/openapi-file.ts';
 import { type Api, startApi } from './start.ts';
@@ -11,11 +11,7 @@ import { connectApiTemporal } from './temporal.ts';
 async function run(): Promise<void> {
   const settings = readSettings(process.env, ['DATABASE_URL']);
   const log = createLogger('api', settings.logLevel);
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
-    process.on(event, (error: unknown) => {
-      log.fatal({ err: error }, event);
-      process.exit(1);
-    });
+  exitOnFault(log);
   const document = readOpenApi();
   const { close, ...temporal } = await connectApiTemporal(settings.temporal);
   const api = await startApi({ settings, log, document, ...temporal });

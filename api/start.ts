@@ -17,7 +17,7 @@ import { KeyCache } from '../services/access/keys.ts';
 import { RateLimiter, type RateLimiterOptions, rateStore } from '../services/access/rate-limiter.ts';
 import { type CheckByWorkflow, domainChecker } from '../services/domains/check-now.ts';
 import { startHeartbeat } from '../services/operators/processes.ts';
-import { FailedRequests } from '../services/request-log/failed-requests.ts';
+import { RequestLog } from '../services/request-log/requests.ts';
 import { createApp } from './app.ts';
 import { ConcurrencyLimit } from './http/concurrency.ts';
 import type { AppParts } from './http/context.ts';
@@ -114,8 +114,8 @@ export async function startApi({
     // Starts its process with the first rendering.
     const renderer = createRenderer({ log, processes: 1 });
     opened.push(() => renderer.close());
-    const failedRequests = new FailedRequests(db, log, timings.requestLog.flush);
-    opened.push(() => failedRequests.stop());
+    const requestLog = new RequestLog(db, log, timings.requestLog.flush);
+    opened.push(() => requestLog.stop());
     const liveHub = new LiveHub({ db, settings, log });
     const isClosing = () => closing;
     const parts: AppParts = {
@@ -131,7 +131,7 @@ export async function startApi({
       renderer,
       oauthAt,
       isClosing,
-      failedRequests,
+      requestLog,
       liveHub,
       concurrency,
       receiving,

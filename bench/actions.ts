@@ -114,8 +114,11 @@ export const actionsBench: Bench = {
 
 /** A start of the worker costs actions of its own. */
 async function untilQuiet(stack: Stack): Promise<void> {
-  for (let [before, after] = [-1, 0]; before !== after; ) {
-    [before, after] = [after, sum(await actionsOf(stack))];
+  let before = -1;
+  let after = 0;
+  while (before !== after) {
+    before = after;
+    after = sum(await actionsOf(stack));
     await sleep(10_000);
   }
 }

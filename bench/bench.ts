@@ -27,7 +27,8 @@ export function measure(what: string, unit: string, ours: number, baseline: numb
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
-  const [low = Number.NaN, high = Number.NaN] = [sorted[Math.max(0, middle - 1)], sorted[middle]];
+  const low = sorted[Math.max(0, middle - 1)] ?? Number.NaN;
+  const high = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 ? high : (low + high) / 2;
 }
 

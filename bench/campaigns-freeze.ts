@@ -15,7 +15,8 @@ export async function freezing(db: Db, recipients: number, progress: (line: stri
     [project.id, recipients],
   );
   await db.raw('vacuum analyze contacts');
-  const [ours, bare]: [number[], number[]] = [[], []];
+  const ours: number[] = [];
+  const bare: number[] = [];
   let longest = 0;
   let longestBare = 0;
   for (let round = 1; round <= ROUNDS; round++) {

@@ -82,7 +82,8 @@ async function rows(setup: Setup, signed: boolean, progress: (line: string) => v
   for (let round = 1; round <= ROUNDS; round++) {
     rounds.bare.push(await bare(setup.sink, signed));
     rounds.ours.push(await ours(setup, setup.few, RECIPIENTS));
-    const [mine, theirs] = [rounds.ours.at(-1), rounds.bare.at(-1)].map((side) => JSON.stringify(side));
+    const mine = JSON.stringify(rounds.ours.at(-1));
+    const theirs = JSON.stringify(rounds.bare.at(-1));
     progress(`${signed ? 'signed' : 'unsigned'}, round ${round} of ${ROUNDS}: ${mine} against ${theirs}`);
   }
   const of = (side: 'ours' | 'bare', key: keyof Round) => median(rounds[side].map((round) => round[key]));

@@ -1,4 +1,5 @@
 import type { Db } from '../db/connect.ts';
+import { aggregateCounters } from '../db/models/counters.ts';
 import { makeProject, type TestProject } from '../test/support/connected-database.ts';
 
 const BATCH = 500_000;
@@ -28,6 +29,7 @@ export async function projectWithEvents(db: Db, count: number, progress: (line: 
   });
   for (const sum of sums) await db.raw(sum, [project.id]);
   await db.raw(mailHours, [project.id, count]);
+  await aggregateCounters(db);
   await db.raw('vacuum analyze');
   progress(`${count} events are counted`);
   return project;
@@ -83,6 +85,7 @@ const sums = [
 ];
 
 const mailHours = `
-  insert into activity_hours
-  select ?, hour, ?::bigint / 8760, 90, 40, 10, 1, 0, 3, 2
+  insert into counter_deltas (project_id, subject, period, counts)
+  select ?, 'activity/hours', hour, jsonb_build_object('sent', ?::bigint / 8760, 'delivered', 90, 'opened', 40, 'clicked', 10,
+    'bounced', 1, 'started', 3, 'completed', 2)
   from generate_series(date_trunc('hour', now() - make_interval(days => ${DAYS})), now(), interval '1 hour') hour`;

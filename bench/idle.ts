@@ -1,8 +1,9 @@
-// What a large installation costs while nothing happens, compared with an empty one.
+// What an installation costs while nothing happens: a large one compared with an empty one, and one process with two.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from '../dev/root.ts';
 import { type Bench, measure, median } from './bench.ts';
 import { processorTimes, untilIdle } from './processor-time.ts';
+import { residentMegabytes } from './resident-memory.ts';
 import { tree } from './segments-questions.ts';
 import { call, type Stack, startWhole } from './whole-stack.ts';
 
@@ -17,11 +18,16 @@ const AT_ONCE = 10;
 /** Contains a sweep of segments and several beats of every loop. */
 const WINDOW_MS = 65_000;
 
+/** Long enough for everything that ends or slows down without work. */
+const IDLE_MINUTES = Number(process.env.BENCH_MINUTES ?? 10);
+
 type Usage = Record<string, number>;
+/** API and worker, in processes of their own or in one. */
+const OURS = ['api', 'worker', 'serve'];
 
 export const idleBench: Bench = {
   name: 'idle',
-  about: `processor time while nothing happens, with ${CONTACTS} contacts, ${SEGMENTS} tracked segments and ${EXECUTIONS} waiting executions, compared with an empty stack`,
+  about: `processor time and memory after ${IDLE_MINUTES} idle minutes: with ${CONTACTS} contacts, ${SEGMENTS} tracked segments and ${EXECUTIONS} waiting executions, compared with an empty stack; \`everpost serve\`, compared with separate processes`,
   async run(progress) {
     const full = await startWhole('full', root, CONTACTS);
     progress(`${CONTACTS} contacts`);
@@ -30,36 +36,57 @@ export const idleBench: Bench = {
     await startExecutions(full);
     progress(`${EXECUTIONS} waiting executions`);
     const empty = await startWhole('empty', root, 0);
-    const usages: Record<'full' | 'empty', Usage[]> = { full: [], empty: [] };
-    for (const { pids } of [full, empty]) await untilIdle(pids);
-    // What was written last is still counted, vacuumed and analyzed.
-    await sleep(30_000);
+    const serve = await startWhole('serve', root, 0, { serve: true });
+    const stacks = { full, empty, serve };
+    // One mail each, so that everything has worked once.
+    for (const stack of [empty, serve]) await sendOne(stack);
+    for (const { pids } of Object.values(stacks)) await untilIdle(pids);
+    progress(`idle, for ${IDLE_MINUTES} minutes`);
+    await sleep(IDLE_MINUTES * 60_000);
+    const usages: Record<keyof typeof stacks, Usage[]> = { full: [], empty: [], serve: [] };
     for (let round = 1; round <= ROUNDS; round++) {
-      // Both at once: neither does anything that could disturb the other.
-      const before = [processorTimes(full.pids), processorTimes(empty.pids)] as const;
+      // All at once: none does anything that could disturb the others.
+      const before = Object.values(stacks).map(({ pids }) => processorTimes(pids));
       await sleep(WINDOW_MS);
-      usages.full.push(percentages(before[0], processorTimes(full.pids)));
-      usages.empty.push(percentages(before[1], processorTimes(empty.pids)));
-      progress(`round ${round} of ${ROUNDS}: ${JSON.stringify([usages.full.at(-1), usages.empty.at(-1)])}`);
+      const lines = Object.entries(stacks).map(([name, { pids }], index) => {
+        const usage = percentages(before[index] ?? {}, processorTimes(pids));
+        usages[name as keyof typeof stacks].push(usage);
+        return `${name} ${JSON.stringify(usage)}`;
+      });
+      progress(`round ${round} of ${ROUNDS}: ${lines.join(', ')}`);
     }
-    const row = (what: string, parts: string[], aim?: string) => {
-      const of = (rounds: Usage[]) =>
-        median(rounds.map((usage) => parts.reduce((sum, part) => sum + (usage[part] ?? 0), 0)));
-      return measure(`${what}, idle`, '% of a core', of(usages.full), of(usages.empty), aim);
-    };
+    const share = (stack: keyof typeof stacks, parts: string[]) =>
+      median(usages[stack].map((usage) => sum(parts.map((part) => usage[part] ?? 0))));
+    const memory = ({ pids }: Stack) => sum(OURS.map((part) => residentMegabytes(pids[part] ?? 0)));
+    const [ofServe, ofEmpty] = [memory(serve), memory(empty)];
+    const [firstOfServe, firstOfEmpty] = [await sendOne(serve), await sendOne(empty)];
+    const percent = '% of a core';
     return [
-      row('API and worker', ['api', 'worker'], 'ours <= baseline + 2'),
-      row('Postgres', ['postgres']),
-      row('Temporal', ['temporal']),
+      measure('API and worker, idle', percent, share('full', OURS), share('empty', OURS), 'ours <= baseline + 2'),
+      measure('Postgres, idle', percent, share('full', ['postgres']), share('empty', ['postgres'])),
+      measure('Temporal, idle', percent, share('full', ['temporal']), share('empty', ['temporal'])),
+      measure('`everpost serve`, idle', percent, share('serve', OURS), share('empty', OURS), 'ours <= 2'),
+      measure('memory of `everpost serve`, idle', 'MB', ofServe, ofEmpty, 'ours <= 300'),
+      measure('first email of `everpost serve` after idling', 'ms', firstOfServe, firstOfEmpty, 'ours <= 1000'),
     ];
   },
 };
+
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
 function percentages(before: Usage, after: Usage): Usage {
   const percent = (seconds: number) => Number(((seconds / (WINDOW_MS / 1_000)) * 100).toFixed(2));
   return Object.fromEntries(
     Object.entries(after).map(([name, seconds]) => [name, percent(seconds - (before[name] ?? 0))]),
   );
+}
+
+/** Returns the milliseconds from the request until the SMTP server has the mail. */
+async function sendOne({ url, key, sink, body }: Stack): Promise<number> {
+  const before = await sink.count();
+  const started = Date.now();
+  await call(url, key, 'POST', '/v1/send', body(1));
+  return (await sink.reached(before + 1)) - started;
 }
 
 async function trackSegments({ url, campaigns: { secretKey } }: Stack): Promise<void> {

@@ -7,6 +7,9 @@ export type PageIds = Record<
   | 'project'
   | 'contact'
   | 'segment'
+  | 'topic'
+  | 'form'
+  | 'savedBlock'
   | 'template'
   | 'campaign'
   | 'draft'
@@ -31,7 +34,7 @@ export const PAGE_CALLS: Record<string, string[]> = {
     '/projects/{project}/setup-state',
     '/analytics/timeseries?startDate={since}T00:00:00.000Z&granularity=day',
     '/users/@me/projects/{project}/security',
-    '/activity/upcoming?limit=8',
+    '/activity/upcoming?limit=8&grouped=true',
     '/emails?status=UNKNOWN&limit=1',
     '/emails?status=FAILED&limit=1&startDate={week}T00:00:00.000Z',
     '/emails?blocked=true&limit=1',
@@ -57,8 +60,8 @@ export const PAGE_CALLS: Record<string, string[]> = {
     '/analytics/by-domain?startDate={since}&endDate={today}&limit=20',
   ],
   notifications: ['/notifications?limit=50', '/users/@me/notification-settings'],
-  contacts: ['/contacts?limit=50', '/contacts/fields', '/contacts?search=needle&limit=50'],
-  'import of contacts': ['/config', '/contacts/import/{importJob}'],
+  contacts: ['/contacts?limit=50', '/contacts/fields', '/contacts?query=needle&limit=50', '/views'],
+  'import of contacts': ['/config', '/topics?archived=false', '/contacts/import/{importJob}'],
   'bulk change of contacts': ['/contacts/bulk/{bulkJob}'],
   contact: [
     '/contacts/{contact}',
@@ -66,7 +69,11 @@ export const PAGE_CALLS: Record<string, string[]> = {
     '/emails?contactId={contact}&limit=50',
     '/contacts/{contact}/segments',
     '/contacts/{contact}/executions',
+    '/contacts/{contact}/topics',
+    '/contacts/{contact}/consents?limit=50',
   ],
+  topics: ['/topics', '/topics?archived=true'],
+  topic: ['/topics/{topic}', '/templates?pageSize=100&type=TRANSACTIONAL'],
   segments: ['/segments'],
   segment: [
     '/segments/{segment}',
@@ -77,19 +84,33 @@ export const PAGE_CALLS: Record<string, string[]> = {
     '/workflows/{workflow}',
     '/campaigns?pageSize=100',
   ],
+  forms: ['/forms', '/forms/{form}/stats?startDate={since}'],
+  form: [
+    '/forms/{form}',
+    '/forms/{form}/embed',
+    '/forms/{form}/submissions?limit=50',
+    '/forms/{form}/submissions?status=PENDING&limit=50',
+  ],
   templates: ['/templates?page=1&pageSize=50&sort=updatedAt'],
   template: [
     '/templates/{template}',
     '/templates/{template}/versions?limit=10',
     '/templates/{template}/usage',
+    '/templates/{template}/draft',
     '/contacts?limit=10',
   ],
+  brand: ['/brand-kit'],
+  'saved blocks': ['/saved-blocks'],
+  'saved block': ['/saved-blocks/{savedBlock}', '/saved-blocks/{savedBlock}/usage'],
   campaigns: ['/campaigns?page=1&pageSize=50'],
   'edit a campaign': ['/campaigns/{draft}', '/templates?pageSize=100&sort=updatedAt'],
   campaign: [
     '/campaigns/{campaign}',
     '/campaigns/{campaign}/recipients?limit=50',
     '/campaigns/{campaign}/recipients?status=FAILED&limit=50',
+    '/campaigns/{campaign}/recipients?outcome=OPENED&limit=50',
+    '/campaigns/{campaign}/timeline?granularity=hour',
+    '/campaigns/{campaign}/reasons',
     '/campaigns/{campaign}/domains',
     '/campaigns/{campaign}/links',
   ],
@@ -119,7 +140,7 @@ export const PAGE_CALLS: Record<string, string[]> = {
   event: ['/events/login/usage', '/events?eventName=login&limit=20'],
   field: ['/contacts/fields/data.tag/usage', '/contacts/fields/data.tag/values'],
   jobs: ['/jobs?limit=50', '/jobs/{job}'],
-  workflows: ['/workflows?page=1&pageSize=50', '/workflows/recipes'],
+  workflows: ['/workflows?page=1&pageSize=50', '/workflows/recipes', '/executions/problems'],
   workflow: [
     '/workflows/{workflow}',
     '/workflows/{workflow}/draft',
@@ -127,6 +148,7 @@ export const PAGE_CALLS: Record<string, string[]> = {
     '/workflows/{workflow}/cases',
     '/workflows/{workflow}/versions',
     '/workflows/step-types',
+    '/executions/problems?workflowId={workflow}',
   ],
   executions: [
     '/executions?limit=50',
@@ -136,7 +158,7 @@ export const PAGE_CALLS: Record<string, string[]> = {
   ],
   execution: ['/workflows/{workflow}/executions/{execution}'],
   members: ['/projects/{project}/members'],
-  project: ['/projects/{project}/security'],
+  project: ['/projects/{project}/security', '/projects/{project}/pages'],
   billing: [
     '/users/@me/projects/{project}/billing-consumption',
     '/users/@me/projects/{project}/billing-limits',
@@ -149,6 +171,8 @@ export const PAGE_CALLS: Record<string, string[]> = {
 
 /** Paths that no page asks for when it opens, each with the reason. */
 export const NOT_ON_OPENING: Record<string, string> = {
+  '/templates/{id}/versions/{version}': 'when the person reads what the API has changed',
+  '/uploads': 'when the dialog of an image opens',
   '/workflows/{id}/versions/{version}': 'when a version is shown or restored',
   '/domains/{id}/verify': 'asks name servers, when a person presses the button',
 };

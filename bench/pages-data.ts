@@ -1,5 +1,6 @@
 // A database whose main project has everything that the pages of the web application show, in proportion to its contacts.
 import type { Db } from '../db/connect.ts';
+import { aggregateCounters } from '../db/models/counters.ts';
 import { createSession } from '../services/sessions/sessions.ts';
 import { makeProject } from '../test/support/connected-database.ts';
 import { withoutIndexes } from './events-data.ts';
@@ -60,6 +61,7 @@ export async function fillForPages(db: Db, contacts: number, progress: (line: st
   ]);
   progress('indexes are built');
   for (const sum of sums) await db.raw(sum, values);
+  await aggregateCounters(db);
   for (let n = 0; n < 10; n++) await createSession(db, userId, { userAgent: 'Firefox' });
   await db.raw('vacuum analyze');
   progress('counts are made');
@@ -130,6 +132,54 @@ const fills: Record<string, Fill> = {
     sql: `insert into template_versions (template_id, version, project_id, name, subject, body, type)
       select md5('template' || (1 + n / 10))::uuid, 1 + n % 10, :project, 'Template', 'Hello', '<p>Hello</p>', 'MARKETING'
       from generate_series(:from::integer, :to::integer - 10) n`,
+  },
+  'choices of topics': {
+    rows: (contacts) => contacts,
+    sql: `insert into contact_topics (contact_id, topic_id, project_id, state, default_state)
+      select ${idOf('contact', 'n')}, ${idOf('topic', '1 + n % 20')}, :project,
+        case when n % 10 = 0 then 'UNSUBSCRIBED' else 'SUBSCRIBED' end, 'UNSUBSCRIBED'
+      from generate_series(:from::integer, :to::integer) n`,
+  },
+  consents: {
+    rows: (contacts) => contacts,
+    sql: `insert into consents (id, project_id, at, contact_id, address_hash, topic_id, action, method)
+      select uuidv7(${AT} - now()), :project, ${AT}, ${idOf('contact', 'n')}, sha256(n::text::bytea),
+        ${idOf('topic', '1 + n % 20')}, case when n % 10 = 0 then 'WITHDRAWN' else 'CONFIRMED' end, 'FORM'
+      from generate_series(:from::integer, :to::integer) n`,
+  },
+  forms: {
+    rows: () => 20,
+    sql: `insert into forms (id, project_id, key, name, status, topic_ids, fields, consent_text, consent_required,
+        double_opt_in, confirm, expires_after_hours, redirects, allowed_origins, block_disposable, capture_timezone,
+        capture_locale, translations, design)
+      select ${idOf('form', 'n')}, :project, 'form-' || n, 'Form ' || n, 'ACTIVE', '{}', '[]', 'Yes', false,
+        true, 'LINK', 168, '{"submitted": null, "confirmed": null, "already": null, "declined": null, "expired": null}', '{}',
+        false, true, true, '{}', '{"color": null, "css": null}'
+      from generate_series(:from::integer, :to::integer) n`,
+  },
+  'submissions of a form': {
+    rows: (contacts) => contacts / 10,
+    sql: `insert into form_submissions (id, project_id, form_id, topic_ids, address_hash, email, status, page_url, created_at,
+        sent_at)
+      select uuidv7(${AT} - now()), :project, ${idOf('form', '1')}, '{}', sha256(n::text::bytea), 'v' || n || '@example.com',
+        (array['CONFIRMED', 'CONFIRMED', 'EXPIRED', 'PENDING'])[1 + n % 4], 'https://shop.example/' || n % 40, ${AT}, ${AT}
+      from generate_series(:from::integer, :to::integer) n`,
+  },
+  'saved blocks': {
+    rows: () => 200,
+    sql: `insert into saved_blocks (id, project_id, name, kind, document)
+      select ${idOf('block', 'n')}, :project, 'Block ' || n, 'SECTION',
+        '{"version": 1, "content": [{"type": "divider"}]}'
+      from generate_series(:from::integer, :to::integer) n`,
+  },
+  topics: {
+    rows: () => 20,
+    sql: `with topic as (
+        insert into topics (id, project_id, key, name, kind, default_state, visibility, position)
+        select ${idOf('topic', 'n')}, :project, 'topic-' || n, 'Topic ' || n, 'MARKETING', 'UNSUBSCRIBED', 'PUBLIC', n
+        from generate_series(:from::integer, :to::integer) n returning id, project_id
+      )
+      insert into topic_defaults (topic_id, since, project_id, state) select id, '-infinity', project_id, 'UNSUBSCRIBED' from topic`,
   },
   // The last one is a draft; the one before it has every contact as a recipient.
   campaigns: {
@@ -307,7 +357,6 @@ function mailStatus(n: string): string {
     when ${n} % 200 = 11 then 'SKIPPED' when ${n} % 15 = 0 then 'CLICKED' when ${n} % 3 = 0 then 'OPENED' else 'DELIVERED' end`;
 }
 
-const NIL = '00000000-0000-0000-0000-000000000000';
 const mailCounts = `count(*) as sent, count(*) filter (where delivered_at is not null) as delivered,
   count(*) filter (where opened_at is not null) as opened, 0 as clicked, 0 as bounced, 0 as complained, 0 as failed`;
 const mailColumns = 'sent, delivered, opened, clicked, bounced, complained, failed';
@@ -317,30 +366,35 @@ const sums = [
    select :project, count(*), count(*) filter (where subscribed), 3 from contacts where project_id = :project`,
   `insert into contact_fields (project_id, key, type, contacts)
    values (:project, 'plan', 'string', :contacts), (:project, 'seats', 'number', :contacts), (:project, 'tag', 'string', 100)`,
-  `insert into campaign_counts (campaign_id, pending, sent, failed, skipped, cancelled, unknown, delivered, opened, clicked,
-     bounced, hard_bounced, complained, unsubscribed, human_opened)
-   select campaign_id, 0, count(*) filter (where status not in ('FAILED', 'SKIPPED')), count(*) filter (where status = 'FAILED'),
-     count(*) filter (where status = 'SKIPPED'), 0, 0, count(delivered_at), count(opened_at), 0, 0, 0, 0, 0, count(opened_at)
-   from emails where campaign_id is not null and project_id = :project group by 1`,
+  `insert into counters (project_id, subject, counts)
+   select project_id, 'campaign/' || campaign_id, jsonb_build_object(
+     'sent', count(*) filter (where status not in ('FAILED', 'SKIPPED')),
+     'failed', count(*) filter (where status = 'FAILED'), 'skipped', count(*) filter (where status = 'SKIPPED'),
+     'delivered', count(delivered_at), 'opened', count(opened_at), 'humanOpened', count(opened_at))
+   from emails where campaign_id is not null and project_id = :project group by project_id, campaign_id`,
   `insert into campaign_domains (campaign_id, domain, ${mailColumns})
    select campaign_id, 'corp' || get_byte(uuid_send(contact_id), 0) || '.io', ${mailCounts}
    from emails where campaign_id is not null and project_id = :project group by 1, 2`,
   `insert into campaign_links (campaign_id, link_id, link, clicks, unique_clicks)
    select c.id, md5(n::text)::uuid, 'https://shop.example/' || n, 100, 50
    from campaigns c, generate_series(1, 20) n where c.project_id = :project`,
-  `insert into activity_hours (project_id, hour, sent, delivered, opened, clicked, bounced, complained, workflows_started,
-     workflows_completed, human_opened)
-   select project_id, date_trunc('hour', created_at, 'UTC'), count(*), count(*), 40, 10, 1, 0, 3, 2, 30
-   from emails where project_id = :project group by 1, 2`,
+  `insert into counter_deltas (project_id, subject, period, counts)
+   select project_id, 'activity/hours', date_trunc('hour', created_at, 'UTC'), jsonb_build_object('sent', count(*),
+     'delivered', count(*), 'opened', 40, 'clicked', 10, 'bounced', 1, 'started', 3, 'completed', 2, 'humanOpened', 30)
+   from emails where project_id = :project group by 1, 3`,
   `insert into template_days (project_id, day, template_id, ${mailColumns})
    select project_id, date_trunc('day', created_at, 'UTC'), template_id, ${mailCounts}
    from emails where project_id = :project group by 1, 2, 3`,
-  `insert into workflow_counts (project_id, workflow_id, version, step_id, day, name, count)
-   select e.project_id, e.workflow_id, e.version, counted.step_id, (counted.at at time zone 'UTC')::date, counted.name, count(*)
-   from executions e, lateral (values ('${NIL}'::uuid, 'started', e.started_at), ('${NIL}'::uuid,
-       case when e.status <> 'WAITING' then lower(e.status) end, e.completed_at), (e.workflow_id, 'entered', e.started_at),
-       (e.workflow_id, case when e.status <> 'WAITING' then 'left' end, e.completed_at)) as counted (step_id, name, at)
-   where e.project_id = :project and counted.name is not null group by 1, 2, 3, 4, 5, 6`,
+  `insert into counter_deltas (project_id, subject, period, part, counts)
+   select project_id, 'workflow/' || workflow_id || '/days', day, part, jsonb_object_agg(name, count) from (
+     select e.project_id, e.workflow_id, date_trunc('day', counted.at, 'UTC') as day, counted.part, counted.name, count(*) as count
+     from executions e, lateral (values (e.version::text, 'started', e.started_at),
+         (e.version::text, case when e.status <> 'WAITING' then lower(e.status) end, e.completed_at),
+         (e.version || '/' || e.workflow_id, 'entered', e.started_at),
+         (e.version || '/' || e.workflow_id, case when e.status <> 'WAITING' then 'left' end, e.completed_at)
+       ) as counted (part, name, at)
+     where e.project_id = :project and counted.name is not null group by 1, 2, 3, 4, 5
+   ) counted group by 1, 2, 3, 4`,
   // A large project reaches the most domains that a day may have.
   `insert into domain_days (project_id, day, domain, ${mailColumns})
    select :project, day, 'corp' || n || '.io', n, n, 0, 0, 0, 0, 0
@@ -363,6 +417,9 @@ async function idsOf(db: Db, projectId: string): Promise<PageIds> {
     project: projectId,
     contact: await id(`contacts where project_id = :projectId and email like 'user1@%'`),
     segment: await id(`segments where project_id = :projectId and slug = 'segment-1'`),
+    topic: await id(`topics where project_id = :projectId and key = 'topic-1'`),
+    form: await id(`forms where project_id = :projectId and key = 'form-1'`),
+    savedBlock: await id('saved_blocks where project_id = :projectId'),
     template: await id(`templates where project_id = :projectId and name = 'Template 1'`),
     campaign: await id(`campaigns where project_id = :projectId and status = 'SENT' order by created_at desc`),
     draft: await id(`campaigns where project_id = :projectId and status = 'DRAFT'`),

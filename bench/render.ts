@@ -1,6 +1,8 @@
 import { compile } from 'html-to-text';
 import nunjucks from 'nunjucks';
 import { pino } from 'pino';
+import { gallery } from '../platform/mail-document/gallery/index.ts';
+import { renderDocument } from '../platform/mail-document/index.ts';
 import { createRenderer, type Renderer } from '../platform/templates/index.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 
@@ -82,12 +84,28 @@ export const renderBench: Bench = {
       return [
         ...(await compare('of one template', ourCampaign(renderer), bareCampaign(), progress)),
         ...(await compare('of its own template', ourUnique(renderer, unique), bareUnique(unique), progress)),
+        await measureDocument(),
       ];
     } finally {
       await renderer.close();
     }
   },
 };
+
+/** The longest document of the gallery, compared with one millisecond. */
+async function measureDocument(): Promise<Measure> {
+  const documents = gallery.flatMap((entry) => Object.values(entry.documents));
+  const [longest] = documents.sort((a, b) => JSON.stringify(b).length - JSON.stringify(a).length);
+  if (!longest) throw new Error('The gallery is empty.');
+  const rounds: number[] = [];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const { elapsed } = await timed(() => {
+      for (let n = 0; n < MAILS; n++) renderDocument(longest);
+    });
+    if (round > 0) rounds.push(elapsed);
+  }
+  return measure("the gallery's longest document as HTML", 'ms', median(rounds), 1, '<= 1');
+}
 
 async function compare(
   what: string,

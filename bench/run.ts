@@ -1,5 +1,6 @@
 // `npm run bench` runs all benchmarks, `npm run bench -- accept` the named ones.
 
+import { textTable } from '../dev/text-table.ts';
 import { endAll } from '../test/support/cleanup.ts';
 import { acceptBench } from './accept.ts';
 import { actionsBench } from './actions.ts';
@@ -18,6 +19,7 @@ import { pagesBench } from './pages.ts';
 import { peersBench } from './peers.ts';
 import { renderBench } from './render.ts';
 import { segmentsBench } from './segments.ts';
+import { topicsBench } from './topics.ts';
 import { trackingBench } from './tracking.ts';
 import { webhooksBench } from './webhooks.ts';
 import { wholeBench } from './whole.ts';
@@ -41,6 +43,7 @@ const benches: Bench[] = [
   peersBench,
   renderBench,
   segmentsBench,
+  topicsBench,
   trackingBench,
   webhooksBench,
   wholeBench,
@@ -70,11 +73,7 @@ function print(results: Record<string, Measure[]>): void {
       [name, what, ours, baseline, unit, ratio, aim ?? ''].map(String),
     ),
   );
-  const widths = header.map((title, column) =>
-    Math.max(...[header, ...rows].map((row) => (row[column] ?? title).length)),
-  );
-  for (const row of [header, widths.map((width) => '-'.repeat(width)), ...rows])
-    console.log(`| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+  for (const line of textTable(header, rows)) console.log(line);
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)

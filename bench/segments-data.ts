@@ -14,7 +14,10 @@ export const EVENTS = CONTACTS * 10;
 const BATCH = 200_000;
 
 /** Creates a database with one project of that size. */
-export async function startWithContacts(progress: (line: string) => void): Promise<{ db: Db; project: TestProject }> {
+export async function startWithContacts(
+  progress: (line: string) => void,
+  { events = EVENTS }: { events?: number } = {},
+): Promise<{ db: Db; project: TestProject }> {
   const postgres = await startPostgres({
     dataDir: join(runDirectory(), 'bench-segments'),
     port: await freePort(),
@@ -27,17 +30,17 @@ export async function startWithContacts(progress: (line: string) => void): Promi
   const db = connectDb({ databaseUrl: postgres.url, poolSize: 4 });
   atEnd(() => db.destroy());
   const project = await makeProject(db);
-  await load(db, project.id, progress);
+  await load(db, project.id, events, progress);
   return { db, project };
 }
 
 /** Runs without triggers and builds the large indexes afterwards: the result is the same, in a tenth of the time. */
-async function load(db: Db, projectId: string, progress: (line: string) => void): Promise<void> {
+async function load(db: Db, projectId: string, events: number, progress: (line: string) => void): Promise<void> {
   await db.raw(
     `select add_month_partition('events', month::date) from generate_series(
        date_trunc('month', now() - interval '366 days'), now(), interval '1 month') month`,
   );
-  await withoutIndexes(db, () => fill(db, projectId, progress), ['contacts', 'events']);
+  await withoutIndexes(db, () => fill(db, projectId, events, progress), ['contacts', 'events']);
   progress('indexes');
   await db.raw(
     `insert into contact_counts select project_id, count(*), count(*) filter (where subscribed) from contacts group by 1`,
@@ -45,15 +48,15 @@ async function load(db: Db, projectId: string, progress: (line: string) => void)
   await db.raw('vacuum analyze contacts, events');
 }
 
-async function fill(db: Db, projectId: string, progress: (line: string) => void): Promise<void> {
+async function fill(db: Db, projectId: string, events: number, progress: (line: string) => void): Promise<void> {
   for (let from = 1; from <= CONTACTS; from += BATCH) {
     await db.raw(insertContacts, [projectId, from, Math.min(from + BATCH - 1, CONTACTS)]);
     progress(`contacts up to ${from + BATCH - 1}`);
   }
   await db.raw('create unlogged table numbered_contacts as select row_number() over () as number, id from contacts');
   await db.raw('create unique index on numbered_contacts (number)');
-  for (let from = 1; from <= EVENTS; from += BATCH * 5) {
-    await db.raw(insertEvents, [projectId, EVENTS, CONTACTS, from, Math.min(from + BATCH * 5 - 1, EVENTS)]);
+  for (let from = 1; from <= events; from += BATCH * 5) {
+    await db.raw(insertEvents, [projectId, events, CONTACTS, from, Math.min(from + BATCH * 5 - 1, events)]);
     progress(`events up to ${from + BATCH * 5 - 1}`);
   }
   await db.raw('drop table numbered_contacts');

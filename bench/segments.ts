@@ -86,7 +86,8 @@ async function applyingChanges(db: Db, project: TestProject, progress: (line: st
     'a change that 10 segments depend on': 'key3',
     'one that all depend on': 'plan',
   })) {
-    const [changes, applications]: [number[], number[]] = [[], []];
+    const changes: number[] = [];
+    const applications: number[] = [];
     for (const [n, id] of ids.entries()) {
       changes.push(await timed(() => updateContact(db, project.access, id, { data: { [key]: `value${100 + n}` } })));
       applications.push(await timed(() => applyContactChanges(db)));

@@ -38,11 +38,14 @@ export interface Stack extends WholeTarget {
 /** Signing is on by default. `BENCH_DKIM=false` turns it off in ours, `BENCH_DKIM=both` turns it on in the baseline too. */
 const DKIM = process.env.BENCH_DKIM ?? 'default';
 
-export async function startWhole(name: string, checkout: string, contacts: number): Promise<Stack> {
-  execFileSync(process.execPath, ['dev/bootstrap.mjs', 'dev/build.ts'], {
-    cwd: checkout,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+/** Starts API and worker in processes of their own, or both in one by `everpost serve`. */
+export async function startWhole(
+  name: string,
+  checkout: string,
+  contacts: number,
+  { serve = false } = {},
+): Promise<Stack> {
+  buildOnce(checkout);
   const folder = join(runDirectory(), `whole-${name}`);
   mkdirSync(folder, { recursive: true });
   const postgres = await startDatabase(name);
@@ -71,21 +74,27 @@ export async function startWhole(name: string, checkout: string, contacts: numbe
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const { sending, campaigns } = await setUp(checkout, env, { databaseUrl: postgres.url, folder, contacts });
-  const start = async (part: 'api' | 'worker', file: string): Promise<number> => {
+  const isReady = async (part: 'api' | 'worker') => (await fetch(`http://127.0.0.1:${ports[part]}/ready`)).ok;
+  const start = async (part: string, args: string[], ready: () => Promise<boolean>): Promise<number> => {
     const child = await startChild({
       name: `${part} of ${name}`,
       command: process.execPath,
-      args: [file],
+      args,
       cwd: checkout,
       env,
       logFile: join(folder, `${part}.log`),
     });
     atEnd(async () => void (await child.kill()));
-    await waitUntilReady(child, 60_000, async () => (await fetch(`http://127.0.0.1:${ports[part]}/ready`)).ok);
+    await waitUntilReady(child, 60_000, ready);
     return child.pid;
   };
-  const api = await start('api', 'dist/api/server.js');
-  const worker = await start('worker', 'dist/worker/main.js');
+  const both = async () => (await isReady('api')) && (await isReady('worker'));
+  const processes: Record<string, number> = serve
+    ? { serve: await start('serve', ['dist/cli/main.js', 'serve'], both) }
+    : {
+        api: await start('api', ['dist/api/server.js'], () => isReady('api')),
+        worker: await start('worker', ['dist/worker/main.js'], () => isReady('worker')),
+      };
   const url = `http://127.0.0.1:${ports.api}`;
   const template = await createTemplate(url, sending);
   return {
@@ -97,8 +106,19 @@ export async function startWhole(name: string, checkout: string, contacts: numbe
     campaigns,
     temporalMetrics: temporal.metrics,
     body: (n) => ({ to: recipient(n), template, data: { name: `Ann ${n}` } }),
-    pids: { api, worker, temporal: temporal.pid, postgres: postgres.pid },
+    pids: { ...processes, temporal: temporal.pid, postgres: postgres.pid },
   };
+}
+
+const built = new Set<string>();
+
+function buildOnce(checkout: string): void {
+  if (built.has(checkout)) return;
+  built.add(checkout);
+  execFileSync(process.execPath, ['dev/bootstrap.mjs', 'dev/build.ts'], {
+    cwd: checkout,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
 
 /** Starts the bare baseline, with a Postgres of its own. */

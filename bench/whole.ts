@@ -2,6 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { root } from '../dev/root.ts';
+import { gallery } from '../platform/mail-document/gallery/index.ts';
+import { renderDocument } from '../platform/mail-document/index.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 import { checkOut } from './checkout.ts';
 import { newsletterTemplate } from './newsletter.ts';
@@ -16,7 +18,7 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 /** An earlier commit to measure in the same run. */
 const BEFORE = process.env.BENCH_BEFORE;
 /** The parts that are measured; all unless `BENCH_PARTS` names some of them. */
-const PARTS = (process.env.BENCH_PARTS ?? 'send,track,executions,campaign,idle').split(',');
+const PARTS = (process.env.BENCH_PARTS ?? 'send,track,executions,campaign,document,idle').split(',');
 const CLIENTS = 20;
 const SECONDS = Math.max(2, Math.round(15 * SCALE));
 const WARM_UP_SECONDS = Math.max(2, Math.round(5 * SCALE));
@@ -56,6 +58,7 @@ export const wholeBench: Bench = {
     if (PARTS.includes('track') && before) measures.push(...(await tracks({ now, before }, progress)));
     if (PARTS.includes('executions') && before) measures.push(...(await executions({ now, before }, progress)));
     if (PARTS.includes('campaign')) measures.push(...(await campaigns(now, before, progress)));
+    if (PARTS.includes('document')) measures.push(...(await documentCampaigns(now, progress)));
     if (PARTS.includes('idle')) measures.push(...(await idle(sides, progress)));
     return measures;
   },
@@ -230,12 +233,36 @@ async function campaigns(now: Stack, before: Stack | undefined, progress: Progre
   ];
 }
 
-async function campaign({ url, sink, pids, campaigns: { secretKey, senderDomain } }: Stack): Promise<CampaignRound> {
+/** A campaign made in the editor, and a hand-written one with the same HTML: they take the same path while sending. */
+async function documentCampaigns(now: Stack, progress: Progress): Promise<Measure[]> {
+  const [document] = gallery
+    .map((entry) => entry.documents.en)
+    .sort((a, b) => JSON.stringify(b).length - JSON.stringify(a).length);
+  if (!document) throw new Error('The gallery is empty.');
+  const body = renderDocument(document);
+  const sides = { now: () => campaign(now, { document }), bare: () => campaign(now, { body }) };
+  for (const warmUp of Object.values(sides)) await warmUp();
+  const what = `campaign of the editor to ${RECIPIENTS}`;
+  const results = await inTurns<() => Promise<CampaignRound>, CampaignRound>(sides, what, progress, (round) => round());
+  const row = (name: string, unit: string, value: (round: CampaignRound) => number, aim: string) => {
+    const of = (side: 'now' | 'bare') => median((results[side] ?? []).map(value));
+    return measure(`${name}, against the same HTML by hand`, unit, of('now'), of('bare'), aim);
+  };
+  return [
+    row(what, 'mails/s', ({ rate }) => rate, '>= 0.9'),
+    row('processor time of node and Postgres', 'ms per mail', ({ cpu }) => node(cpu) + (cpu.postgres ?? 0), '<= 1.1'),
+  ];
+}
+
+async function campaign(
+  { url, sink, pids, campaigns: { secretKey, senderDomain } }: Stack,
+  content: object = { body: newsletterTemplate },
+): Promise<CampaignRound> {
   const request = <T>(method: string, path: string, body?: unknown) => call<T>(url, secretKey, method, path, body);
   const { id } = await request<{ id: string }>('POST', '/campaigns', {
     name: 'Spring',
     subject: 'News',
-    body: newsletterTemplate,
+    ...content,
     audienceType: 'ALL',
     type: 'HEADLESS',
     from: `news@${senderDomain}`,

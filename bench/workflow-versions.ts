@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDb, type Db } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
+import { aggregateCounters } from '../db/models/counters.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { type Client, client } from '../test/support/api.ts';
@@ -82,6 +83,7 @@ async function stats({ db, projectId, server }: Target, progress: (line: string)
       'execution_steps',
     ]);
     for (const sum of counts) await db.raw(sum, [workflow.id]);
+    await aggregateCounters(db);
     const { started, exited } = (await server.get(`/workflows/${workflow.id}/stats`)).body.executions;
     if (started !== count || exited !== count) throw new Error(`${started} started and ${exited} exited, not ${count}`);
     workflows.push(workflow);
@@ -93,7 +95,8 @@ async function stats({ db, projectId, server }: Target, progress: (line: string)
     ['stats', ''],
     ['stats of 30 days', range],
   ] as const) {
-    const [small = [], large = []]: number[][] = [[], []];
+    const small: number[] = [];
+    const large: number[] = [];
     for (let round = 0; round < ROUNDS; round++)
       for (const [n, times] of [small, large].entries())
         times.push(await timed(() => server.get(`/workflows/${workflows[n]?.id}/stats${query}`)));
@@ -153,18 +156,23 @@ const insertExecutions = `
 
 // What the triggers, which are off, and housekeeping would have counted.
 const counts = [
-  `insert into workflow_counts (project_id, workflow_id, version, step_id, day, name, count)
-   select e.project_id, e.workflow_id, e.version, '00000000-0000-0000-0000-000000000000'::uuid,
-     (counted.at at time zone 'UTC')::date, counted.name, count(*)
-   from executions e, lateral (values ('started', e.started_at), (lower(e.status), e.completed_at)) as counted (name, at)
-   where e.workflow_id = ? group by 1, 2, 3, 4, 5, 6`,
-  `insert into workflow_counts (project_id, workflow_id, version, step_id, day, name, count)
-   select e.project_id, e.workflow_id, e.version, s.step_id, (counted.at at time zone 'UTC')::date, counted.name, count(*)
-   from execution_steps s join executions e on e.id = s.execution_id,
-     lateral (values ('entered', s.started_at), ('left', s.completed_at), ('passed', s.completed_at),
-       ('time:' || time_bucket(s.completed_at - s.started_at), s.completed_at),
-       ('branch:' || s.branch, s.completed_at)) as counted (name, at)
-   where e.workflow_id = ? and counted.name is not null group by 1, 2, 3, 4, 5, 6`,
+  `insert into counter_deltas (project_id, subject, period, part, counts)
+   select project_id, 'workflow/' || workflow_id || '/days', day, version, jsonb_object_agg(name, count) from (
+     select e.project_id, e.workflow_id, date_trunc('day', counted.at, 'UTC') as day, e.version::text, counted.name,
+       count(*) as count
+     from executions e, lateral (values ('started', e.started_at), (lower(e.status), e.completed_at)) as counted (name, at)
+     where e.workflow_id = ? group by 1, 2, 3, 4, 5
+   ) counted group by 1, 2, 3, 4`,
+  `insert into counter_deltas (project_id, subject, period, part, counts)
+   select project_id, 'workflow/' || workflow_id || '/days', day, part, jsonb_object_agg(name, count) from (
+     select e.project_id, e.workflow_id, date_trunc('day', counted.at, 'UTC') as day, e.version || '/' || s.step_id as part,
+       counted.name, count(*) as count
+     from execution_steps s join executions e on e.id = s.execution_id,
+       lateral (values ('entered', s.started_at), ('left', s.completed_at), ('passed', s.completed_at),
+         ('time:' || time_bucket(s.completed_at - s.started_at), s.completed_at),
+         ('branch:' || s.branch, s.completed_at)) as counted (name, at)
+     where e.workflow_id = ? and counted.name is not null group by 1, 2, 3, 4, 5
+   ) counted group by 1, 2, 3, 4`,
 ];
 
 /** Publishes again and again; all executions move to each version. */

@@ -276,11 +276,9 @@ async function triggering({ db, project }: Engine, progress: (line: string) => v
     rates.untriggered.push(untriggered);
     rates.triggered.push(triggered);
   }
-  const [alone, untriggered, triggered] = [rates.alone, rates.untriggered, rates.triggered].map(median) as [
-    number,
-    number,
-    number,
-  ];
+  const alone = median(rates.alone);
+  const untriggered = median(rates.untriggered);
+  const triggered = median(rates.triggered);
   return [
     measure('tracking an event that triggers none of 200 workflows', 'events/s', untriggered, alone, '>= 0.9'),
     measure('tracking an event that triggers one of 200 workflows', 'events/s', triggered, alone, '>= 0.7'),

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { sourceExtension } from '../platform/process-flags.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { CommandResult } from './output.ts';
 
@@ -14,7 +15,7 @@ export interface BackupManifest {
   createdAt: string;
 }
 
-/** Implemented beside `npm start`, whose data they copy: the compiled program has neither. */
+/** Implemented beside `npm start`, whose data they copy: the image has neither. */
 export interface BackupCommands {
   backup(home: string, file: string): Promise<{ manifest: BackupManifest; names: string[] }>;
   restore(
@@ -24,12 +25,12 @@ export interface BackupCommands {
   ): Promise<{ manifest: BackupManifest; names: string[]; aside: string | undefined }>;
 }
 
-const source = new URL('../dev/stack/backup.ts', import.meta.url);
+const source = new URL(`../dev/stack/backup${sourceExtension}`, import.meta.url);
 
 async function loadCommands(): Promise<BackupCommands> {
   if (!existsSync(source))
     throw new Error(
-      'This command copies the data of `npm start`, which runs from a checkout. In production, back up Postgres and ' +
+      'This command copies the data of `everpost start`, which this build does not have. In production, back up Postgres and ' +
         "Temporal's database with their own tools; docs/reliability.md says what happens when they differ.",
     );
   const { backupCommands } = (await import(source.href)) as { backupCommands: BackupCommands };

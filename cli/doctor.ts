@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDb, type Db } from '../db/connect.ts';
 import { installationId } from '../db/installation.ts';
 import { pendingMigrations } from '../db/migrate.ts';
+import { statement } from '../db/statement.ts';
 import { existingFolder, freeDisk } from '../platform/free-disk.ts';
 import { createResolver } from '../platform/http/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
@@ -95,13 +96,18 @@ const MIN_POSTGRES = 18;
 const START_HERE = 'In a folder of "npm start" it is set while that runs: start it again;';
 const NO_DATABASE = 'DATABASE_URL is not set.';
 
+const readVersion = statement<{ version: number }>(
+  'server-version',
+  "select current_setting('server_version_num')::integer as version",
+);
+
 const database: Check = async ({ databaseUrl, databaseTimeouts: { api: timeouts } }) => {
   if (!databaseUrl)
     return fault('database', NO_DATABASE, `${START_HERE} elsewhere set it to postgres://user:password@host:5432/name.`);
   const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor', timeouts });
   try {
-    const { rows } = await db.raw("select current_setting('server_version_num')::integer as version");
-    const version = Math.floor(rows[0].version / 10_000);
+    const [row] = await readVersion(db);
+    const version = Math.floor((row?.version ?? 0) / 10_000);
     return version >= MIN_POSTGRES
       ? ok('database', `Postgres ${version} answers.`)
       : fault('database', `Postgres ${version} is too old.`, `Use Postgres ${MIN_POSTGRES} or newer.`);

@@ -1,7 +1,8 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { migrate } from '../db/migrate.ts';
+import { sourceExtension } from '../platform/process-flags.ts';
 import { readSettings } from '../platform/settings.ts';
 import { productVersion } from '../platform/version.ts';
 import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } from './accounts.ts';
@@ -139,6 +140,18 @@ export function buildProgram(): Command {
       runMcp(options).catch((error: unknown) => printError(false, error)),
     );
 
+  everpost
+    .command('start')
+    .description('run everything in this folder, to try it: Postgres, Temporal, a mail catcher, API and worker')
+    .option('--fresh', 'delete all data first')
+    .option('--no-sample', 'leave out the project "Sample shop"')
+    .action((options: { fresh?: boolean; sample: boolean }) =>
+      start(options).catch((error: unknown) => printError(false, error)),
+    );
+  everpost
+    .command('serve')
+    .description('run API and worker in one process, for a small installation')
+    .action(async () => (await import('./serve.ts')).serve());
   command(everpost, 'migrate', 'bring the database up to date').action((options: Json) =>
     printOutcome(options.json, runMigrations),
   );
@@ -155,6 +168,14 @@ export function buildProgram(): Command {
     printOutcome(options.json, async () => (await import('./doctor.ts')).doctor()),
   );
   return everpost;
+}
+
+/** The image has no stack to start, only the program. */
+async function start({ fresh, sample }: { fresh?: boolean; sample: boolean }): Promise<void> {
+  const file = new URL(`../dev/start${sourceExtension}`, import.meta.url);
+  if (!existsSync(file)) throw new Error('This build has no stack to start. Use "everpost serve", or API and worker.');
+  const stack = (await import(file.href)) as { start(args: string[]): void };
+  stack.start([...(fresh ? ['--fresh'] : []), ...(sample ? [] : ['--no-sample'])]);
 }
 
 /** Loads the server on demand: no other command needs its packages. */

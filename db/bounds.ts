@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 import type { Knex } from 'knex';
 import type { Client } from 'pg';
 import type { Db } from './db.ts';
+import { sqlText } from './sql.ts';
+import { queryRows } from './statement.ts';
 
 /** Added to the server's own limit, so that the client gives up later than the server. */
 const GRACE_MS = 5_000;
@@ -77,7 +79,7 @@ export const declaredTimeoutOf = (db: Db): number | undefined => declaredTimeout
 /** Limits each further statement of the transaction. `'default'` restores the limit of its pool. */
 export async function limitStatements(trx: Db, ms: number | 'default'): Promise<void> {
   await allowSilence(trx, ms);
-  await trx.raw(`set local statement_timeout to ${ms === 'default' ? 'default' : Math.round(ms)}`);
+  await queryRows(trx, sqlText(`set local statement_timeout to ${ms === 'default' ? 'default' : Math.round(ms)}`));
 }
 
 /** Lets the client wait as long as a transaction's `statement_timeout`, until the transaction ends. */

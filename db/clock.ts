@@ -1,4 +1,7 @@
 import type { Db } from './db.ts';
+import { statement } from './statement.ts';
+
+const readClock = statement<{ now: Date }>('clock', 'select clock_timestamp() as now');
 
 /** An answer that took longer says too little about the time. */
 const MAX_ROUND_TRIP_MS = 1_000;
@@ -34,8 +37,7 @@ export class DatabaseClock {
 
   async synchronise(): Promise<void> {
     const before = performance.now();
-    const { rows }: { rows: { now: Date }[] } = await this.#db.raw('select clock_timestamp() as now');
-    const [row] = rows;
+    const [row] = await readClock(this.#db);
     const after = performance.now();
     if (row && after - before < MAX_ROUND_TRIP_MS) this.#offsetMs = row.now.getTime() - (before + after) / 2;
   }

@@ -5,7 +5,7 @@ import type { DatabaseTimeouts } from '../platform/settings.ts';
 import { declaredTimeoutOf, limitStatements, registerWatch, SilenceWatch } from './bounds.ts';
 import type { Db } from './db.ts';
 import { watchDisk } from './full-disk.ts';
-import { statement } from './statement.ts';
+import { notify } from './notify.ts';
 
 export type { Db } from './db.ts';
 
@@ -36,8 +36,6 @@ const POSTGRES_VERSION = '18';
 
 // A transaction shares its pool's config object, so this finds the waker from either.
 const wakers = new WeakMap<object, Waker>();
-
-const notify = statement('wake', "select pg_notify('everpost_wake', $1)");
 
 const ignore = () => {};
 
@@ -83,7 +81,7 @@ export function connectDb(options: ConnectOptions): Db {
   });
   if (watch) registerWatch(db, watch);
   const notifyRelays = async (queues: string): Promise<void> => {
-    if (!isClosing(db)) await notify(db, [queues]);
+    if (!isClosing(db)) await notify(db, 'everpost_wake', queues);
   };
   wakers.set(db.client.config, new Waker(notifyRelays));
   return db;

@@ -126,7 +126,7 @@ async function dropFunction(client: pg.Client, name: string): Promise<void> {
 /** Adds the partitions of this month and the next three, and of this week and the next two. The worker adds later ones. */
 const addPartitions = `
   select add_month_partition(partitioned, month::date)
-  from unnest(array['events', 'email_contents', 'email_bodies', 'audit_log']) as partitioned,
+  from unnest(array['events', 'email_contents', 'email_bodies', 'audit_log', 'consents']) as partitioned,
     generate_series(date_trunc('month', now() at time zone 'UTC'),
       date_trunc('month', now() at time zone 'UTC') + interval '3 months', interval '1 month') as month;
   select add_week_partition(partitioned, monday::date)

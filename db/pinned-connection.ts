@@ -1,4 +1,4 @@
-import type { Client, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import type { Client, QueryArrayConfig, QueryArrayResult } from 'pg';
 import type { Db } from './db.ts';
 
 /**
@@ -21,9 +21,9 @@ export class PinnedConnection {
     return this.connection !== undefined;
   }
 
-  query<Row extends QueryResultRow>(config: QueryConfig): Promise<QueryResult<Row>> {
+  query(config: QueryArrayConfig): Promise<QueryArrayResult> {
     if (!this.connection) throw new Error('no connection is pinned: call take() first');
-    return this.connection.query<Row>(config);
+    return this.connection.query(config);
   }
 
   /** Call it after a failure too: the pool detects broken connections. */

@@ -9,7 +9,7 @@ import { root } from './root.ts';
 import { type ApiDocument, typesOf } from './typescript-types.ts';
 
 /** The client package has no sessions. */
-const KEYS = ['publicKey', 'secretKey', 'memberOrKey'];
+const KEYS = ['publicKey', 'anyKey', 'secretKey', 'memberOrKey'];
 
 export function writeApiTypes(): void {
   const document = openApiOf(declaredRoutes()) as unknown as ApiDocument;

@@ -1,10 +1,10 @@
-// The documentation site: guides from `docs/`, and the API reference from the OpenAPI document of the compiled program.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+// The documentation site: pages from `docs/`, and the API reference from the OpenAPI document of the compiled program.
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { builtDir, type CachedBuild, directoryOf, filesOf, writeBuild } from './cached-build.ts';
-import { readDocument, referencePages } from './reference/pages.ts';
+import { lock } from './lock.ts';
 import type { ReportProgress } from './report.ts';
-import { root } from './root.ts';
+import { root, shipped } from './root.ts';
 import { runCommand } from './run.ts';
 
 const source = join(root, 'docs');
@@ -19,24 +19,30 @@ const docsSite = (program: string): CachedBuild => ({
   name: 'docs-site',
   title: 'Building the documentation',
   sources: () =>
-    [source, ...reference].flatMap(filesOf).filter((file) => !LEFT_OUT.some((folder) => file.startsWith(folder))),
+    [...[source, ...reference].flatMap(filesOf), join(root, 'CHANGELOG.md')].filter(
+      (file) => !LEFT_OUT.some((folder) => file.startsWith(folder)),
+    ),
   alsoFrom: join(program, 'openapi.json'),
-  build: async (target) => {
-    const vitepress = join(root, 'node_modules/vitepress/bin/vitepress.js');
-    const document = join(program, 'openapi.json');
-    const env = { ...process.env, NODE_ENV: 'production', OPENAPI_FILE: document };
-    writeReference(document);
-    try {
-      await runCommand(process.execPath, [vitepress, 'build', source, '--outDir', target], { cwd: root, env });
-    } finally {
-      // VitePress leaves its drafts behind when it is interrupted.
-      for (const folder of [referenceFolder, join(source, '.vitepress/.temp')])
-        rmSync(folder, { recursive: true, force: true });
-    }
-  },
+  build: (target) => buildSite(program, target),
 });
 
-function writeReference(document: string): void {
+async function buildSite(program: string, target: string, more: NodeJS.ProcessEnv = {}): Promise<void> {
+  const vitepress = join(root, 'node_modules/vitepress/bin/vitepress.js');
+  const document = join(program, 'openapi.json');
+  const env = { ...process.env, NODE_ENV: 'production', OPENAPI_FILE: document, ...more };
+  await writeReference(document);
+  try {
+    await runCommand(process.execPath, [vitepress, 'build', source, '--outDir', target], { cwd: root, env });
+  } finally {
+    // VitePress leaves its drafts behind when it is interrupted.
+    for (const folder of [referenceFolder, join(source, '.vitepress/.temp')])
+      rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Loads the pages on demand: they read the sources of the client, which the package does not have. */
+async function writeReference(document: string): Promise<void> {
+  const { readDocument, referencePages } = await import('./reference/pages.ts');
   rmSync(referenceFolder, { recursive: true, force: true });
   mkdirSync(referenceFolder);
   for (const { slug, markdown } of referencePages(readDocument(document)))
@@ -48,8 +54,26 @@ export const docsSiteDir = (program: string, report: ReportProgress): Promise<st
   builtDir(docsSite(program), report);
 
 /** Returns where the site will be, for the API, which looks for it until it is there. */
-export const plannedDocsSiteDir = (program: string): string => directoryOf(docsSite(program));
+export const plannedDocsSiteDir = (program: string): string => shipped('docs-site') ?? directoryOf(docsSite(program));
 
 /** Copies the built site for `npm run build`. */
 export const writeDocsSite = (program: string, target: string, report: ReportProgress): Promise<void> =>
   writeBuild(docsSite(program), target, report);
+
+/**
+ * Builds the site for a web server without an API, below `base`, such as `/everpost/`: links name files, and nothing calls an
+ * installation. Not while another build runs, which would write the same pages of the reference.
+ */
+export async function writeStaticDocs(
+  program: string,
+  { target, base }: { target: string; base: string },
+): Promise<void> {
+  const siteLock = await lock(join(root, 'node_modules/.cache/everpost/docs-site.lock'), () => {});
+  try {
+    rmSync(target, { recursive: true, force: true });
+    await buildSite(program, target, { DOCS_STATIC_BASE: base });
+    cpSync(join(root, 'web/app/public/icon.svg'), join(target, 'icon.svg'));
+  } finally {
+    siteLock.release();
+  }
+}

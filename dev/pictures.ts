@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import { gallery } from '../platform/mail-document/gallery/index.ts';
 import { readSettings } from '../platform/settings.ts';
 import { CHROMIUM_ARGS, findChromium } from './chromium.ts';
 import { root } from './root.ts';
@@ -12,9 +13,9 @@ import { SAMPLE_CAMPAIGN } from './stack/sample-content.ts';
 
 const target = join(root, 'docs/img');
 const MAX_BYTES = 120_000;
-const MAILS_PER_MINUTE = 60;
+const MAILS_PER_MINUTE = 240;
 /** The campaign is shown when about half of the recipients have their mail. */
-const SHOWN_AT = 30;
+const SHOWN_AT = 60;
 
 interface Shop {
   projectId: string;
@@ -96,6 +97,15 @@ async function main(): Promise<void> {
       'main a[href*="/contacts/"]',
     );
     await take(page, 'mail', `${base}/emails/${mails[0]?.id}`);
+    const newsletter = gallery.find(({ id }) => id === 'newsletter');
+    const { id: templateId } = await call<Named>(shop, '/templates', {
+      name: 'Newsletter',
+      subject: newsletter?.subject.en,
+      type: 'MARKETING',
+      document: newsletter?.documents.en,
+    });
+    await take(page, 'editor', `${base}/templates/${templateId}`, '.email-content');
+    await take(page, 'brand', `${base}/brand`, 'iframe');
     const campaign = await startCampaign(shop, page);
     await take(page, 'campaign', `${base}/campaigns/${campaign}`);
     await call(shop, `/campaigns/${campaign}/cancel`, {});

@@ -17,6 +17,7 @@ import { type Child, startChild, waitUntilReady } from './child.ts';
 import { type Account, changeOwner, postgresAccount } from './postgres-account.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
 import { stopOrphanedPostgres } from './postgres-orphan.ts';
+import { startCommandWith } from './root.ts';
 import { execute } from './run.ts';
 
 export interface PostgresOptions {
@@ -78,7 +79,7 @@ async function refuseOtherVersion({ postgres }: PostgresBinaries, dataDir: strin
   const wanted = /(\d+)/.exec(stdout)?.[1];
   if (found !== wanted)
     throw new Error(
-      `The data in ${dataDir} is of Postgres ${found}, and this version of Everpost runs Postgres ${wanted}. Start empty with "npm start -- --fresh", or move the data by pg_dump of the old version.`,
+      `The data in ${dataDir} is of Postgres ${found}, and this version of Everpost runs Postgres ${wanted}. Start empty with "${startCommandWith('--fresh')}", or move the data by pg_dump of the old version.`,
     );
 }
 

@@ -1,11 +1,12 @@
-// `npm start`: runs the whole platform in one terminal. `npm start -- --fresh` deletes all data first, `--no-sample`
-// leaves the sample project out.
+// `npm start` of a checkout, `everpost start` of the package: runs the whole platform in one terminal. `--fresh` deletes all
+// data first, `--no-sample` leaves the sample project out.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
+import { pathToFileURL } from 'node:url';
 import { readSettings } from '../platform/settings.ts';
 import { type ReportProgress, seconds } from './report.ts';
-import { root } from './root.ts';
+import { stackFolder, startCommandWith } from './root.ts';
 import { banner } from './stack/banner.ts';
 import { diskShortage, FIRST_START_MB, RUNNING_MB } from './stack/disk.ts';
 import { Home } from './stack/home.ts';
@@ -24,10 +25,10 @@ async function main(args: string[]): Promise<number> {
     throw new Error(
       `Unknown argument ${unknown.join(' ')}. There are --fresh, which deletes all data first, and --no-sample, which leaves out the project "Sample shop".`,
     );
-  const envFile = join(root, '.env');
+  const envFile = join(stackFolder, '.env');
   if (existsSync(envFile)) loadEnvFile(envFile);
   const settings = readSettings(process.env);
-  const homeDir = resolve(root, settings.home);
+  const homeDir = resolve(stackFolder, settings.home);
   const shortage = await diskShortage(homeDir, neededMb(homeDir, args));
   if (shortage) throw new Error(`${shortage} Free some space, then start again.`);
   const home = new Home(homeDir);
@@ -45,7 +46,7 @@ async function main(args: string[]): Promise<number> {
     console.log('Ending at once …');
     return processGroup.stop(true);
   });
-  const start = async (): Promise<void> => {
+  const startAll = async (): Promise<void> => {
     await stopOrphans(home.directory('run'), print);
     if (args.includes('--fresh')) home.makeFresh();
     const sample = !args.includes('--no-sample');
@@ -55,7 +56,7 @@ async function main(args: string[]): Promise<number> {
     print(`  Started in ${seconds(startedAt)}.`);
     await buildDocs(settings, stack.docsUrl, print);
   };
-  const failed = new Promise<string>((resolve) => start().catch((error: unknown) => resolve(messageOf(error))));
+  const failed = new Promise<string>((resolve) => startAll().catch((error: unknown) => resolve(messageOf(error))));
   const failureMessage = await Promise.race([signals.first, launcherGone(), processGroup.unexpectedExit, failed]);
   removeStackFile(context);
   if (failureMessage) {
@@ -78,7 +79,7 @@ const help = (home: Home): string =>
   [
     `The logs are in ${home.file('logs')}.`,
     '"npx everpost doctor" checks the settings and every server that they name.',
-    '"npm start -- --fresh" deletes all data and begins anew.',
+    `"${startCommandWith('--fresh')}" deletes all data and begins anew.`,
   ].join('\n');
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -109,13 +110,17 @@ function listenForSignals(): { first: Promise<undefined>; second: Promise<undefi
   return { first, second };
 }
 
-// A closed terminal breaks stdout and stderr; the children must be stopped all the same.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+/** Runs until a signal, and exits. */
+export function start(args: string[]): void {
+  // A closed terminal breaks stdout and stderr; the children must be stopped all the same.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  main(args).then(
+    (code) => process.exit(code),
+    (error: unknown) => {
+      console.error(messageOf(error));
+      process.exit(1);
+    },
+  );
+}
 
-main(process.argv.slice(2)).then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    console.error(messageOf(error));
-    process.exit(1);
-  },
-);
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) start(process.argv.slice(2));

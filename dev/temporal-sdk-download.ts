@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sourceExtension } from '../platform/process-flags.ts';
 import { type ReportProgress, withProgress } from './report.ts';
 import { isExecutable, runCommand } from './run.ts';
 
@@ -25,8 +26,9 @@ export async function sdkDownload(
       grewAt = Date.now();
     } else if (Date.now() - grewAt > GIVE_UP_AFTER_MS) stalled.abort();
   }, 500);
-  const program = fileURLToPath(new URL('./temporal-download.ts', import.meta.url));
-  const args = ['--import', import.meta.resolve('tsx'), program, kind, dir, version];
+  const program = fileURLToPath(new URL(`./temporal-download${sourceExtension}`, import.meta.url));
+  const loader = sourceExtension === '.ts' ? ['--import', import.meta.resolve('tsx')] : [];
+  const args = [...loader, program, kind, dir, version];
   try {
     await withProgress(
       report,

@@ -26,7 +26,7 @@ export const faultPoints = [
 export type FaultPoint = (typeof faultPoints)[number];
 
 /**
- * The same outside of sending: `accept`, `relay`, `match`, `step`, `job`, `delivery`, `publish`. `docs/reliability.md`
+ * The same outside of sending: `accept`, `relay`, `match`, `step`, `job`, `delivery`, `publish`, `confirm`, `submission`, `timer`. `docs/reliability.md`
  * says for each what happens next.
  */
 export const otherFaultPoints = [
@@ -47,6 +47,11 @@ export const otherFaultPoints = [
   'delivery-written',
   'publish-committed',
   'publish-set-moved',
+  'confirm-before-commit',
+  'submission-before-commit',
+  'submission-after-commit',
+  'timer-before-commit',
+  'timer-after-commit',
 ] as const;
 
 export type OtherFaultPoint = (typeof otherFaultPoints)[number];

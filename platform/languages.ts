@@ -19,3 +19,7 @@ export function languageOf(...tags: unknown[]): Language {
   }
   return 'en';
 }
+
+/** The first supported language of an `Accept-Language` header, or English. */
+export const spokenLanguage = (acceptLanguage = ''): Language =>
+  languageOf(...acceptLanguage.split(',').map((tag) => tag.split(';')[0]));

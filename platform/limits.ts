@@ -7,6 +7,8 @@ export interface Limits {
   eventNames: number;
   segments: number;
   templates: number;
+  topics: number;
+  forms: number;
   workflows: number;
   webhookEndpoints: number;
   scopedKeys: number;
@@ -26,6 +28,8 @@ export const UNLIMITED: Limits = {
   eventNames: NO_LIMIT,
   segments: NO_LIMIT,
   templates: NO_LIMIT,
+  topics: NO_LIMIT,
+  forms: NO_LIMIT,
   workflows: NO_LIMIT,
   webhookEndpoints: NO_LIMIT,
   scopedKeys: NO_LIMIT,

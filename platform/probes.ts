@@ -13,6 +13,9 @@ export interface Readiness {
   reason?: string;
 }
 
+/** How often the delay of the event loop is sampled. The default of prom-client wakes an idle process 100 times a second. */
+export const EVENT_LOOP_SAMPLE_MS = 100;
+
 /** The methods of prom-client's Registry that the probes use. */
 export interface MetricsSource {
   readonly contentType: string;

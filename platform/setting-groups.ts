@@ -244,6 +244,14 @@ export const settingGroups = {
     ),
     SEGMENTS_PER_PROJECT: number(200, limit()).description('Segments.'),
     TEMPLATES_PER_PROJECT: number(500, limit()).description('Templates.'),
+    TOPICS_PER_PROJECT: number(100, limit()).description('Topics.'),
+    FORMS_PER_PROJECT: number(100, limit()).description('Forms.'),
+    CONFIRMATIONS_PER_ADDRESS_PER_DAY: number(3, integer().min(1)).description(
+      'Confirmation emails to an address in 24 hours, over all projects.',
+    ),
+    FORM_SUBMISSIONS_PER_IP_PER_HOUR: number(20, integer()).description(
+      'Submissions of forms per client IP (IPv6: per /64); `0` for no limit. Behind a proxy set `TRUST_PROXY` too.',
+    ),
     WORKFLOWS_PER_PROJECT: number(200, limit()).description('Workflows.'),
     WEBHOOK_ENDPOINTS_PER_PROJECT: number(20, limit()).description('Webhook endpoints.'),
     SCOPED_KEYS_PER_PROJECT: number(20, limit()).description('Keys with scopes.'),
@@ -255,6 +263,9 @@ export const settingGroups = {
   Retention: {
     EVENT_RETENTION_DAYS: optionalNumber(joi.number().integer().min(1)).description(
       'Days after which events are deleted; never by default.',
+    ),
+    CONSENT_RETENTION_DAYS: number(1_095, joi.number().integer().min(1)).description(
+      'Days after which the consent records of deleted contacts are deleted.',
     ),
     EMAIL_BODY_RETENTION_DAYS: number(90, joi.number().integer().min(1)).description(
       'Days after which the bodies of emails are deleted.',

@@ -91,6 +91,12 @@ export interface Settings {
   emailVerificationRequired: boolean;
   autoProjectDisable: boolean;
   eventRetentionDays: number | undefined;
+  consentRetentionDays: number;
+  forms: {
+    confirmationsPerAddressPerDay: number;
+    /** 0: no limit. */
+    submissionsPerIpPerHour: number;
+  };
   emailBodyRetentionDays: number;
   campaignMaxBounceRate: number;
   campaignMaxComplaintRate: number;
@@ -267,6 +273,11 @@ function toSettings(value: SettingValues): Omit<Settings, 'timings'> {
     emailVerificationRequired: value.EMAIL_VERIFICATION_REQUIRED,
     autoProjectDisable: value.AUTO_PROJECT_DISABLE,
     eventRetentionDays: value.EVENT_RETENTION_DAYS,
+    consentRetentionDays: value.CONSENT_RETENTION_DAYS,
+    forms: {
+      confirmationsPerAddressPerDay: value.CONFIRMATIONS_PER_ADDRESS_PER_DAY,
+      submissionsPerIpPerHour: value.FORM_SUBMISSIONS_PER_IP_PER_HOUR,
+    },
     emailBodyRetentionDays: value.EMAIL_BODY_RETENTION_DAYS,
     campaignMaxBounceRate: value.CAMPAIGN_MAX_BOUNCE_RATE,
     campaignMaxComplaintRate: value.CAMPAIGN_MAX_COMPLAINT_RATE,
@@ -312,6 +323,8 @@ const limitsOf = (value: SettingValues): Limits => ({
   eventNames: value.EVENT_NAMES_PER_PROJECT,
   segments: value.SEGMENTS_PER_PROJECT,
   templates: value.TEMPLATES_PER_PROJECT,
+  topics: value.TOPICS_PER_PROJECT,
+  forms: value.FORMS_PER_PROJECT,
   workflows: value.WORKFLOWS_PER_PROJECT,
   webhookEndpoints: value.WEBHOOK_ENDPOINTS_PER_PROJECT,
   scopedKeys: value.SCOPED_KEYS_PER_PROJECT,

@@ -26,6 +26,10 @@ const intervals = {
     /** Takes back the mail of senders that died. */
     recovery: [5_000, 1_000],
   },
+  /** Processes that render or compose end after this long without work. */
+  limitedProcess: {
+    keep: [60_000, 20_000],
+  },
   /** Processes that can send, `mail_processes`. */
   mailProcess: {
     register: [10_000, 2_000],
@@ -53,6 +57,12 @@ const intervals = {
     sweep: [300_000, 30_000],
     hourly: [3_600_000, 360_000],
     trouble: [60_000, 6_000],
+  },
+  /** Loops of workers poll less often after this long without anything to do (worker/idle-mode.ts). */
+  idleMode: {
+    after: [60_000, 20_000],
+    /** An API announces changes at most this often, which ends idle mode. */
+    announce: [20_000, 5_000],
   },
   worker: {
     /** Restores schedules and search attributes of a namespace that was lost. */

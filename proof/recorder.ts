@@ -20,6 +20,8 @@ export interface RecordedTrack {
 export interface SteeredCampaign {
   id: string;
   group: string;
+  /** Its recipients are those who receive the topic. */
+  topicId?: string;
   /** What was asked and answered, in order. */
   actions: { name: 'send' | 'pause' | 'resume' | 'cancel'; reply: RecordedAnswer }[];
 }
@@ -37,6 +39,28 @@ export interface RecordedBulk {
   contactIds: string[];
 }
 
+/** The choices of a contact about a topic are in the order in which they were made. */
+export interface RecordedChoice {
+  contactId: string;
+  topicId: string;
+  state: 'SUBSCRIBED' | 'UNSUBSCRIBED';
+  outcome: RequestOutcome;
+  /** Of the first request; it may have been repeated. */
+  sentAt: number;
+  answeredAt: number;
+}
+
+export interface RecordedSubmission {
+  email: string;
+  outcome: RequestOutcome;
+}
+
+/** What the owner of an address answered to the confirmation email. */
+export interface RecordedConfirmation {
+  kind: 'confirm' | 'decline' | 'none';
+  outcome: RequestOutcome;
+}
+
 export class AnswerRecorder {
   readonly sends: RecordedSend[] = [];
   readonly tracks: RecordedTrack[] = [];
@@ -47,6 +71,10 @@ export class AnswerRecorder {
   readonly deleted = new Set<string>();
   /** The last `data.score` that was answered as stored; undefined where it is unknown. */
   readonly scores = new Map<string, number | undefined>();
+  readonly choices: RecordedChoice[] = [];
+  readonly submissions: RecordedSubmission[] = [];
+  /** By address. */
+  readonly confirmations = new Map<string, RecordedConfirmation>();
   readonly publications: { workflowId: string; version: number }[] = [];
   /** Operations by kind and outcome. */
   readonly operations = new Map<string, Record<RequestOutcome, number>>();

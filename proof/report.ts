@@ -1,4 +1,5 @@
 // The table that a run ends with.
+import { textTable } from '../dev/text-table.ts';
 
 export interface ProofRow {
   part: string;
@@ -24,9 +25,7 @@ export function printProof(rows: ProofRow[], print: (line: string) => void = con
     String(violations.length),
     note,
   ]);
-  const widths = header.map((_, column) => Math.max(...[header, ...cells].map((row) => (row[column] ?? '').length)));
-  for (const row of [header, widths.map((width) => '-'.repeat(width)), ...cells])
-    print(`| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+  for (const line of textTable(header, cells)) print(line);
   for (const { part, what, details } of rows) if (details) print(`${part}, ${what}: ${details}`);
   for (const { part, what, violations } of rows)
     for (const violation of violations.slice(0, SHOWN)) print(`VIOLATION ${part}, ${what}: ${violation}`);

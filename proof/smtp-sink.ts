@@ -13,10 +13,17 @@ export interface TakenMail {
   at: number;
 }
 
+export interface TakenConfirmation {
+  to: string;
+  token: string;
+}
+
 export interface SmtpSink {
   port: number;
   /** Every copy that the server took, acknowledged or not. */
   taken: TakenMail[];
+  /** Links of confirmation emails that it took, for whoever presses them. */
+  confirmations: TakenConfirmation[];
   /** How often each behaviour was shown. */
   shown: Record<SinkBehaviour, number>;
   /** From now on every mail is accepted. */
@@ -31,8 +38,15 @@ export const USUAL_SHARES: SinkShares = { defer: 3, refuse: 3, hang: 1, 'drop-be
 const END = Buffer.from('\r\n.\r\n');
 const HANG_MS = 6_000;
 
+/** The token of the first link to `/confirm`, across the soft line breaks of quoted-printable. */
+function confirmationToken(text: Buffer): string | undefined {
+  const unfolded = text.toString('latin1').replaceAll('=\r\n', '');
+  return /\/confirm\/([\w.-]+)/.exec(unfolded)?.[1];
+}
+
 export async function startSmtpSink(seed: number, shares: SinkShares = USUAL_SHARES): Promise<SmtpSink> {
   const taken: TakenMail[] = [];
+  const confirmations: TakenConfirmation[] = [];
   const shown: SmtpSink['shown'] = { accept: 0, defer: 0, refuse: 0, hang: 0, 'drop-before': 0, 'drop-after': 0 };
   const offered = new Set<string>();
   let behaves = false;
@@ -70,6 +84,8 @@ export async function startSmtpSink(seed: number, shares: SinkShares = USUAL_SHA
       }
       const messageId = /^message-id:\s*<([^>]*)>/im.exec(text.toString('latin1', 0, 16_384))?.[1] ?? '';
       taken.push({ messageId, to, at: Date.now() });
+      const token = confirmationToken(text);
+      if (token) confirmations.push({ to, token });
       if (behaviour === 'drop-after') return socket.destroy();
       return say(`250 2.0.0 Ok: queued as ${taken.length}`);
     };
@@ -107,6 +123,7 @@ export async function startSmtpSink(seed: number, shares: SinkShares = USUAL_SHA
   return {
     port: (server.address() as AddressInfo).port,
     taken,
+    confirmations,
     shown,
     behave: () => {
       behaves = true;

@@ -1,7 +1,8 @@
-import type { Knex } from 'knex';
 import type { QueryBuilder } from 'objection';
 import type { Db } from '../db/connect.ts';
 import type { BaseModel } from '../db/models/base.ts';
+import { type Fragment, identifier, sql, sqlText } from '../db/sql.ts';
+import { queryRows } from '../db/statement.ts';
 import { ApiError } from '../platform/errors.ts';
 
 /** A page of a list with cursors. */
@@ -24,21 +25,20 @@ export type ListTotal = Pick<CursorPage<unknown>, 'total' | 'totalEstimated'>;
 /** On pages after the first, which nobody asks for the length. */
 export const UNCOUNTED: ListTotal = { total: 0 };
 
-/** Returns how many rows a query has, in a time that does not grow with them. `query` selects them without an order. */
-export async function countList(
-  db: Db,
-  query: string,
-  values: Knex.RawBinding[] | Record<string, Knex.RawBinding>,
-  maxCounted = MAX_COUNTED,
-): Promise<ListTotal> {
-  const counted = await db.raw(
-    `select count(*)::integer as count from (${query} limit ${maxCounted + 1}) counted`,
-    values as Knex.RawBinding[],
+/** Returns how many rows a query has, in a time that does not grow with them. `list` selects them without an order. */
+export async function countList(db: Db, list: Fragment, maxCounted = MAX_COUNTED): Promise<ListTotal> {
+  const limit = sqlText(String(maxCounted + 1));
+  const [counted] = await queryRows<{ count: number }>(
+    db,
+    sql`select count(*)::integer as count from (${list} limit ${limit}) counted`,
   );
-  const { count } = counted.rows[0];
+  const count = counted?.count ?? 0;
   if (count <= maxCounted) return { total: count };
-  const { rows } = await db.raw(`explain (format json) ${query}`, values as Knex.RawBinding[]);
-  return { total: Math.max(count, rows[0]['QUERY PLAN'][0].Plan['Plan Rows']), totalEstimated: true };
+  const [explained] = await queryRows<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
+    db,
+    sql`explain (format json) ${list}`,
+  );
+  return { total: Math.max(count, explained?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), totalEstimated: true };
 }
 
 /** Cuts a page from rows that were read with a limit of one more than the page has. */
@@ -65,20 +65,25 @@ export interface OffsetPage<T> {
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 
 /** Rejects a page whose bodies are too large together, before reading any of them. */
-export async function requireSmallPage<M extends BaseModel>(
+export async function requireSmallPage<M extends BaseModel & { id: string }>(
   db: Db,
+  projectId: string,
   list: QueryBuilder<M, M[]>,
   { page, pageSize }: { page: number; pageSize: number },
   maxBytes = MAX_PAGE_BYTES,
 ): Promise<void> {
-  const sizes = list
+  const ids = await list
     .clone()
     .clearSelect()
+    .select('id')
     .limit(pageSize)
     .offset((page - 1) * pageSize);
-  const rows = sizes.select(db.raw('octet_length(body) as bytes')).toKnexQuery().as('sizes');
-  const [sum] = await db.from(rows).sum('bytes as bytes');
-  if (Number(sum?.bytes ?? 0) > maxBytes)
+  const [sum] = await queryRows<{ bytes: number }>(
+    db,
+    sql`select coalesce(sum(octet_length(body)), 0)::float8 as bytes from ${identifier(list.modelClass().tableName)}
+        where project_id = ${projectId} and id = any (${ids.map(({ id }) => id)}::uuid[])`,
+  );
+  if (sum && sum.bytes > maxBytes)
     throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The bodies on this page exceed ${maxBytes} bytes in total.`, {
       suggestion: 'Request fewer items with "pageSize".',
     });

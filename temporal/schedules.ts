@@ -18,7 +18,12 @@ const schedules: PlatformSchedule[] = [
   { scheduleId: 'retention', workflowType: 'retention', everyMs: 60 * MINUTE_MS },
   { scheduleId: 'reconciler', workflowType: 'reconciler', everyMs: 3 * MINUTE_MS, runsAtOnce: true },
 ];
-const sweep: PlatformSchedule = { scheduleId: 'segments/sweep', workflowType: 'segmentSweep', everyMs: MINUTE_MS };
+/** Those that exist only while they are wanted. */
+const wantedSchedules = {
+  segmentSweep: { scheduleId: 'segments/sweep', workflowType: 'segmentSweep', everyMs: MINUTE_MS },
+  formTimer: { scheduleId: 'forms/timer', workflowType: 'formTimer', everyMs: MINUTE_MS },
+} satisfies Record<string, PlatformSchedule>;
+export type WantedSchedule = keyof typeof wantedSchedules;
 
 /** Creates the Schedules that do not exist yet. */
 export async function ensureSchedules(temporal: Temporal): Promise<void> {
@@ -26,12 +31,12 @@ export async function ensureSchedules(temporal: Temporal): Promise<void> {
 }
 
 /**
- * Sweeps segments every minute while `wanted`. Without time-dependent segments there is no Schedule: each of its runs costs
- * four actions. It is deleted rather than paused, because a version before this rule creates it again and would not continue
- * a paused one.
+ * Runs a Schedule every minute while `wanted`. Each of its runs costs four actions, so there is none without work. It is
+ * deleted rather than paused, because a version before this rule creates it again and would not continue a paused one.
  */
-export async function setSegmentSweep(temporal: Temporal, wanted: boolean): Promise<void> {
-  await (wanted ? ensure(temporal, sweep) : removeSchedule(temporal, sweep.scheduleId));
+export async function setSchedule(temporal: Temporal, name: WantedSchedule, wanted: boolean): Promise<void> {
+  const schedule = wantedSchedules[name];
+  await (wanted ? ensure(temporal, schedule) : removeSchedule(temporal, schedule.scheduleId));
 }
 
 async function ensure({ client }: Temporal, schedule: PlatformSchedule): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Logger } from '../platform/logger.ts';
 import { logFailure } from '../platform/outages.ts';
+import { IDLE_FACTOR, type IdleMode } from './idle-mode.ts';
 
 /** The end of a round: there is more to do, nothing to do, or a failure to back off from. */
 export type RoundResult = 'more' | 'idle' | 'trouble';
@@ -11,6 +12,8 @@ export interface LoopOptions {
   idleMs: number;
   /** The longest pause of the back-off, which ignores wake-ups. */
   troubleMs: number;
+  /** Makes pauses longer while nothing happens. */
+  idleMode?: IdleMode | undefined;
   log: Logger;
 }
 
@@ -25,6 +28,7 @@ export class Loop {
 
   constructor(options: LoopOptions) {
     this.options = options;
+    options.idleMode?.onEnd(() => this.wake());
     this.done = this.run();
   }
 
@@ -45,7 +49,8 @@ export class Loop {
       this.woken = false;
       const result = await this.round();
       this.failures = result === 'trouble' ? this.failures + 1 : 0;
-      if (result !== 'more') await this.pause();
+      if (result === 'more') this.options.idleMode?.end();
+      else await this.pause();
     }
   }
 
@@ -59,9 +64,10 @@ export class Loop {
   }
 
   private async pause(): Promise<void> {
-    const { idleMs, troubleMs } = this.options;
+    const { idleMs, troubleMs, idleMode } = this.options;
     if (this.stopped || (this.woken && this.failures === 0)) return;
-    const ms = this.failures === 0 ? idleMs : Math.min(idleMs * 2 ** (this.failures - 1), troubleMs);
+    const pauseMs = idleMode?.isOn() ? idleMs * IDLE_FACTOR : idleMs;
+    const ms = this.failures === 0 ? pauseMs : Math.min(idleMs * 2 ** (this.failures - 1), troubleMs);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.endPause = () => {

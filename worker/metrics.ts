@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Db } from '../db/connect.ts';
 import { queues } from '../db/models/outbox-queue.ts';
+import { EVENT_LOOP_SAMPLE_MS } from '../platform/probes.ts';
 import { type MailBacklog, mailBacklog } from '../services/emails/backlog.ts';
 import { noticesWaiting } from '../services/emails/notices.ts';
 import { listStuckWorkflows } from '../services/operators/stuck-workflows.ts';
@@ -16,7 +17,7 @@ export interface WorkerMetrics {
 /** Backlogs are read from the database on each scrape, so every worker reports the same values. */
 export function createWorkerMetrics(db: Db): WorkerMetrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
   outboxGauges(
     registry,
     shared(() => outboxDepth(db)),
@@ -68,7 +69,8 @@ type SharedQuery<T> = () => Promise<T | undefined>;
 
 /** Lets the gauges of one scrape share a query. Returns undefined without a database, so that other metrics still work. */
 function shared<T>(query: () => Promise<T>): SharedQuery<T> {
-  let [result, queriedAt]: [Promise<T | undefined> | undefined, number] = [undefined, 0];
+  let result: Promise<T | undefined> | undefined;
+  let queriedAt = 0;
   return () => {
     if (!result || performance.now() - queriedAt > 500) {
       result = query().catch(() => undefined);

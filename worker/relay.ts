@@ -17,6 +17,7 @@ import { matchEvents } from '../services/workflows/match-events.ts';
 import type { Temporal } from '../temporal/connection.ts';
 import type { NamespaceOwner } from '../temporal/namespace-owner.ts';
 import { type Order, sendToTemporal } from '../temporal/send.ts';
+import type { IdleMode } from './idle-mode.ts';
 import { Loop, type RoundResult } from './loop.ts';
 
 export interface RelayOptions {
@@ -31,6 +32,7 @@ export interface RelayOptions {
   billing?: boolean;
   /** Completes webhooks about resources. Without it they wait for another relay. */
   webhookResources?: Complete;
+  idleMode?: IdleMode;
   timings?: Timings;
 }
 
@@ -73,9 +75,9 @@ export class Relay {
   }
 
   private loop(name: OutboxQueue | PostgresLoop, round: () => Promise<RoundResult>): void {
-    const { log } = this.options;
+    const { log, idleMode } = this.options;
     const { poll: idleMs, trouble: troubleMs } = this.timings.relay;
-    this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs, troubleMs, log }));
+    this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs, troubleMs, idleMode, log }));
   }
 
   /** Finishes the current rounds. */

@@ -2,6 +2,7 @@ import { campaignActivities } from '../activities/campaigns.ts';
 import { domainActivities } from '../activities/domains.ts';
 import { type EmailActivityDeps, emailActivities } from '../activities/emails.ts';
 import { executionActivities, type WebhookActivityDeps, webhookActivities } from '../activities/executions.ts';
+import { type FormActivityDeps, formActivities } from '../activities/forms.ts';
 import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
 import { projectActivities } from '../activities/projects.ts';
 import { type ReconcilerDeps, reconcilerActivities } from '../activities/reconciler.ts';
@@ -47,11 +48,14 @@ export function mailQueueOptions(deps: EmailActivityDeps): QueueOptions {
 }
 
 /** Few slots: each keeps a database connection busy, and none is urgent. */
-export function bulkQueueOptions(deps: JobActivityDeps & CampaignAdvanceDeps & RetentionDeps): QueueOptions {
+export function bulkQueueOptions(
+  deps: JobActivityDeps & CampaignAdvanceDeps & RetentionDeps & FormActivityDeps,
+): QueueOptions {
   return {
     taskQueue: taskQueues.bulk,
     activities: {
       ...campaignActivities(deps),
+      ...formActivities(deps),
       ...jobActivities(deps),
       ...projectActivities(deps),
       ...retentionActivities(deps),

@@ -1,4 +1,5 @@
 import { proxyActivities, setWorkflowOptions } from '@temporalio/workflow';
+import type { FormActivities } from '../activities/forms.ts';
 import type { ReconcilerActivities } from '../activities/reconciler.ts';
 import type { RetentionActivities } from '../activities/retention.ts';
 import type { SegmentActivities } from '../activities/segments.ts';
@@ -17,6 +18,19 @@ const { sweepSegments } = proxyActivities<SegmentActivities>({
 /** Every minute: records contacts that entered or left a tracked segment because time passed. */
 export async function segmentSweep(): Promise<void> {
   await sweepSegments();
+}
+
+const { carryOutSubmissions } = proxyActivities<FormActivities>({
+  taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: timings.timeout,
+  // The Schedule starts the next one after a minute.
+  retry: { maximumAttempts: 3 },
+});
+
+/** Every minute: sends reminders of confirmations, lets those expire that were not answered, and erases addresses. */
+export async function formTimer(): Promise<void> {
+  await carryOutSubmissions();
 }
 
 const { removeOld } = proxyActivities<RetentionActivities>({
@@ -45,5 +59,6 @@ export async function reconciler(): Promise<Awaited<ReturnType<typeof reconcileA
 }
 
 setWorkflowOptions(pinned, segmentSweep);
+setWorkflowOptions(pinned, formTimer);
 setWorkflowOptions(pinned, retention);
 setWorkflowOptions(pinned, reconciler);

@@ -48,7 +48,7 @@ export const answer = (description: string, schema?: Typed<unknown>): DeclaredAn
 export const page = (description: string): DeclaredAnswer => ({ description, contentType: 'text/html' });
 export const failure = (description: string, code: ErrorCode): DeclaredAnswer => ({ description, code });
 /** For routes that send mail. */
-export const overCap = failure('The billing cap of the project has been reached.', 'BILLING_LIMIT_EXCEEDED');
+export const overBillingLimit = failure('A billing limit of the project has been reached.', 'BILLING_LIMIT_EXCEEDED');
 export const plainFailure = (description: string): DeclaredAnswer => ({ description, plain: true });
 export const missing = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND'): DeclaredAnswer => ({
   description: notFoundMessage(what),

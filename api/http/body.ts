@@ -57,6 +57,60 @@ export function formReader(): BodyReader {
   };
 }
 
+/**
+ * Reads the form of a page or the one click of a mail program (RFC 8058): lists of strings by name. A body that is no form,
+ * is too long or cannot be read is an empty form, because a recipient who leaves must not be refused.
+ */
+export function anyFormReader(): BodyReader {
+  return async (ctx) => {
+    const { 'content-type': type = '', 'content-encoding': encoding } = ctx.req.headers;
+    const text = hasNoBody(ctx) ? '' : await readUpTo(ctx, FIELDS_LIMIT);
+    const value: Record<string, string[]> = {};
+    for (const [name, field] of encoding === undefined ? fieldsOf(type, text) : [])
+      if (/^[A-Za-z][\w-]{0,63}$/.test(name) && !field.includes('\0')) value[name] = [...(value[name] ?? []), field];
+    return { value, files: noFiles, mayContainBadText: false };
+  };
+}
+
+/** Returns an empty text for a body beyond the limit, whose rest is drained. */
+const readUpTo = ({ req }: Context, limit: number): Promise<string> =>
+  new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else resolve('');
+    });
+    req.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    req.on('error', () => resolve(''));
+    req.on('close', () => resolve(''));
+  });
+
+const PART = /name="([^"\r\n]{1,64})"[^\r\n]{0,200}\r?\n(?:[^\r\n]{1,200}\r?\n){0,5}\r?\n([^\r\n]{0,1000})\r?\n/gi;
+
+function fieldsOf(type: string, text: string): Iterable<[string, string]> {
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(text);
+  if (/^multipart\/form-data\b/i.test(type))
+    return [...text.matchAll(PART)].map(([, name = '', field = '']): [string, string] => [name, field]);
+  return [];
+}
+
+/** Reads JSON, or an HTML form: strings by name, of repeated ones the last, and all of `topic`. */
+export function jsonOrFormReader(): BodyReader {
+  const json = jsonReader(FIELDS_LIMIT);
+  const form = formReader();
+  return async (ctx) => {
+    if (!ctx.is('application/x-www-form-urlencoded')) return json(ctx);
+    const read = textReader(['application/x-www-form-urlencoded'], FIELDS_LIMIT);
+    if (hasNoBody(ctx)) return form(ctx);
+    const fields = new URLSearchParams(await read(ctx));
+    const topic = fields.getAll('topic');
+    const value = { ...Object.fromEntries(fields), ...(topic.length > 0 && { topic }) };
+    return { value, files: noFiles, mayContainBadText: true };
+  };
+}
+
 /** Reads the unparsed text. */
 export function rawReader(limit = DEFAULT_LIMIT): BodyReader {
   const read = textReader(['*/*'], limit);

@@ -51,7 +51,7 @@ export const conditionSchemas: Record<string, JsonSchema> = {
       field: {
         description:
           '`email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<event>` such as ' +
-          '`email.opened`, or `segment.<id>`. In CONDITION steps, `event.<key>` also reads the execution context.',
+          '`email.opened`, `segment.<id>` or `topic.<key or id>`. In CONDITION steps, `event.<key>` also reads the execution context.',
         type: 'string',
       },
       operator: {
@@ -62,8 +62,8 @@ export const conditionSchemas: Record<string, JsonSchema> = {
       value: {
         description:
           'Value to compare with: text, a number or a boolean; a list for `in` and `notIn`; a number of `unit` for ' +
-          'operators with a time span. Ignored by `exists`, `notExists`, `triggered`, `notTriggered`, `memberOfSegment` ' +
-          'and `notMemberOfSegment`.',
+          'operators with a time span; a number of days for `anniversaryWithin` and `anniversaryOlderThan`. Ignored by `exists`, `notExists`, `triggered`, `notTriggered`, `memberOfSegment`, ' +
+          '`notMemberOfSegment`, `subscribed`, `unsubscribed` and `pending`.',
       },
       unit: {
         description:
@@ -72,6 +72,11 @@ export const conditionSchemas: Record<string, JsonSchema> = {
       },
       count: {
         description: `Minimum number of events, 1 to ${MAX_COUNT}, for event operators; 1 by default. Ignored by others.`,
+      },
+      where: {
+        description:
+          'For event operators: up to 5 tests of the data of an event, each with `key`, `operator` (as for `data.<key>`), ' +
+          '`value` and `unit`. All must hold for the same event. Ignored by others.',
       },
     },
     examples: [FILTER],

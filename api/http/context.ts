@@ -2,6 +2,7 @@ import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { Db } from '../../db/connect.ts';
 import type { Role } from '../../db/models/membership.ts';
 import type { User } from '../../db/models/user.ts';
+import type { Violation } from '../../platform/errors.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
 import type { FixedProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -12,7 +13,7 @@ import type { AddressLimiter } from '../../services/access/address-limiter.ts';
 import type { KeyCache, KeyKind, ProjectAccess } from '../../services/access/keys.ts';
 import type { RateLimiter } from '../../services/access/rate-limiter.ts';
 import type { DomainRef } from '../../services/domains/loop.ts';
-import type { FailedRequests } from '../../services/request-log/failed-requests.ts';
+import type { RequestLog } from '../../services/request-log/requests.ts';
 import type { CurrentSession } from '../../services/sessions/sessions.ts';
 import type { LiveHub } from '../live/hub.ts';
 import type { Metrics } from '../metrics.ts';
@@ -47,7 +48,7 @@ export interface AppParts {
   renderer: Renderer;
   /** The open streams of this process. */
   liveHub: LiveHub;
-  failedRequests: FailedRequests;
+  requestLog: RequestLog;
   /** Addresses of OAuth providers, for tests. */
   oauthAt?: Record<FixedProvider, OAuthServer> | undefined;
   /** True during shutdown: every response then closes its connection. */
@@ -71,7 +72,7 @@ export interface RequestState {
   /** Once it is known, also when it is refused afterwards. */
   caller?: Caller;
   /** Of an error answer. */
-  failure?: { code: string | null; message: string };
+  failure?: { code: string | null; message: string; errors?: Violation[] | undefined };
   /** The request failed because the database is unavailable, which is logged once for many. */
   isOutage?: boolean;
 }

@@ -295,7 +295,7 @@ function sharedNames(route: Route): (keyof typeof shared)[] {
   const { access, method, body, bodyKind, multipart, params } = route;
   const names: (keyof typeof shared)[] = [];
   const bySession = ['session', 'projectSession', 'member'].includes(access);
-  const hasBody = Boolean(body || multipart);
+  const hasBody = Boolean((body && bodyKind !== 'anyForm') || multipart);
   if (takesSession(route) || access === 'projectSession') names.push('NoProject');
   else if (mayRefuseQuery(route) || mayRefuseBody(route)) names.push('BadRequest');
   if (bySession) names.push('NoSession');
@@ -312,7 +312,7 @@ function sharedNames(route: Route): (keyof typeof shared)[] {
   else if (mayRefuseParams(params)) names.push('NotFound');
   if (hasBody) names.push('TooLarge');
   if (hasBody && bodyKind !== 'raw') names.push('WrongType');
-  if (body && bodyKind !== 'raw' && !route.invalidBody) names.push('Invalid');
+  if (hasBody && body && bodyKind !== 'raw' && !route.invalidBody) names.push('Invalid');
   if (route.query && 'search' in route.query) names.push('UrlTooLarge');
   if (isRateLimited(route)) names.push(isOfProject(route) ? 'RateLimited' : 'UserRateLimited');
   if (!route.worksWithoutDatabase) names.push('Unexpected', 'Unavailable');
@@ -331,4 +331,4 @@ const mayRefuseQuery = ({ query = {} }: Route): boolean =>
 
 /** Any text is a form. */
 const mayRefuseBody = ({ body, bodyKind, multipart }: Route): boolean =>
-  multipart !== undefined || (body !== undefined && bodyKind === undefined);
+  multipart !== undefined || (body !== undefined && (bodyKind === undefined || bodyKind === 'jsonOrForm'));

@@ -1,4 +1,5 @@
 import type joi from 'joi';
+import { agentClasses } from '../../services/emails/machines.ts';
 import { type WebhookType, webhookTypes } from '../../services/webhooks/types.ts';
 import { campaignSchema } from '../presenters/campaign.ts';
 import { contactSchema } from '../presenters/contact.ts';
@@ -6,7 +7,20 @@ import { domainSchema } from '../presenters/domain.ts';
 import { executionSchema } from '../presenters/execution.ts';
 import { jobSchema } from '../presenters/job.ts';
 import { type JsonSchema, type JsonSchemas, named, referenceTo } from './json-schema.ts';
-import { dateTime, email, flag, namedType, nullable, object, record, text, uuid, wholeNumber } from './schemas.ts';
+import {
+  dateTime,
+  email,
+  flag,
+  namedType,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  record,
+  text,
+  uuid,
+  wholeNumber,
+} from './schemas.ts';
 import type { Shape, Typed } from './typed.ts';
 
 // The `webhooks` of the OpenAPI document: a schema and an example for each type that an endpoint can receive.
@@ -226,6 +240,63 @@ const segment: Described = {
   example: { segmentId: ids.other, segmentName: 'VIPs', ...contactFacts },
 };
 
+const form: Described = {
+  schema: erasable(
+    namedType('FormWebhookData', 'A submission of a form.', {
+      formId: uuid().description('Form ID.'),
+      key: text().description('Key of the form.'),
+      submissionId: uuid().description('Submission ID.'),
+      email: nullable(text()).description('Email address; null once declined or expired.'),
+      pageUrl: nullable(text()).description('Page on which it was submitted; null if it is not known.'),
+      fields: optional(record()).description('Values by key of the field, once confirmed.'),
+      projectId: uuid().description('Project ID.'),
+      contactId: optional(uuid()).description('Contact ID, once confirmed.'),
+      eventId: optional(uuid()).description('Event ID, once confirmed.'),
+      ...position,
+    }),
+  ),
+  example: {
+    formId: ids.other,
+    key: 'newsletter',
+    submissionId: ids.event,
+    email: 'ann@example.com',
+    pageUrl: 'https://example.com/',
+    projectId: ids.project,
+    position: POSITION,
+  },
+};
+
+const topic: Described = {
+  schema: erasable(
+    namedType('TopicWebhookData', 'A contact that joined or left a topic, or is asked to confirm that it joins.', {
+      topicId: uuid().description('Topic ID.'),
+      key: text().description('Key of the topic.'),
+      method: text().description('How the contact did it.'),
+      consentId: uuid().description('ID of the consent record.'),
+      formId: nullable(uuid()).description('Form ID; null if no form was used.'),
+      emailId: nullable(uuid()).description('Email whose link was used; null if none was.'),
+      campaignId: nullable(uuid()).description('Campaign of that email; null if there is none.'),
+      workflowId: nullable(uuid()).description('Workflow that changed it, or sent that email; null if there is none.'),
+      userAgentClass: optional(oneOf(...agentClasses)).description(
+        'Of a page or one click: the kind of program that sent it, such as CLIENT or SCANNER.',
+      ),
+      ...aboutContact,
+      eventId: optional(uuid()).description('Event ID; not for `topic.<key>.pending`, which is no event.'),
+    }),
+  ),
+  example: {
+    topicId: ids.other,
+    key: 'product-news',
+    method: 'PAGE',
+    consentId: ids.event,
+    formId: null,
+    emailId: ids.mail,
+    campaignId: null,
+    workflowId: null,
+    ...contactFacts,
+  },
+};
+
 const contactChange: Described = {
   schema: named('ContactWebhookData', 'A contact.', erasable(withPosition(contactSchema))),
   example: { ...contact, ...times, position: POSITION },
@@ -275,6 +346,16 @@ export const webhookData: Record<string, Described> = {
   'domain.lost': domain('PENDING'),
   'job.completed': job('COMPLETED', null),
   'job.failed': job('FAILED', 'The file cannot be read.'),
+  'form.attacked': {
+    schema: namedType('AttackedFormWebhookData', 'A form that is under attack.', {
+      formId: uuid().description('Form ID.'),
+      key: text().description('Key of the form.'),
+      since: dateTime().description('Since when it is under attack.'),
+      projectId: uuid().description('Project ID.'),
+      ...position,
+    }),
+    example: { formId: ids.other, key: 'newsletter', since: TIME, projectId: ids.project, position: POSITION },
+  },
   'project.disabled': project('10.0 % of its emails bounced'),
   'project.enabled': project(null),
   'webhook.test': {
@@ -286,6 +367,13 @@ export const webhookData: Record<string, Described> = {
     }),
     example: { projectId: ids.project, endpointId: ids.other, message: 'This is a test.', position: POSITION },
   },
+  'topic.<key>.subscribed': topic,
+  'topic.<key>.unsubscribed': topic,
+  'topic.<key>.pending': topic,
+  'form.<key>.submitted': form,
+  'form.<key>.confirmed': form,
+  'form.<key>.declined': form,
+  'form.<key>.expired': form,
   'segment.<slug>.entry': segment,
   'segment.<slug>.exit': segment,
   'event.<name>': {

@@ -3,6 +3,7 @@ import { isPublicApi } from '../middleware/cors.ts';
 import type { DeclaredAnswer } from './answers.ts';
 import { conditionSchemas } from './condition-schema.ts';
 import { type JsonSchema, JsonSchemas, referenceTo } from './json-schema.ts';
+import { mailDocumentSchemas } from './mail-document-schema.ts';
 import { exampleOf } from './openapi-examples.ts';
 import {
   documentedHeaders,
@@ -27,6 +28,7 @@ export const openApiOf = (groups: RouteGroup[]): OpenApiDocument => new Document
 
 const security = {
   publicKey: [{ publicKey: [] }],
+  anyKey: [{ publicKey: [] }, { secretKey: [] }],
   secretKey: [{ secretKey: [] }],
   session: [{ session: [] }],
   projectSession: [{ session: [], project: [] }],
@@ -38,12 +40,14 @@ const security = {
 
 const SHARED_PARAMETERS = ['limit', 'cursor', 'page', 'pageSize', 'startDate', 'endDate', 'search'];
 
-const mediaTypes = { form: 'application/x-www-form-urlencoded', raw: '*/*' };
+const FORM = 'application/x-www-form-urlencoded';
+const JSON_TYPE = 'application/json';
+const mediaTypes = { form: [FORM], anyForm: [FORM], jsonOrForm: [JSON_TYPE, FORM], raw: ['*/*'] };
 
 const projectInQuery = joi.string().guid().description('The project of a session, instead of X-Project-Id.');
 
 class DocumentBuilder {
-  private readonly schemas = new JsonSchemas({ ...sharedSchemas, ...conditionSchemas });
+  private readonly schemas = new JsonSchemas({ ...sharedSchemas, ...conditionSchemas, ...mailDocumentSchemas });
   private readonly errors = new ErrorResponses();
   private readonly parameters: Record<string, object> = { IdempotencyKey: idempotencyKey, ...webhookParameters };
 
@@ -136,7 +140,9 @@ class DocumentBuilder {
     const schema = this.schemas.of(given, 'request');
     if (multipart)
       return { required: true, content: { 'multipart/form-data': { schema: this.form(multipart, schema) } } };
-    return { required: true, content: { [bodyKind ? mediaTypes[bodyKind] : 'application/json']: { schema } } };
+    const required = bodyKind !== 'anyForm';
+    const types = bodyKind ? mediaTypes[bodyKind] : [JSON_TYPE];
+    return { required, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
   }
 
   /** A form with the files besides its fields. One of the files is required. */

@@ -5,7 +5,7 @@ import type { User } from '../../db/models/user.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { HeavyWork } from '../../services/access/heavy-work.ts';
-import type { ProjectAccess } from '../../services/access/keys.ts';
+import type { KeyKind, ProjectAccess } from '../../services/access/keys.ts';
 import type { Scope } from '../../services/access/scopes.ts';
 import type { Actor } from '../../services/audit/record.ts';
 import type { CurrentSession } from '../../services/sessions/sessions.ts';
@@ -16,10 +16,12 @@ import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
  * Who may call a route. `secretKey` routes outside /v1 also accept a session with `X-Project-Id`; `projectSession` routes
  * accept only that. `member` is a session of a member of the project `:id` in the path, `memberOrKey` that or the secret
  * key of that project; `role` is the minimum role. `operator` is a session of an operator of the installation; for all
- * others the route does not exist. `public` needs no authentication.
+ * others the route does not exist. `public` needs no authentication, and
+ * `anyKey` takes the public or the secret key.
  */
 export type Access =
   | 'publicKey'
+  | 'anyKey'
   | 'secretKey'
   | 'session'
   | 'projectSession'
@@ -64,7 +66,9 @@ export type CallerOf<A extends Access> = A extends 'session' | 'operator'
     ? SessionCaller & { project: ProjectAccess; role: Role }
     : A extends 'public'
       ? unknown
-      : ProjectCaller;
+      : A extends 'anyKey'
+        ? ProjectCaller & { keyKind: KeyKind }
+        : ProjectCaller;
 
 /** What every handler gets besides the caller and the validated input. */
 export interface HandlerContext {
@@ -102,11 +106,14 @@ interface Declaration<P, Q, B> {
   query?: Q;
   body?: B;
   multipart?: Multipart;
-  /** An HTML form, or the unparsed text of any type, over which signatures are computed. */
-  bodyKind?: 'form' | 'raw';
+  /**
+   * An HTML form; JSON or an HTML form; a form of which anything is accepted (lists of strings by name); or the unparsed text of any type, over
+   * which signatures are computed.
+   */
+  bodyKind?: 'form' | 'anyForm' | 'jsonOrForm' | 'raw';
   /** The minimum role of a member: by default VIEWER for GET, MEMBER for all others. Keys need none. */
   role?: Role;
-  /** A session needs a proof of its user of the last 15 minutes (POST /auth/confirm), always or for some bodies. */
+  /** A session needs a confirmation of the last 15 minutes (POST /auth/confirm), always or for some bodies. */
   confirmed?: true | ((body: BodyValueOf<B>) => boolean);
   /** A scope that a key needs besides `scope`, always or for some bodies. */
   alsoScope?: { scope: Scope; for?: { description: string; body(body: BodyValueOf<B>): boolean } };
@@ -142,7 +149,7 @@ interface Declaration<P, Q, B> {
  * The scope that a secret key needs, or several of which one suffices; the handler then checks with `requireScope` what
  * the request is about. The public key has only `track`. Other callers have no key.
  */
-type ScopeOf<A extends Access> = A extends 'secretKey' | 'memberOrKey'
+type ScopeOf<A extends Access> = A extends 'secretKey' | 'memberOrKey' | 'anyKey'
   ? { scope: Scope | readonly Scope[] }
   : A extends 'publicKey'
     ? { scope: 'track' }

@@ -6,7 +6,15 @@ import type { Actor } from '../../services/audit/record.ts';
 import { authenticatorOf, limitRate, refuseIfDisabled, requireConfirmed } from '../middleware/access.ts';
 import { presentRefusedForm } from '../presenters/account-page.ts';
 import type { Answer } from './answers.ts';
-import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
+import {
+  anyFormReader,
+  type BodyReader,
+  formReader,
+  jsonOrFormReader,
+  jsonReader,
+  multipartReader,
+  rawReader,
+} from './body.ts';
 import type { AppParts, Caller, Context } from './context.ts';
 import type { Route } from './route.ts';
 import { asDeclared, bodyCheck, paramsCheck, queryCheck } from './validate.ts';
@@ -87,6 +95,8 @@ function readerOf(route: Route, { settings, receiving }: AppParts): BodyReader |
     return (ctx) => receiving.run(ctx.state.caller?.project?.projectId ?? '', ctx.req, () => read(ctx));
   }
   if (bodyKind === 'form') return formReader();
+  if (bodyKind === 'anyForm') return anyFormReader();
+  if (bodyKind === 'jsonOrForm') return jsonOrFormReader();
   const limit = bodyLimit?.(settings) ?? settings.bodyMaxBytes;
   if (bodyKind === 'raw') return rawReader(limit);
   return body && jsonReader(limit);

@@ -12,6 +12,7 @@ export const tagTexts: Record<string, string> = {
   Emails: 'Transactional emails, and the log of all emails.',
   Events: 'Tracked events of contacts.',
   Executions: 'Runs of workflows, each for one contact.',
+  Forms: 'Forms with which visitors subscribe, and their confirmations.',
   Jobs: 'Imports and bulk changes.',
   Keys: 'Scoped API keys.',
   Live: 'Live updates as server-sent events.',
@@ -25,8 +26,10 @@ export const tagTexts: Record<string, string> = {
   Segments: 'Groups of contacts.',
   Suppressions: 'Addresses that no email is sent to.',
   Templates: 'Reusable subjects and bodies.',
+  Topics: 'What contacts join and leave, and the records of their consent.',
   Uploads: 'Images for emails.',
   Users: 'The account of the caller.',
+  Views: 'Saved filters and columns of lists.',
   Webhooks: 'Webhook endpoints and deliveries.',
   Workflows: 'Graphs of steps that run for each contact.',
 };

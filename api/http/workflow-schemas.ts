@@ -20,6 +20,7 @@ import {
   textOr,
   uuid,
 } from './schemas.ts';
+import { statesOfTopics } from './topic-schemas.ts';
 import type { Typed } from './typed.ts';
 import { documented, refuse } from './violations.ts';
 
@@ -134,6 +135,9 @@ export const simulatedContact = () =>
       data: optional(contactData())
         .description('Custom fields; merged into those of a stored contact.')
         .example({ plan: 'pro' }),
+      topics: optional(statesOfTopics()).description(
+        'States by key or ID of the topic. Others are those of the stored contact, or the present defaults.',
+      ),
     },
   );
 

@@ -9,9 +9,9 @@ import { KeyedSlots } from '../../platform/slots.ts';
 import type { Timings } from '../../platform/timings.ts';
 import { registerStream, removeStream, renewStreams } from '../../services/access/live-streams.ts';
 import { mayStillRead } from '../http/server-sent-events.ts';
+import { readChannel } from './channels.ts';
 import { HeldMessages, type LiveMessage, liveMessageOf } from './messages.ts';
 import { type Follower, LiveStream } from './stream.ts';
-import { readTopic } from './topics.ts';
 
 interface HubOptions {
   db: Db;
@@ -21,7 +21,7 @@ interface HubOptions {
 
 /** A client that has not read for so long is disconnected when another needs its room. */
 const MAKES_ROOM_MS = 1_000;
-/** Topics that are read at once: each may be some megabytes. */
+/** Channels that are read at once: each may be some megabytes. */
 const READS = { total: 4, perProject: 1 };
 /** How much of a project's state is read in a second: reading large workflows over and over costs memory and time. */
 const BYTES_PER_SECOND = 5_000_000;
@@ -34,11 +34,11 @@ export class LiveHub {
   private readonly streams = new Set<LiveStream>();
   private readonly messages = new HeldMessages();
   private readonly reads = new KeyedSlots(READS.total, READS.perProject);
-  /** Reads that have not begun, by project and topic: streams that need the same state share one. */
+  /** Reads that have not begun, by project and channel: streams that need the same state share one. */
   private readonly queued = new Map<string, Promise<LiveMessage>>();
   /** When a project may read again, after a large state. */
   private readonly pauses = new Map<string, number>();
-  /** Projects whose topics are being read. */
+  /** Projects whose channels are being read. */
   private readonly busy = new Set<string>();
   private readonly options: HubOptions;
   private readonly times: Timings['live'];
@@ -49,7 +49,7 @@ export class LiveHub {
     this.times = options.settings.timings.live;
   }
 
-  /** Opens a stream that begins with the present state of its topics, which must exist. */
+  /** Opens a stream that begins with the present state of its channels, which must exist. */
   async open(follower: Follower): Promise<Readable> {
     const id = await registerStream(this.options.db, follower.projectId);
     const stream = new LiveStream(id, follower, (idle) => void this.feed(idle));
@@ -99,7 +99,7 @@ export class LiveHub {
     await Promise.all([...projects].map((projectId) => this.readProject(projectId)));
   }
 
-  /** Reads what the project's streams follow, each topic once. Skipped while the last round still runs. */
+  /** Reads what the project's streams follow, each channel once. Skipped while the last round still runs. */
   private async readProject(projectId: string): Promise<void> {
     if (this.busy.has(projectId)) return;
     this.busy.add(projectId);
@@ -108,8 +108,8 @@ export class LiveHub {
       for (const stream of own) void this.feed(stream);
       // A stream that waits gets the newest states as soon as its client reads.
       const upToDate = own.filter(({ isIdle, waiting }) => isIdle && waiting.size === 0);
-      for (const topic of new Set(upToDate.flatMap(({ follower }) => follower.topics)))
-        this.publish(topic, await this.read(projectId, topic));
+      for (const channel of new Set(upToDate.flatMap(({ follower }) => follower.channels)))
+        this.publish(channel, await this.read(projectId, channel));
     } catch (err) {
       this.logFailure(err);
     } finally {
@@ -121,11 +121,11 @@ export class LiveHub {
     return [...this.streams].filter(({ follower }) => follower.projectId === projectId);
   }
 
-  private publish(topic: string, message: LiveMessage): void {
+  private publish(channel: string, message: LiveMessage): void {
     for (const stream of this.streamsOf(message.projectId)) {
-      if (!stream.follower.topics.includes(topic) || stream.sent.get(topic) === message.digest) continue;
-      stream.waiting.add(topic);
-      if (!stream.isFed) this.offer(stream, topic, message);
+      if (!stream.follower.channels.includes(channel) || stream.sent.get(channel) === message.digest) continue;
+      stream.waiting.add(channel);
+      if (!stream.isFed) this.offer(stream, channel, message);
     }
   }
 
@@ -134,10 +134,10 @@ export class LiveHub {
     if (stream.isFed) return;
     stream.isFed = true;
     try {
-      for (const topic of stream.waiting) {
+      for (const channel of stream.waiting) {
         if (!stream.isIdle) return;
-        const message = await this.read(stream.follower.projectId, topic);
-        if (!this.offer(stream, topic, message)) return;
+        const message = await this.read(stream.follower.projectId, channel);
+        if (!this.offer(stream, channel, message)) return;
       }
     } catch (err) {
       this.logFailure(err);
@@ -147,15 +147,15 @@ export class LiveHub {
   }
 
   /** Returns false if the message has to wait. */
-  private offer(stream: LiveStream, topic: string, message: LiveMessage): boolean {
+  private offer(stream: LiveStream, channel: string, message: LiveMessage): boolean {
     if (!stream.isIdle) return false;
-    if (stream.sent.get(topic) !== message.digest) {
+    if (stream.sent.get(channel) !== message.digest) {
       const held = this.hold(message);
       if (!held) return false;
-      stream.sent.set(topic, message.digest);
+      stream.sent.set(channel, message.digest);
       stream.send(held);
     }
-    stream.waiting.delete(topic);
+    stream.waiting.delete(channel);
     return true;
   }
 
@@ -172,19 +172,19 @@ export class LiveHub {
     }
   }
 
-  private read(projectId: string, topic: string): Promise<LiveMessage> {
-    const key = `${projectId}/${topic}`;
-    const queued = this.queued.get(key) ?? this.readInTurn(key, projectId, topic);
+  private read(projectId: string, channel: string): Promise<LiveMessage> {
+    const key = `${projectId}/${channel}`;
+    const queued = this.queued.get(key) ?? this.readInTurn(key, projectId, channel);
     this.queued.set(key, queued);
     return queued;
   }
 
-  private async readInTurn(key: string, projectId: string, topic: string): Promise<LiveMessage> {
+  private async readInTurn(key: string, projectId: string, channel: string): Promise<LiveMessage> {
     await this.takeTurn(projectId);
     // What is asked for from now on may be newer.
     this.queued.delete(key);
     try {
-      const message = await this.readMessage(projectId, topic);
+      const message = await this.readMessage(projectId, channel);
       this.pauses.set(projectId, performance.now() + (message.content.length / BYTES_PER_SECOND) * 1_000);
       return message;
     } finally {
@@ -203,17 +203,17 @@ export class LiveHub {
   }
 
   /** The data is null for a resource that is gone. */
-  private async readMessage(projectId: string, topic: string): Promise<LiveMessage> {
+  private async readMessage(projectId: string, channel: string): Promise<LiveMessage> {
     try {
-      return liveMessageOf(projectId, { topic, data: await readTopic(this.options, projectId, topic) });
+      return liveMessageOf(projectId, { topic: channel, data: await readChannel(this.options, projectId, channel) });
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
-      return liveMessageOf(projectId, { topic, data: null });
+      return liveMessageOf(projectId, { topic: channel, data: null });
     }
   }
 
   private logFailure(err: unknown): void {
-    logFailure(this.options.log, { err }, 'live topics could not be read');
+    logFailure(this.options.log, { err }, 'live channels could not be read');
   }
 
   /** Checks the rights of every stream again, and keeps connections and rows alive. */

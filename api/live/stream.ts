@@ -3,7 +3,7 @@ import type { HeldMessage } from './messages.ts';
 
 export interface Follower {
   projectId: string;
-  topics: string[];
+  channels: string[];
   /** Rejects once the caller may no longer read. */
   recheck(): Promise<unknown>;
 }
@@ -13,14 +13,14 @@ const HEARTBEAT = ': heartbeat\n\n';
 
 /**
  * The answer to one client. Holds one message at a time and asks for the next one when the client has read it, so that its
- * memory does not depend on how many topics it follows.
+ * memory does not depend on how many channels it follows.
  */
 export class LiveStream extends Readable {
   readonly follower: Follower;
   readonly id: string;
-  /** Topics whose state is to be sent, longest waiting first. */
+  /** Channels whose state is to be sent, longest waiting first. */
   readonly waiting: Set<string>;
-  /** The digest of the last message of each topic. */
+  /** The digest of the last message of each channel. */
   readonly sent = new Map<string, string>();
   /** True while the next message is being read for it. */
   isFed = false;
@@ -34,7 +34,7 @@ export class LiveStream extends Readable {
     super();
     this.id = id;
     this.follower = follower;
-    this.waiting = new Set(follower.topics);
+    this.waiting = new Set(follower.channels);
     this.onIdle = onIdle;
   }
 

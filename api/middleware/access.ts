@@ -34,7 +34,7 @@ type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const anonymous: Caller = {};
 
-/** How long a proof of the user allows acts that need one. */
+/** How long a confirmation allows acts that need one. */
 export const CONFIRMED_MS = 15 * 60_000;
 
 /** Returns the authentication of a route. All access decisions are made here. */
@@ -81,6 +81,9 @@ function authenticatorByAccess(route: Declared, parts: Parts): Authenticate {
       return member;
     case 'publicKey':
       return (ctx) => callerByKey(ctx, 'public', route, parts);
+    case 'anyKey':
+      return (ctx) =>
+        callerByKey(ctx, keyKind(bearer(ctx.req.headers.authorization ?? '') ?? '') ?? 'secret', route, parts);
     case 'secretKey':
       return keyOr(async (ctx) => projectMember(ctx, await user(ctx), route, parts));
     case 'memberOrKey': {
@@ -212,7 +215,7 @@ function requireRole(role: Role, route: Declared): void {
     throw new ApiError(403, 'FORBIDDEN', `This requires the role ${needed} in the project; yours is ${role}.`);
 }
 
-/** Rejects with 403 a session whose user gave no proof of the last 15 minutes. */
+/** Rejects with 403 a session without a confirmation of the last 15 minutes. */
 export function requireConfirmed({ provenAt }: CurrentSession): void {
   if (Date.now() - provenAt.getTime() < CONFIRMED_MS) return;
   throw new ApiError(403, 'FORBIDDEN', 'Confirm your password or a code first (POST /auth/confirm).', {

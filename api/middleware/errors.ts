@@ -5,6 +5,7 @@ import { isNoSpace, noSpace } from '../http/body.ts';
 import type { AppParts, Context, Middleware } from '../http/context.ts';
 import { envelopeOf } from '../http/envelope.ts';
 import { PlainError } from '../http/validate.ts';
+import { isNavigation, presentErrorPage } from '../presenters/error-page.ts';
 
 const RETRY_SECONDS = '2';
 
@@ -19,6 +20,7 @@ export const errors =
         ctx.status = error.status;
         ctx.body = { error: error.message };
         ctx.state.failure = { code: null, message: error.message };
+        showPage(ctx, error);
         return;
       }
       answer(ctx, error instanceof ApiError ? error : unexpected(error, ctx, { log, hasFullDisk }));
@@ -29,7 +31,16 @@ function answer(ctx: Context, error: ApiError): void {
   ctx.status = error.status;
   if (error.extras.headers) ctx.set(error.extras.headers);
   ctx.body = envelopeOf(error, ctx.state.id);
-  ctx.state.failure = { code: error.code, message: error.message };
+  ctx.state.failure = { code: error.code, message: error.message, errors: error.extras.errors };
+  showPage(ctx, error);
+}
+
+/** People who open an address in a browser get a page. */
+function showPage(ctx: Context, error: { status: number; message: string }): void {
+  if (!isNavigation(ctx.headers)) return;
+  const { headers, body } = presentErrorPage(error, ctx.headers, ctx.state.id);
+  ctx.set(headers);
+  ctx.body = body;
 }
 
 function unexpected(

@@ -6,8 +6,8 @@ export function observe({
   metrics,
   log,
   isClosing,
-  failedRequests,
-}: Pick<AppParts, 'metrics' | 'log' | 'isClosing' | 'failedRequests'>): Middleware {
+  requestLog,
+}: Pick<AppParts, 'metrics' | 'log' | 'isClosing' | 'requestLog'>): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     await (isTracing() ? traced(ctx, next) : next());
@@ -17,7 +17,7 @@ export function observe({
     const { id, route = 'unknown' } = ctx.state;
     const ms = performance.now() - started;
     metrics.observe(method, route, status, ms / 1000);
-    if (status >= 400) recordFailure(ctx, failedRequests);
+    record(ctx, requestLog);
     const level = status >= 500 && !ctx.state.isOutage ? 'warn' : 'debug';
     if (log.isLevelEnabled(level)) log[level]({ requestId: id, method, route, status, ms: Math.round(ms) }, 'request');
   };
@@ -34,12 +34,15 @@ const traced = (ctx: Context, next: () => Promise<unknown>): Promise<void> =>
     if (ctx.status >= 500) span.fail(`answered ${ctx.status}`);
   });
 
-/** Only requests whose project is known have a log to be in. */
-function recordFailure({ method, status, state }: Context, failedRequests: AppParts['failedRequests']): void {
-  const { caller, failure, id, route = 'unknown' } = state;
-  if (!caller?.project || !failure) return;
+/** Only requests whose project is known have a log to be in. Of those that succeed, only those of keys, where wanted. */
+function record({ method, status, state }: Context, requestLog: AppParts['requestLog']): void {
+  const { caller, id, route = 'unknown' } = state;
+  if (!caller?.project) return;
   const { project, keyKind, user } = caller;
-  failedRequests.add({
+  const isWanted = status >= 400 || (project.logsRequests && keyKind !== undefined);
+  const failure = status >= 400 ? state.failure : { code: null, message: '' };
+  if (!isWanted || !failure) return;
+  requestLog.add({
     projectId: project.projectId,
     at: new Date(),
     requestId: id,

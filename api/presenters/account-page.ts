@@ -1,5 +1,5 @@
 import type { ApiError } from '../../platform/errors.ts';
-import { type AccountPage, accountPage, noticePage, pageHeaders } from '../../web/pages.ts';
+import { type AccountPage, accountPage, noticePage } from '../../web/pages.ts';
 import type { Answer } from '../http/answers.ts';
 
 /** The pages behind links in system mail. */
@@ -7,16 +7,14 @@ const LANGUAGE = 'en';
 
 type Words<P> = Omit<P, 'language'>;
 
-export const presentForm = (page: Words<AccountPage>, status = 200): Answer => ({
+export const presentPageForm = (page: Words<AccountPage>, status = 200): Answer => ({
   status,
-  headers: pageHeaders,
-  body: accountPage({ language: LANGUAGE, ...page }),
+  ...accountPage({ language: LANGUAGE, ...page }),
 });
 
 export const presentNotice = (title: string, text: string, status = 200, link = 'Go to Everpost'): Answer => ({
   status,
-  headers: pageHeaders,
-  body: noticePage({ language: LANGUAGE, title, text, link: { href: '/app/', text: link } }),
+  ...noticePage({ language: LANGUAGE, title, text, link: { href: '/app/', text: link } }),
 });
 
 /** For a form whose fields break rules before any page reads them. */

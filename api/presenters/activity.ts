@@ -1,5 +1,6 @@
+import joi from 'joi';
 import { type ActivityItem, activityTypes } from '../../services/activity/types.ts';
-import type { Upcoming } from '../../services/activity/upcoming.ts';
+import type { Upcoming, UpcomingGroup } from '../../services/activity/upcoming.ts';
 import type { Granularity, Point } from '../../services/analytics/timeseries.ts';
 import {
   dateTime,
@@ -15,6 +16,7 @@ import {
   uuid,
   wholeNumber,
 } from '../http/schemas.ts';
+import type { Typed, TypeOf } from '../http/typed.ts';
 
 const count = () => wholeNumber({ min: 0 });
 
@@ -77,12 +79,34 @@ const upcomingItemSchema = namedType('UpcomingItem', 'A scheduled campaign, or a
   ),
 });
 
+const upcomingGroupSchema = namedType(
+  'UpcomingGroup',
+  'With `grouped`: a scheduled campaign, or the contacts that leave a workflow step on a day.',
+  {
+    type: oneOf('campaign', 'workflow').description('Type of the group.'),
+    id: uuid().description('Campaign ID or workflow ID.'),
+    name: text().description('Name of the campaign or the workflow.'),
+    stepId: nullable(uuid()).description('ID of the waiting step; null for campaigns.'),
+    at: dateTime().description('When the campaign starts, or the first contact leaves the step.'),
+    count: count().description('Number of recipients as counted last, or of contacts.'),
+  },
+);
+
+const upcomingEntry: Typed<TypeOf<typeof upcomingItemSchema> | TypeOf<typeof upcomingGroupSchema>> = joi
+  .alternatives()
+  .try(upcomingItemSchema, upcomingGroupSchema)
+  .required();
+
 export const upcomingSchema = namedType('UpcomingActivity', 'Scheduled campaigns and waiting workflow steps.', {
-  data: list(upcomingItemSchema).description('The items, earliest first.'),
+  data: list(upcomingEntry).description('The items, earliest first.'),
 });
 
 export const presentUpcoming = (upcoming: Upcoming[]) => ({
   data: upcoming.map(({ scheduledFor, ...item }) => ({ ...item, scheduledFor: scheduledFor.toISOString() })),
+});
+
+export const presentUpcomingGroups = (groups: UpcomingGroup[]) => ({
+  data: groups.map(({ at, ...group }) => ({ ...group, at: at.toISOString() })),
 });
 
 const timeseriesPointSchema = namedType('TimeseriesPoint', 'Email counts of a day or hour.', {

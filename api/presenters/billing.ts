@@ -2,17 +2,17 @@ import type Stripe from 'stripe';
 import type { Consumption, Use } from '../../services/billing/consumption.ts';
 import { dateTime, namedType, nullable, text, wholeNumber } from '../http/schemas.ts';
 
-const cap = () => nullable(wholeNumber({ min: 0 }));
-export const capsSchema = namedType('BillingLimits', 'Most emails per billing period, by category.', {
-  transactional: cap().description('Most transactional emails per period; null if unlimited.'),
-  campaigns: cap().description('Most campaign emails per period; null if unlimited.'),
-  workflows: cap().description('Most workflow emails per period; null if unlimited.'),
+const limit = () => nullable(wholeNumber({ min: 0 }));
+export const billingLimitsSchema = namedType('BillingLimits', 'Most emails per billing period, by category.', {
+  transactional: limit().description('Most transactional emails per period; null if unlimited.'),
+  campaigns: limit().description('Most campaign emails per period; null if unlimited.'),
+  workflows: limit().description('Most workflow emails per period; null if unlimited.'),
 });
 
 const useSchema = namedType('CategoryUsage', 'Emails of one category in the current billing period.', {
   used: wholeNumber().description('Number of emails so far.'),
-  limit: cap().description('Most emails per period; null if unlimited.'),
-  remaining: cap().description('Number of emails left; null if unlimited.'),
+  limit: limit().description('Most emails per period; null if unlimited.'),
+  remaining: limit().description('Number of emails left; null if unlimited.'),
 });
 
 export const consumptionSchema = namedType('BillingConsumption', 'Usage of the current billing period.', {

@@ -33,6 +33,7 @@ const sums = [
   'bouncedCount',
   'complainedCount',
   'unsubscribedCount',
+  'topicUnsubscribedCount',
 ] as const;
 
 export const campaignTotalsSchema = namedType('CampaignTotals', 'Totals of the campaigns that started in a range.', {
@@ -47,7 +48,8 @@ export const campaignTotalsSchema = namedType('CampaignTotals', 'Totals of the c
   humanClickedCount: count().description('Number of emails with a link clicked by a person.'),
   bouncedCount: count().description('Number of emails that bounced, including those refused during sending.'),
   complainedCount: count().description('Number of emails that were reported as spam.'),
-  unsubscribedCount: count().description('Number of emails whose recipient unsubscribed through them.'),
+  unsubscribedCount: count().description('Number of emails whose recipient left all email through them.'),
+  topicUnsubscribedCount: count().description('Number of emails whose recipient left their topic through them.'),
   averageOpenRate: fraction().description(
     'Share of all sent emails that were opened, including automated opens, 0 to 1.',
   ),

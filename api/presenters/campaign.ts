@@ -17,9 +17,10 @@ import {
   uuid,
   wholeNumber,
 } from '../http/schemas.ts';
+import { contentShape } from './mail-document.ts';
 import { conditionTree } from './segment.ts';
 
-export { presentCampaign } from '../../services/campaigns/present.ts';
+export { presentCampaign, presentListedCampaign } from '../../services/campaigns/present.ts';
 
 const count = () => wholeNumber({ min: 0 });
 
@@ -39,9 +40,11 @@ const countShape = {
   clickedCount: count().description('Number of emails with a clicked link, including automated clicks.'),
   humanOpenedCount: count().description('Number of emails that were opened by a person.'),
   humanClickedCount: count().description('Number of emails with a link clicked by a person.'),
+  peopleOpenedCount: count().description('Number of emails that were opened or clicked by a person.'),
   bouncedCount: count().description('Number of emails that bounced, including those refused during sending.'),
   complainedCount: count().description('Number of emails that were reported as spam.'),
-  unsubscribedCount: count().description('Number of emails whose recipient unsubscribed through them.'),
+  unsubscribedCount: count().description('Number of emails whose recipient left all email through them.'),
+  topicUnsubscribedCount: count().description('Number of emails whose recipient left their topic through them.'),
 };
 
 const slowedDomain = object({
@@ -55,6 +58,10 @@ export const campaignSchema = namedType('Campaign', 'An email to an audience.', 
   description: nullable(text({ min: 0 })).description('Internal description; null if there is none.'),
   subject: text().description('Subject, with variables.'),
   body: text().description('HTML body, with variables.'),
+  ...contentShape,
+  revision: count().description(
+    'Rises with every change to the content, the audience or the rate. Send it as `expectedRevision`.',
+  ),
   from: email().description('Email address of the sender.'),
   fromName: nullable(text({ min: 0 })).description('Name of the sender; null if there is none.'),
   replyTo: nullable(email()).description('Reply-To address; null if there is none.'),
@@ -65,6 +72,12 @@ export const campaignSchema = namedType('Campaign', 'An email to an audience.', 
   status: oneOf(...campaignStatuses).description('Campaign status.'),
   paused: flag().description('Whether sending is paused.'),
   pauseReason: nullable(text()).description('Why sending is paused; null unless it is.'),
+  pausedBy: nullable(
+    object({
+      type: oneOf('USER', 'KEY', 'SYSTEM').description('SYSTEM: the campaign has paused itself.'),
+      name: nullable(text()).description('Email address of the user or name of the key; null if it is not known.'),
+    }),
+  ).description('Who paused the campaign; null unless it is paused.'),
   audienceType: oneOf(...audienceTypes).description(
     'Audience: ALL contacts, the members of a SEGMENT, or contacts FILTERED by a condition.',
   ),
@@ -73,6 +86,7 @@ export const campaignSchema = namedType('Campaign', 'An email to an audience.', 
     'Condition that recipients match; null unless `audienceType` is FILTERED.',
   ),
   templateId: nullable(uuid()).description('ID of the template that the campaign is based on; null if there is none.'),
+  topicId: nullable(uuid()).description('Topic of the email; null if it has none.'),
   ratePerMinute: nullable(wholeNumber({ min: 1 })).description(
     'Maximum number of emails per minute; null for no limit.',
   ),
@@ -123,9 +137,16 @@ export const recipientSchema = namedType('CampaignRecipient', 'A recipient of a 
   emailId: uuid().description('Email ID.'),
   attempts: count().description('Number of delivery attempts.'),
   sentAt: nullable(dateTime()).description('When the email was sent; null until then.'),
+  openedAt: nullable(dateTime()).description('When a person first opened the email or clicked a link in it, or null.'),
+  clickedAt: nullable(dateTime()).description('When a person first clicked a link in the email, or null.'),
+  bouncedAt: nullable(dateTime()).description('When the email bounced, or null.'),
+  links: list(uuid()).description('IDs of the links that a person clicked; a few seconds behind.'),
 });
 
-export const presentRecipient = ({ sentAt, ...recipient }: Recipient) => ({
+export const presentRecipient = ({ sentAt, openedAt, clickedAt, bouncedAt, ...recipient }: Recipient) => ({
   ...recipient,
   sentAt: sentAt?.toISOString() ?? null,
+  openedAt: openedAt?.toISOString() ?? null,
+  clickedAt: clickedAt?.toISOString() ?? null,
+  bouncedAt: bouncedAt?.toISOString() ?? null,
 });

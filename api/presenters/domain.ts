@@ -28,6 +28,13 @@ const recordSchema = namedType('DnsRecord', 'A DNS record to publish, with the r
   error: optional(text()).description('Why the last lookup failed; absent unless it did.'),
 });
 
+/** What the check of a campaign shows of its domain. */
+export const domainRecordsShape = {
+  domain: text().description('Domain name, in lower case and Punycode.').example('example.com'),
+  verified: flag().description('Whether the domain is verified.'),
+  records: list(recordSchema).description('DNS records to publish.'),
+};
+
 export const domainSchema = namedType('Domain', 'A sender domain.', {
   id: uuid().description('Domain ID.'),
   domain: text().description('Domain name, in lower case and Punycode.').example('example.com'),

@@ -19,7 +19,9 @@ export const emailStatuses = [
 
 const fields = {
   id: uuid().description('Email ID.'),
-  contactId: uuid().description('Contact ID of the recipient.'),
+  contactId: nullable(uuid()).description(
+    'Contact ID of the recipient; null for the confirmation of a form, which has none yet.',
+  ),
   sourceType: oneOf('TRANSACTIONAL', 'WORKFLOW', 'CAMPAIGN').description(
     'What sent the email: an API request, a workflow or a campaign.',
   ),

@@ -2,18 +2,18 @@ import type { Job } from '../../db/models/job.ts';
 import { jobStatuses, jobTypes } from '../../services/jobs/find.ts';
 import { dateTime, namedType, nullable, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 
-export const jobSchema = namedType('Job', 'Background work on many contacts, suppressions or executions.', {
+export const jobSchema = namedType('Job', 'Background work on many contacts, suppressions, executions or documents.', {
   id: uuid().description('Job ID.'),
   type: oneOf(...jobTypes).description('Job type.'),
   status: oneOf(...jobStatuses).description('Job status.'),
   progress: wholeNumber({ min: 0, max: 100 }).description('Progress in percent, 0 to 100.'),
   total: wholeNumber({ min: 0 }).description(
-    'Number of rows, contacts or executions to process; 0 until the rows of an import are counted.',
+    'Number of rows, contacts, executions or documents to process; 0 until the rows of an import are counted.',
   ),
-  processed: wholeNumber({ min: 0 }).description('Number of rows, contacts or executions processed so far.'),
+  processed: wholeNumber({ min: 0 }).description('Number of rows, contacts, executions or documents processed so far.'),
   result: record()
     .description(
-      'Counts so far, and `errors`: the first 1,000, in lists the first 20. Imports have `totalRows`, `created`, `updated`, `unchanged`, `failed` and, for a dry run, `dryRun`; other jobs have `requested`, `changed`, `unchanged` and `failed`.',
+      'Counts so far, and `errors`: the first 1,000, in lists the first 20. Imports have `totalRows`, `created`, `updated`, `unchanged`, `failed`, for a dry run `dryRun`, and for files with consent `keptUnsubscribed`; other jobs have `requested`, `changed`, `unchanged` and `failed`, and, where they copy a segment, `segmentId`; RENDER has `rendered`, `unchanged` and `failed`.',
     )
     .example({ totalRows: 200, created: 150, updated: 40, unchanged: 10, failed: 0, errors: [] }),
   failedReason: nullable(text()).description('Why the job failed; null unless it did.'),

@@ -1,5 +1,5 @@
 import type { Role } from '../../db/models/membership.ts';
-import type { Project } from '../../db/models/project.ts';
+import type { ProjectRow } from '../../db/models/project.ts';
 import type { ProjectKeys } from '../../services/access/keys.ts';
 import { roles } from '../../services/access/membership.ts';
 import { trackings } from '../../services/projects/update.ts';
@@ -32,6 +32,8 @@ const fields = {
   ),
   disabledReason: nullable(text()).description('Why the project is disabled; null if it is not.'),
   requireTwoFactor: flag().description('Whether members need two-factor authentication.'),
+  logRequests: flag().description('Whether the request log has successful requests of keys too.'),
+  topicRequired: flag().description('Whether MARKETING and HEADLESS email needs a topic.'),
   createdAt: dateTime().description('When the project was created.'),
   updatedAt: dateTime().description('When the project last changed.'),
 };
@@ -43,7 +45,7 @@ export const projectWithKeysSchema = namedType('ProjectWithKeys', 'A project wit
   secretKey: text().description('Secret key (`sk_...`). It cannot be retrieved again.'),
 });
 
-export const presentProject = (project: Project, role: Role) => ({
+export const presentProject = (project: ProjectRow, role: Role) => ({
   id: project.id,
   name: project.name,
   publicKey: project.publicKey,
@@ -55,11 +57,13 @@ export const presentProject = (project: Project, role: Role) => ({
   disabled: project.disabled,
   disabledReason: project.disabledReason,
   requireTwoFactor: project.requireTwoFactor,
+  logRequests: project.logRequests,
+  topicRequired: project.topicRequired,
   createdAt: project.createdAt.toISOString(),
   updatedAt: project.updatedAt.toISOString(),
 });
 
-export const presentProjectWithKeys = (project: Project, role: Role, { publicKey, secretKey }: ProjectKeys) => ({
+export const presentProjectWithKeys = (project: ProjectRow, role: Role, { publicKey, secretKey }: ProjectKeys) => ({
   ...presentProject(project, role),
   publicKey,
   secretKey,

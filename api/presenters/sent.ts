@@ -1,5 +1,5 @@
 import type { Accepted } from '../../services/emails/send.ts';
-import { dateTime, email, flag, list, namedType, object, uuid } from '../http/schemas.ts';
+import { dateTime, email, flag, list, namedType, object, optional, text, uuid } from '../http/schemas.ts';
 
 const acceptedEmail = object({
   contact: object({
@@ -7,6 +7,7 @@ const acceptedEmail = object({
     email: email().description('Email address of the recipient.'),
   }).description('The recipient.'),
   email: uuid().description('Email ID.'),
+  skipped: optional(text()).description('Why the recipient does not get the email, such as `topic unsubscribed`.'),
 });
 
 export const sentSchema = namedType('SendResponse', 'Emails that were accepted and will be sent.', {
@@ -18,9 +19,10 @@ export const sentSchema = namedType('SendResponse', 'Emails that were accepted a
 });
 
 export const presentSent = ({ emails, timestamp }: Accepted) => ({
-  emails: emails.map(({ contact: { id, email: address }, email: emailId }) => ({
+  emails: emails.map(({ contact: { id, email: address }, email: emailId, skipped }) => ({
     contact: { id, email: address },
     email: emailId,
+    ...(skipped && { skipped }),
   })),
   timestamp: timestamp.toISOString(),
 });

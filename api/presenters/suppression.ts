@@ -1,4 +1,4 @@
-import type { Suppression } from '../../db/models/suppression.ts';
+import type { ListedSuppression } from '../../services/suppressions/list.ts';
 import { suppressionReasons } from '../../services/suppressions/suppress.ts';
 import { dateTime, namedType, nullable, oneOf, text, uuid } from '../http/schemas.ts';
 
@@ -11,7 +11,7 @@ export const suppressionSchema = namedType('Suppression', 'An address that no em
   createdAt: dateTime().description('When the address was suppressed.'),
 });
 
-export const presentSuppression = ({ id, email, reason, note, emailId, createdAt }: Suppression) => ({
+export const presentSuppression = ({ id, email, reason, note, emailId, createdAt }: ListedSuppression) => ({
   id,
   email,
   reason,

@@ -62,6 +62,7 @@ const stepTypeSchema = namedType('StepType', 'A type of workflow step.', {
   waits: (joi.boolean().required() as Typed<boolean>).description(
     'Whether executions wait at the step, so that it can be part of a loop.',
   ),
+  newConfig: record().description('Suggested config of a new step.').example({ method: 'POST' }),
   schema: record().description('JSON Schema of the config.'),
 });
 
@@ -73,7 +74,7 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 export function presentStepTypes() {
   const types = stepTypeNames.map((name) => {
-    const { type, label, description, exits, exitsOf, waits = false, config, schema } = stepTypes[name];
+    const { type, label, description, exits, exitsOf, waits = false, config, newConfig = {}, schema } = stepTypes[name];
     return {
       type,
       label,
@@ -81,6 +82,7 @@ export function presentStepTypes() {
       exits,
       exitsFrom: exitsOf ? 'branches[].name' : null,
       waits,
+      newConfig,
       schema: { $schema: DIALECT, ...(schema ?? standaloneSchemaOf(config, conditionSchemas)) },
     };
   });

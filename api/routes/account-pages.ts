@@ -1,6 +1,7 @@
 import { ApiError } from '../../platform/errors.ts';
 import { oauthProviders } from '../../platform/integrations/oauth.ts';
 import { roleInText } from '../../platform/names.ts';
+import { findLook } from '../../services/mail-documents/brand-kit.ts';
 import { acceptInvitation, findInvitation, type OpenInvitation } from '../../services/members/accept.ts';
 import { resetPassword } from '../../services/users/passwords.ts';
 import { logIn } from '../../services/users/sign-in.ts';
@@ -12,7 +13,7 @@ import { type Answer, failure, page } from '../http/answers.ts';
 import { type HandlerContext, route, routes } from '../http/route.ts';
 import { optional, request, text } from '../http/schemas.ts';
 import { sessionCookie, sessionToken, signInClient, startedSession } from '../http/session-cookie.ts';
-import { presentForm, presentNotice, presentUselessLink } from '../presenters/account-page.ts';
+import { presentNotice, presentPageForm, presentUselessLink } from '../presenters/account-page.ts';
 
 // The pages behind links in system mail. GET changes nothing, since mail scanners follow every link.
 
@@ -39,9 +40,9 @@ interface LinkPage {
 const TOO_SHORT: FormError = { text: 'The password must have at least 8 characters.', status: 422 };
 const NEW_PASSWORD = 'Choose a password, at least 8 characters';
 
-const form = (page: Omit<Parameters<typeof presentForm>[0], 'formError'>, formError?: FormError): Answer => {
-  if (!formError) return presentForm(page);
-  const answer = presentForm({ ...page, formError: formError.text }, formError.status);
+const form = (page: Omit<Parameters<typeof presentPageForm>[0], 'formError'>, formError?: FormError): Answer => {
+  if (!formError) return presentPageForm(page);
+  const answer = presentPageForm({ ...page, formError: formError.text }, formError.status);
   return { ...answer, headers: { ...answer.headers, ...formError.headers } };
 };
 
@@ -117,13 +118,14 @@ const invitation: LinkPage = {
   logsIn: true,
   async show({ db, settings, params, request }, formError) {
     const found = await findInvitation(db, params.token, sessionToken(request.headers));
-    const { projectName, email, role, needs } = found;
+    const { projectId, projectName, email, role, needs } = found;
     const loginNote = ` This address has an account: log in as ${email} to accept.`;
     return form(
       {
         title: `Join the project ${projectName}?`,
         text: `The invitation is for ${email}, with the role ${roleInText(role)}.${needs === 'session' ? loginNote : ''}`,
         ...waysToAccept(found, settings),
+        brand: await findLook(db, projectId),
       },
       formError,
     );
@@ -155,7 +157,7 @@ const invitation: LinkPage = {
 function waysToAccept(
   { needs, hasPassword, hasTwoFactor, providers }: OpenInvitation,
   { oauth, baseUrl }: PageCall['settings'],
-): Pick<Parameters<typeof presentForm>[0], 'forms' | 'links'> {
+): Pick<Parameters<typeof presentPageForm>[0], 'forms' | 'links'> {
   const button = 'Accept the invitation';
   if (needs === 'nothing') return { forms: [{ button }] };
   if (needs === 'password')

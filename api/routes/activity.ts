@@ -2,11 +2,11 @@ import joi from 'joi';
 import { listActivity } from '../../services/activity/feed.ts';
 import { activityStats, countRecentActivity } from '../../services/activity/stats.ts';
 import { type ActivityType, activityTypes } from '../../services/activity/types.ts';
-import { listUpcoming } from '../../services/activity/upcoming.ts';
+import { listUpcoming, listUpcomingGroups } from '../../services/activity/upcoming.ts';
 import { answer, ok } from '../http/answers.ts';
 import { rangeQuery, statsRangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, limit, list, namedType, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
+import { cursorPage, flag, limit, list, namedType, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented, refuse } from '../http/violations.ts';
 import {
@@ -14,6 +14,7 @@ import {
   activityStatsSchema,
   presentActivityItem,
   presentUpcoming,
+  presentUpcomingGroups,
   upcomingSchema,
 } from '../presenters/activity.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
@@ -113,9 +114,19 @@ export const activity = routes('Activity', [
     summary: 'List scheduled campaigns and waiting workflow steps, earliest first',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { limit: limit() },
-    answers: { 200: answer('The upcoming items.', upcomingSchema) },
+    heavy: 'read',
+    query: {
+      limit: limit(),
+      grouped: optional(flag()).description(
+        'With `true`, waiting contacts are counted by workflow, step and day instead of listed.',
+      ),
+    },
+    answers: { 200: answer('The upcoming items, or groups.', upcomingSchema) },
     handle: async ({ db, project, query }) =>
-      ok(presentUpcoming(await listUpcoming(db, project.projectId, query.limit))),
+      ok(
+        query.grouped
+          ? presentUpcomingGroups(await listUpcomingGroups(db, project.projectId, query.limit))
+          : presentUpcoming(await listUpcoming(db, project.projectId, query.limit)),
+      ),
   }),
 ]);

@@ -2,15 +2,15 @@ import type Stripe from 'stripe';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { createStripe } from '../../platform/integrations/stripe.ts';
 import { listInvoices, openPortal, startCheckout } from '../../services/billing/account.ts';
-import { readCaps, setCaps } from '../../services/billing/caps.ts';
 import { readConsumption } from '../../services/billing/consumption.ts';
 import { applyStripeEvent } from '../../services/billing/events.ts';
+import { readBillingLimits, setBillingLimits } from '../../services/billing/limits.ts';
 import { answer, failure, missing, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { list, namedType, nullable, optional, request, text, uuid, wholeNumber } from '../http/schemas.ts';
 import {
-  capsSchema,
+  billingLimitsSchema,
   consumptionSchema,
   invoiceSchema,
   presentConsumption,
@@ -18,8 +18,8 @@ import {
 } from '../presenters/billing.ts';
 
 const params = { id: uuid().description('Project ID.') };
-const MAX_CAP = 2_000_000_000;
-const cap = () => optional(nullable(wholeNumber({ min: 0, max: MAX_CAP })));
+const MAX_LIMIT = 2_000_000_000;
+const limit = () => optional(nullable(wholeNumber({ min: 0, max: MAX_LIMIT })));
 
 const off = missing('project');
 const page = answer(
@@ -78,8 +78,8 @@ export function billing({ settings }: AppParts): RouteGroup {
       method: 'GET',
       path: `${base}/billing-limits`,
       summary: 'Get the billing limits of a project',
-      answers: { 200: answer('The limits.', capsSchema), 404: off },
-      handle: async ({ db, params }) => (await on()) && ok(await readCaps(db, params.id)),
+      answers: { 200: answer('The limits.', billingLimitsSchema), 404: off },
+      handle: async ({ db, params }) => (await on()) && ok(await readBillingLimits(db, params.id)),
     }),
     route({
       ...shared,
@@ -87,15 +87,15 @@ export function billing({ settings }: AppParts): RouteGroup {
       path: `${base}/billing-limits`,
       summary: 'Replace the billing limits of a project',
       body: request('SetBillingLimitsRequest', 'The new limits. Categories that are left out become unlimited.', {
-        transactional: cap().description('Most transactional emails per period; null for unlimited.').example(10_000),
-        campaigns: cap().description('Most campaign emails per period; null for unlimited.').example(50_000),
-        workflows: cap().description('Most workflow emails per period; null for unlimited.').example(10_000),
+        transactional: limit().description('Most transactional emails per period; null for unlimited.').example(10_000),
+        campaigns: limit().description('Most campaign emails per period; null for unlimited.').example(50_000),
+        workflows: limit().description('Most workflow emails per period; null for unlimited.').example(10_000),
       }),
-      answers: { 200: answer('The limits.', capsSchema), 404: off },
+      answers: { 200: answer('The limits.', billingLimitsSchema), 404: off },
       handle: async ({ db, params, actor, body }) => {
         await on();
         const { transactional = null, campaigns = null, workflows = null } = body;
-        return ok(await setCaps(db, params.id, { transactional, campaigns, workflows }, actor));
+        return ok(await setBillingLimits(db, params.id, { transactional, campaigns, workflows }, actor));
       },
     }),
     route({

@@ -1,28 +1,17 @@
 import joi from 'joi';
 import { badRequest } from '../../platform/errors.ts';
-import { campaignDomains, campaignLinks } from '../../services/campaigns/breakdown.ts';
-import { listRecipients, recipientStates } from '../../services/campaigns/recipients.ts';
 import { resolutions, resolveUnknown } from '../../services/campaigns/resolve.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
-import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
+import { cancelCampaign, pauseCampaign, resumeCampaign, unscheduleCampaign } from '../../services/campaigns/steer.ts';
 import { sendTestMail } from '../../services/campaigns/test-mail.ts';
-import { showCampaign } from '../../services/campaigns/view.ts';
 import { parseMoment } from '../../services/conditions/instants.ts';
-import { answer, failure, ok, overCap } from '../http/answers.ts';
+import { answer, failure, ok, overBillingLimit } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, limit, list, namedType, oneOf, optional, request, text, wholeNumber } from '../http/schemas.ts';
+import { namedType, oneOf, request, wholeNumber } from '../http/schemas.ts';
 import { testEmailRequest, testEmailResponse } from '../http/test-email.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
-import {
-  campaignStatsSchema,
-  presentCampaign,
-  presentCampaignStats,
-  presentRecipient,
-  recipientSchema,
-} from '../presenters/campaign.ts';
-import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
-import { domainStatsSchema } from '../presenters/mail-counts.ts';
+import { presentCampaign } from '../presenters/campaign.ts';
 import { noCampaign, oneCampaign, params, unverified, wrongState } from './campaigns.ts';
 
 /** An unreadable time is a 400 here, like one in the past. */
@@ -46,17 +35,6 @@ function timeOf(text: string): number | undefined {
   return parseMoment(day ? `${day}T${minute}${second}${hours ? `${hours}:${minutes}` : 'Z'}` : text);
 }
 
-const campaignLinkSchema = namedType('CampaignLink', 'A link of a campaign with its clicks.', {
-  link: text()
-    .description(
-      'URL of the link. A URL that was generated for one recipient has no query; `other` stands for all beyond 1,000.',
-    )
-    .example('https://example.com/offer'),
-  clicks: wholeNumber().description('Number of clicks, including automated clicks.'),
-  uniqueClicks: wholeNumber().description('Number of recipients who clicked, including automated clicks.'),
-  humanClicks: wholeNumber().description('Number of clicks by people.'),
-});
-
 const changed = { 200: oneCampaign, 404: noCampaign, 409: wrongState };
 
 export const campaignSending = routes('Campaigns', [
@@ -78,11 +56,21 @@ export const campaignSending = routes('Campaigns', [
         'There are no recipients, a segment no longer exists, or `scheduledFor` is not in the future.',
         'BAD_REQUEST',
       ),
-      402: overCap,
+      402: overBillingLimit,
       403: unverified,
     },
     handle: async ({ db, project, params, body }) =>
       ok(presentCampaign(await sendCampaign(db, project, params.id, futureTime(body.scheduledFor)))),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/unschedule',
+    summary: 'Make a campaign that is SCHEDULED a draft again',
+    access: 'secretKey',
+    scope: 'campaigns:write',
+    params,
+    answers: changed,
+    handle: async ({ db, project, params }) => ok(presentCampaign(await unscheduleCampaign(db, project, params.id))),
   }),
   route({
     method: 'POST',
@@ -125,12 +113,12 @@ export const campaignSending = routes('Campaigns', [
     body: testEmailRequest,
     answers: {
       200: answer('The test email was accepted and will be sent. Its subject starts with [TEST].', testEmailResponse),
-      402: overCap,
+      402: overBillingLimit,
       403: unverified,
       404: noCampaign,
     },
     handle: async ({ db, project, params, body }) => {
-      await sendTestMail(db, project, params.id, body.email);
+      await sendTestMail(db, project, params.id, body);
       return ok({ success: true });
     },
   }),
@@ -151,81 +139,10 @@ export const campaignSending = routes('Campaigns', [
           resolved: wholeNumber({ min: 0 }).description('Number of recipients that were resolved.'),
         }),
       ),
-      402: overCap,
+      402: overBillingLimit,
       404: noCampaign,
       409: failure('The campaign is CANCELLED, so its emails cannot be sent again.', 'CONFLICT'),
     },
     handle: async ({ db, project, params, body }) => ok(await resolveUnknown(db, project, params.id, body.action)),
-  }),
-  route({
-    method: 'GET',
-    path: '/campaigns/:id/stats',
-    summary: 'Get the counts and rates of a campaign',
-    access: 'secretKey',
-    scope: 'campaigns:read',
-    params,
-    answers: { 200: answer('The counts and rates.', campaignStatsSchema), 404: noCampaign },
-    handle: async ({ db, project, params }) =>
-      ok(presentCampaignStats(await showCampaign(db, project.projectId, params.id))),
-  }),
-  route({
-    method: 'GET',
-    path: '/campaigns/:id/links',
-    summary: 'List the clicked links of a campaign, most clicked first',
-    access: 'secretKey',
-    scope: 'campaigns:read',
-    params,
-    query: { limit: limit({ fallback: 100, max: 1_000 }) },
-    answers: {
-      200: answer(
-        'The links. Counts are a few seconds behind.',
-        namedType('CampaignLinkReport', 'The clicked links of a campaign.', {
-          data: list(campaignLinkSchema).description('The links, most clicked first.'),
-        }),
-      ),
-      404: noCampaign,
-    },
-    handle: async ({ db, project, params, query }) =>
-      ok({ data: await campaignLinks(db, project.projectId, params.id, query.limit) }),
-  }),
-  route({
-    method: 'GET',
-    path: '/campaigns/:id/domains',
-    summary: 'List the results of a campaign by recipient domain, largest first',
-    access: 'secretKey',
-    scope: 'campaigns:read',
-    params,
-    query: { limit: limit({ fallback: 100, max: 1_000 }) },
-    answers: {
-      200: answer(
-        'The domains. Counts are a few seconds behind.',
-        namedType('CampaignDomainReport', 'The results of a campaign by recipient domain.', {
-          data: list(domainStatsSchema).description('The domains, most sent emails first.'),
-        }),
-      ),
-      404: noCampaign,
-    },
-    handle: async ({ db, project, params, query }) =>
-      ok({ data: await campaignDomains(db, project.projectId, params.id, query.limit) }),
-  }),
-  route({
-    method: 'GET',
-    path: '/campaigns/:id/recipients',
-    summary: 'List the recipients of a campaign with their results',
-    access: 'secretKey',
-    scope: 'campaigns:read',
-    params,
-    query: {
-      ...cursorPage(),
-      status: optional(oneOf(...recipientStates)).description('Only recipients with this status.'),
-    },
-    answers: { 200: answer('A page of recipients.', cursorListSchema(recipientSchema)), 404: noCampaign },
-    handle: async ({ db, project, settings, params, query }) =>
-      ok(
-        presentCursorList(
-          await listRecipients(db, project.projectId, settings.secretKeys, params.id, query),
-          presentRecipient,
-        ),
-      ),
   }),
 ]);

@@ -12,8 +12,9 @@ import {
   throttleCampaign,
 } from '../../services/campaigns/save.ts';
 import { showCampaign } from '../../services/campaigns/view.ts';
-import { asAddress, senderAddress } from '../http/addresses.ts';
+import { asAddress, type GivenAddress, senderAddress } from '../http/addresses.ts';
 import { answer, created, failure, missing, noContent, ok, success } from '../http/answers.ts';
+import { givenContent } from '../http/given-content.ts';
 import { route, routes } from '../http/route.ts';
 import {
   choice,
@@ -31,9 +32,9 @@ import {
   wholeNumber,
 } from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
-import type { Typed, TypeOf } from '../http/typed.ts';
+import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
-import { campaignSchema, presentCampaign } from '../presenters/campaign.ts';
+import { campaignSchema, presentCampaign, presentListedCampaign } from '../presenters/campaign.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import { conditionTree } from '../presenters/segment.ts';
 
@@ -59,7 +60,7 @@ const segmentId = (): Typed<unknown> => documented(joi.any(), { type: ['string',
 const saveCampaignRequest = request('SaveCampaignRequest', 'All fields of a campaign.', {
   name: text({ max: MAX_NAME }).description('Campaign name.'),
   subject: subject().description('Subject, with variables.'),
-  body: text().description('HTML body, with variables.').example('<p>Hello {{name ?? "there"}}</p>'),
+  ...givenContent(),
   from: senderAddress().description('Sender, on a verified domain: an address, with or without a name.'),
   audienceType: oneOf(...audienceTypes).description(
     'Audience: ALL contacts, the members of a SEGMENT, or contacts FILTERED by a condition.',
@@ -80,14 +81,25 @@ const saveCampaignRequest = request('SaveCampaignRequest', 'All fields of a camp
   templateId: optional(nullable(uuid())).description(
     'ID of the template that the campaign is based on. Its content is not copied.',
   ),
+  topicId: optional(nullable(uuid())).description(
+    'Topic of the email: of kind NOTIFICATION for TRANSACTIONAL campaigns, of kind MARKETING for others.',
+  ),
   ratePerMinute: optional(rate()).description('Maximum number of emails per minute; no limit by default.'),
+  expectedRevision: optional(wholeNumber({ min: 0 })).description(
+    'Revision of the campaign that you have read; 409 if it is outdated. A new campaign has none.',
+  ),
 });
 
-const withSender = ({ from, ...rest }: TypeOf<typeof saveCampaignRequest>) => ({ ...rest, from: asAddress(from) });
+const outdated = failure(
+  'The status of the campaign does not allow it, or it has changed since: then `details` has the current campaign.',
+  'CONFLICT',
+);
+
+const withSender = <B extends { from: GivenAddress }>({ from, ...rest }: B) => ({ ...rest, from: asAddress(from) });
 
 const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
-const wrongParts = missing('segment or template', 'SEGMENT_NOT_FOUND');
+const wrongParts = missing('segment, template or topic', 'SEGMENT_NOT_FOUND');
 
 export const campaigns = routes('Campaigns', [
   route({
@@ -110,7 +122,7 @@ export const campaigns = routes('Campaigns', [
       413: failure('The campaigns on the page are too large together; request fewer.', 'PAYLOAD_TOO_LARGE'),
     },
     handle: async ({ db, project, query }) =>
-      ok(presentOffsetList(await listCampaigns(db, project.projectId, query), presentCampaign)),
+      ok(presentOffsetList(await listCampaigns(db, project.projectId, query), presentListedCampaign)),
   }),
   route({
     method: 'POST',
@@ -154,7 +166,7 @@ export const campaigns = routes('Campaigns', [
     params,
     body: saveCampaignRequest,
     bodyLimit,
-    answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: wrongState },
+    answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: outdated },
     handle: async ({ db, project, params, body }) =>
       ok(presentCampaign(await replaceCampaign(db, project, params.id, withSender(body)))),
   }),

@@ -1,18 +1,19 @@
 import joi from 'joi';
 import type { BulkType } from '../../db/models/job.ts';
 import { validationError } from '../../platform/errors.ts';
+import { MAX_KEY_LENGTH } from '../../services/contacts/data.ts';
 import { cancelJob } from '../../services/jobs/cancel.ts';
 import { createBulkJob, createImport } from '../../services/jobs/create.ts';
-import { createJobByCondition } from '../../services/jobs/create-by-condition.ts';
+import { type BulkOptions, createJobByCondition } from '../../services/jobs/create-by-condition.ts';
 import { exportErrors } from '../../services/jobs/errors.ts';
 import { bulkTypes, findJob, importTypes } from '../../services/jobs/find.ts';
 import { jobScopes } from '../../services/jobs/scopes.ts';
 import { accepted, answer, csvFile, failure, missing, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
-import { fileOf, importFields, importForm, importOptions } from '../http/import-form.ts';
+import { contactImportFields, fileOf, importForm, importOptions } from '../http/import-form.ts';
 import { named } from '../http/json-schema.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { list, object, oneOf, optional, request, uuid, wholeNumber } from '../http/schemas.ts';
+import { list, object, oneOf, optional, request, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
 import { jobSchema, presentJob, queuedJobSchema } from '../presenters/job.ts';
@@ -52,12 +53,20 @@ const bulkRoute = (path: string, type: BulkType, summary: string) =>
     },
   });
 
-const unreadable = failure('There is no file, it is not CSV, or it has no column for the address.', 'BAD_REQUEST');
+const unreadable = failure(
+  'There is no file, it is not CSV, it has no column for the address, or the segment is dynamic.',
+  'BAD_REQUEST',
+);
+const noSegment = missing('segment', 'SEGMENT_NOT_FOUND');
 
 const actions: Record<string, BulkType> = {
   SUBSCRIBE: 'BULK_SUBSCRIBE',
   UNSUBSCRIBE: 'BULK_UNSUBSCRIBE',
   DELETE: 'BULK_DELETE',
+  ADD_TO_SEGMENT: 'BULK_ADD_TO_SEGMENT',
+  SET_FIELD: 'BULK_SET_FIELD',
+  TOPIC_SUBSCRIBE: 'BULK_TOPIC_SUBSCRIBE',
+  TOPIC_UNSUBSCRIBE: 'BULK_TOPIC_UNSUBSCRIBE',
 };
 
 /** Requires one of the two, and not both. */
@@ -65,6 +74,31 @@ function oneSelection<B extends { condition?: unknown; segmentId?: string | unde
   if ((body.condition === undefined) !== (body.segmentId === undefined)) return body;
   const message = 'either "condition" or "segmentId" is required, and not both';
   throw validationError([{ field: 'condition', message, code: 'required' }]);
+}
+
+interface GivenOptions {
+  toSegmentId?: string | undefined;
+  field?: string | undefined;
+  value?: unknown;
+  topicId?: string | undefined;
+}
+
+/** Returns what the action needs, and only that. */
+function bulkOptions(type: BulkType, { toSegmentId, field, value, topicId }: GivenOptions): BulkOptions {
+  const required = (name: string) =>
+    validationError([{ field: name, message: `"${name}" is required`, code: 'required' }]);
+  if (type === 'BULK_ADD_TO_SEGMENT') {
+    if (toSegmentId === undefined) throw required('toSegmentId');
+    return { toSegmentId };
+  }
+  if (type === 'BULK_TOPIC_SUBSCRIBE' || type === 'BULK_TOPIC_UNSUBSCRIBE') {
+    if (topicId === undefined) throw required('topicId');
+    return { topicId: topicId.toLowerCase() };
+  }
+  if (type !== 'BULK_SET_FIELD') return {};
+  if (field === undefined) throw required('field');
+  if (value === undefined) throw required('value');
+  return { field, value };
 }
 
 export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'settings'>): RouteGroup =>
@@ -76,10 +110,11 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       access: 'secretKey',
       scope: 'contacts:write',
       multipart: { ...importForm, maxFileBytes: MAX_FILE_BYTES },
-      body: importFields(),
+      body: contactImportFields(),
       answers: {
         202: queued,
         400: unreadable,
+        404: noSegment,
         409: tooMany,
         413: failure('The file is larger than 5 MB.', 'PAYLOAD_TOO_LARGE'),
       },
@@ -94,10 +129,11 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       access: 'secretKey',
       scope: 'contacts:write',
       multipart: { ...importForm, maxFileBytes: importMaxBytes, large: true },
-      body: importFields(),
+      body: contactImportFields(),
       answers: {
         202: queued,
         400: unreadable,
+        404: noSegment,
         408: failure('The upload is too slow.', 'BAD_REQUEST'),
         409: tooMany,
         413: failure('The file is larger than IMPORT_MAX_BYTES.', 'PAYLOAD_TOO_LARGE'),
@@ -140,7 +176,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
     route({
       method: 'POST',
       path: '/contacts/bulk',
-      summary: 'Subscribe, unsubscribe or delete all contacts of a condition or segment',
+      summary: 'Change or delete all contacts of a condition or segment',
       access: 'secretKey',
       scope: 'contacts:write',
       body: named(
@@ -148,7 +184,23 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
         'An action on all contacts that match a condition or are in a segment. Pass either `condition` or `segmentId`.',
         documented(
           object({
-            action: oneOf('SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE').description('What to do with the contacts.'),
+            action: oneOf(
+              'SUBSCRIBE',
+              'UNSUBSCRIBE',
+              'DELETE',
+              'ADD_TO_SEGMENT',
+              'SET_FIELD',
+              'TOPIC_SUBSCRIBE',
+              'TOPIC_UNSUBSCRIBE',
+            ).description('What to do with the contacts.'),
+            toSegmentId: optional(uuid()).description('ID of the static segment. Required for ADD_TO_SEGMENT.'),
+            field: optional(text({ max: MAX_KEY_LENGTH })).description('Custom field. Required for SET_FIELD.'),
+            value: documented(joi.any(), {}).description(
+              'New value of the field; null removes the field. Required for SET_FIELD.',
+            ),
+            topicId: optional(uuid()).description(
+              'ID of the topic. Required for TOPIC_SUBSCRIBE and TOPIC_UNSUBSCRIBE.',
+            ),
             condition: givenCondition().description('Condition that the contacts match.'),
             segmentId: optional(uuid()).description('ID of the segment that the contacts are in.'),
             expectedCount: wholeNumber({ min: 0 }).description(
@@ -161,14 +213,23 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       statementTimeoutMs: BY_CONDITION_MS,
       answers: {
         202: queued,
-        400: failure('The condition is invalid, or takes too long to evaluate.', 'BAD_REQUEST'),
-        404: missing('segment', 'SEGMENT_NOT_FOUND'),
+        400: failure(
+          'The condition is invalid, takes too long to evaluate, or the segment to add to is dynamic.',
+          'BAD_REQUEST',
+        ),
+        404: missing('segment or topic', 'SEGMENT_NOT_FOUND'),
         409: failure('The number of contacts differs by more than 1 %, or too many jobs are open.', 'CONFLICT'),
       },
-      handle: async ({ db, project, settings, body: { action, ...chosen } }) => {
+      handle: async ({
+        db,
+        project,
+        settings: { limits },
+        body: { action, toSegmentId, field, value, topicId, ...chosen },
+      }) => {
         const type = actions[action] ?? 'BULK_SUBSCRIBE';
+        const options = bulkOptions(type, { toSegmentId, field, value, topicId });
         return accepted({
-          jobId: await createJobByCondition(db, project, type, oneSelection(chosen), settings.limits),
+          jobId: await createJobByCondition(db, project, type, oneSelection(chosen), limits, options),
         });
       },
     }),

@@ -60,7 +60,7 @@ export const contactReading = routes('Contacts', [
     params,
     answers: {
       200: answer(
-        '`contact`, `suppression`, `segments`, `events`, `emails` and `executions`.',
+        '`contact`, `suppression`, `preferences`, `segments`, `consents`, `submissions`, `events`, `emails` and `executions`.',
         named('ContactExport', 'All data of a contact.', record()),
       ),
       404: noContact,

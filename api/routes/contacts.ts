@@ -4,8 +4,10 @@ import type { Data } from '../../services/contacts/data.ts';
 import { exportContacts } from '../../services/contacts/export.ts';
 import { findContact, lookUpContacts } from '../../services/contacts/find.ts';
 import { listContacts } from '../../services/contacts/list.ts';
-import { saveContact, updateContact } from '../../services/contacts/save.ts';
 import { deleteContact } from '../../services/removal/contact.ts';
+import { findTopicNamed } from '../../services/topics/find.ts';
+import { topicStates } from '../../services/topics/save.ts';
+import { saveContactWithTopics, updateContactWithTopics } from '../../services/topics/save-contact.ts';
 import { answer, created, csvFile, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
@@ -19,17 +21,20 @@ import {
   namedType,
   nullable,
   objectOr,
+  oneOf,
   optional,
   request,
   text,
   uuid,
 } from '../http/schemas.ts';
+import { confirmationMode, givenConsent, topicChoices, topicKeyOrId } from '../http/topic-schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { contactSchema, presentContact, presentSavedContact, savedContactSchema } from '../presenters/contact.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 
 const MAX_LOOKUP = 500;
 const MAX_FILTER = 1_000;
+const MAX_NAME = 100;
 
 const noContact = missing('contact', 'CONTACT_NOT_FOUND');
 
@@ -55,14 +60,25 @@ export const contacts = routes('Contacts', [
       // A cursor by address contains the address.
       cursor: cursor({ max: 2_000 }),
       search: optional(text({ min: 0, max: MAX_FILTER })).description('Part of the email address.'),
+      query: optional(text({ min: 0, max: MAX_NAME })).description(
+        'Part of the email address, or of a custom field whose name contains `name`; case-insensitive.',
+      ),
+      importId: optional(uuid()).description('Only contacts of this import job, for 90 days after it.'),
       subscribed: optional(flag()).description('Only subscribed, or only unsubscribed contacts.'),
       sort: choice('createdAt', 'email').description('Sort field.'),
       dir: choice('desc', 'asc').description('Sort direction.'),
+      topic: optional(topicKeyOrId()).description('Key or ID of a topic, for `topicState`.').example('product-news'),
+      topicState: optional(oneOf(...topicStates)).description(
+        'Only contacts for whom `topic` has this state; SUBSCRIBED by default.',
+      ),
       'data.*': byData().description('Only contacts whose custom field has this value: `data.plan=pro`.'),
     },
-    answers: { 200: answer('A page of contacts.', cursorListSchema(contactSchema)) },
-    handle: async ({ db, project, settings, query: { 'data.*': data, ...query } }) => {
-      const page = await listContacts(db, project.projectId, settings.secretKeys, { ...query, data });
+    answers: { 200: answer('A page of contacts.', cursorListSchema(contactSchema)), 404: missing('topic') },
+    handle: async ({ db, project, settings, query: { 'data.*': data, topic: name, topicState, ...query } }) => {
+      const { projectId } = project;
+      const topic = name === undefined ? undefined : await findTopicNamed(db, projectId, name);
+      const filter = topic && { id: topic.id, state: topicState ?? ('SUBSCRIBED' as const) };
+      const page = await listContacts(db, projectId, settings.secretKeys, { ...query, data, topic: filter });
       return ok(presentCursorList(page, presentContact));
     },
   }),
@@ -76,16 +92,24 @@ export const contacts = routes('Contacts', [
       email: email().description('Email address.'),
       subscribed: optional(flag()).description('Whether the contact receives marketing email; true by default.'),
       data: optional(nullable(contactData())).description('Custom fields to set.').example({ plan: 'pro' }),
+      topics: optional(topicChoices())
+        .description('New states by key or ID of the topic.')
+        .example({ 'product-news': 'SUBSCRIBED' }),
+      consent: optional(givenConsent()).description('Proof that the contact agreed.'),
+      confirmation: optional(confirmationMode()).description(
+        'SKIP asks for no confirmation of a topic with `doubleOptIn`; needs `consent` with `at` and `source`.',
+      ),
     }),
     invalidBody: 400,
     answers: {
       200: answer('The existing contact was updated.', savedContactSchema),
       201: answer('The contact was created.', savedContactSchema),
       400: plainFailure('The address is missing, or something else about the body is wrong.'),
+      404: missing('topic'),
       409: failure('The project has the maximum number of custom fields.', 'CONFLICT'),
     },
     handle: async ({ db, project, settings, body }) => {
-      const saved = await saveContact(db, project, body, settings.limits);
+      const saved = await saveContactWithTopics(db, project, body, settings.limits);
       return (saved.isNew ? created : ok)(presentSavedContact(saved));
     },
   }),
@@ -145,6 +169,13 @@ export const contacts = routes('Contacts', [
       data: optional(objectOr(contactData(), joi.any()))
         .description('Custom fields to set; null removes a field, others stay.')
         .example({ plan: 'pro' }),
+      topics: optional(topicChoices())
+        .description('New states by key or ID of the topic.')
+        .example({ 'product-news': 'SUBSCRIBED' }),
+      consent: optional(givenConsent()).description('Proof that the contact agreed.'),
+      confirmation: optional(confirmationMode()).description(
+        'SKIP asks for no confirmation of a topic with `doubleOptIn`; needs `consent` with `at` and `source`.',
+      ),
     }),
     answers: {
       200: answer('The updated contact.', contactSchema),
@@ -154,7 +185,7 @@ export const contacts = routes('Contacts', [
     },
     handle: async ({ db, project, settings, params, body: { data, ...rest } }) => {
       const change = { ...rest, ...(data !== undefined && { data: asData(data) }) };
-      return ok(presentContact(await updateContact(db, project, params.id, change, settings.limits)));
+      return ok(presentContact(await updateContactWithTopics(db, project, params.id, change, settings.limits)));
     },
   }),
   route({

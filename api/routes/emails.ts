@@ -3,7 +3,7 @@ import { readMailContent } from '../../services/emails/content.ts';
 import { findEmailWithAttempts } from '../../services/emails/find.ts';
 import { listEmails } from '../../services/emails/list.ts';
 import { storePreview } from '../../services/emails/previews.ts';
-import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
+import { answer, failure, missing, ok, overBillingLimit } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { rangeQuery } from '../http/range.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
@@ -84,7 +84,7 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
       params,
       answers: {
         200: answer('The email, which will be sent again.', emailSchema),
-        402: overCap,
+        402: overBillingLimit,
         404: noEmail,
         409: failure('The email is neither FAILED nor UNKNOWN, or its content is no longer stored.', 'CONFLICT'),
       },

@@ -5,6 +5,7 @@ import { listFailureCauses } from '../../services/workflows/executions/failures.
 import { executionStatuses, findExecution, listExecutions } from '../../services/workflows/executions/find.ts';
 import { listProjectExecutions } from '../../services/workflows/executions/list.ts';
 import { migrateExecutions } from '../../services/workflows/executions/migrate.ts';
+import { listStepProblems } from '../../services/workflows/executions/problems.ts';
 import { retryExecution } from '../../services/workflows/executions/retry.ts';
 import { skipExecution } from '../../services/workflows/executions/skip.ts';
 import { startExecution } from '../../services/workflows/executions/start.ts';
@@ -115,6 +116,42 @@ export const executions = routes('Executions', [
       const { causes, truncated } = await listFailureCauses(db, project.projectId, query.workflowId);
       const data = causes.map((cause) => ({ ...cause, lastFailedAt: cause.lastFailedAt.toISOString() }));
       return ok({ data, truncated });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/executions/problems',
+    heavy: 'read',
+    summary: 'List steps where executions fail or are retried after an error',
+    access: 'secretKey',
+    scope: 'workflows:read',
+    query: { workflowId: optional(uuid()).description('Only executions of this workflow.') },
+    answers: {
+      200: answer(
+        'Up to 100 steps of the newest 2,000 RUNNING and the newest 2,000 FAILED executions.',
+        namedType('StepProblemReport', 'Steps where executions fail or are retried after an error.', {
+          data: list(
+            namedType('StepProblem', 'A step where executions fail or are retried after an error.', {
+              workflowId: uuid().description('Workflow ID.'),
+              workflowName: text({ min: 0 }).description('Name of the workflow.'),
+              stepId: uuid().description('Step ID.'),
+              stepName: text({ min: 0 }).description('Name of the step.'),
+              failed: wholeNumber({ min: 0 }).description(
+                'Number of executions that failed at the step in the last 30 days and were not retried.',
+              ),
+              retrying: wholeNumber({ min: 0 }).description(
+                'Number of executions at the step whose last attempt failed and that will be attempted again.',
+              ),
+              error: text({ min: 0 }).description('Newest error; empty if it is not known.'),
+            }),
+          ).description('Steps, those with most executions first.'),
+          truncated: flag().description('Whether there may be more executions or steps than are reported.'),
+        }),
+      ),
+    },
+    handle: async ({ db, project, query }) => {
+      const { problems, truncated } = await listStepProblems(db, project.projectId, query.workflowId);
+      return ok({ data: problems, truncated });
     },
   }),
   route({

@@ -8,9 +8,14 @@ import { analytics } from './analytics.ts';
 import { audit } from './audit.ts';
 import { auth } from './auth.ts';
 import { billing } from './billing.ts';
+import { brandKit } from './brand-kit.ts';
+import { campaignChecks } from './campaign-checks.ts';
+import { campaignResults } from './campaign-results.ts';
 import { campaignSending } from './campaign-sending.ts';
 import { campaigns } from './campaigns.ts';
 import { config } from './config.ts';
+import { confirmations } from './confirmations.ts';
+import { consents } from './consents.ts';
 import { contactFields } from './contact-fields.ts';
 import { contactJobs } from './contact-jobs.ts';
 import { contactReading } from './contact-reading.ts';
@@ -19,6 +24,9 @@ import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { events } from './events.ts';
 import { executions } from './executions.ts';
+import { formDoor } from './form-door.ts';
+import { formSubmissions } from './form-submissions.ts';
+import { forms } from './forms.ts';
 import { jobs } from './jobs.ts';
 import { keys } from './keys.ts';
 import { live } from './live.ts';
@@ -28,22 +36,29 @@ import { notifications } from './notifications.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
 import { operators } from './operators.ts';
+import { pageSettings } from './page-settings.ts';
 import { pages } from './pages.ts';
+import { preferences } from './preferences.ts';
 import { previews } from './previews.ts';
 import { projects } from './projects.ts';
 import { requests } from './requests.ts';
+import { savedBlocks } from './saved-blocks.ts';
 import { security } from './security.ts';
 import { segments } from './segments.ts';
 import { send } from './send.ts';
 import { snsWebhook } from './sns-webhook.ts';
+import { subscribe } from './subscribe.ts';
 import { suppressions } from './suppressions.ts';
+import { templateDrafts } from './template-drafts.ts';
 import { templates } from './templates.ts';
+import { topics } from './topics.ts';
 import { track } from './track.ts';
 import { tracking } from './tracking.ts';
 import { twoFactor } from './two-factor.ts';
 import { uploads } from './uploads.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
+import { views } from './views.ts';
 import { webhookDeliveries } from './webhook-deliveries.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 import { webhookListen } from './webhook-listen.ts';
@@ -70,13 +85,25 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   contactFields,
   contactJobs(parts),
   contactReading,
+  topics,
+  forms,
+  formSubmissions,
+  formDoor,
+  subscribe,
+  consents,
   jobs,
   live(parts),
   requests,
   templates,
+  templateDrafts,
+  brandKit,
+  savedBlocks,
   campaigns,
   campaignSending,
+  campaignResults,
+  campaignChecks(parts),
   segments,
+  views,
   verify(parts),
   domains(parts),
   suppressions,
@@ -108,6 +135,9 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   executions,
   workflowSimulation(parts),
   pages,
+  confirmations,
+  pageSettings,
+  preferences,
   tracking(parts),
   accountPages,
   operations(parts, document),

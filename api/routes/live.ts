@@ -4,31 +4,31 @@ import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented, refuse } from '../http/violations.ts';
-import { isTopic, requireTopics, topicScopes } from '../live/topics.ts';
+import { channelScopes, isChannel, requireChannels } from '../live/channels.ts';
 
-const MAX_TOPICS = 20;
+const MAX_CHANNELS = 20;
 
-const ONE_TOPIC = '(activity|(campaign|job|domain|workflow):[0-9A-Fa-f-]{36})';
+const ONE_CHANNEL = '(activity|(campaign|job|domain|workflow|form):[0-9A-Fa-f-]{36})';
 
-const topics = (): Typed<string[]> =>
+const channels = (): Typed<string[]> =>
   documented(
     joi
       .string()
       .max(1_000)
       .custom((value: string, helpers) => {
-        const named = [...new Set(value.split(',').map((topic) => topic.trim().toLowerCase()))];
-        if (named.length > MAX_TOPICS)
-          return refuse(helpers, 'too_big', `must not have more than ${MAX_TOPICS} topics`);
-        return named.every(isTopic)
+        const named = [...new Set(value.split(',').map((channel) => channel.trim().toLowerCase()))];
+        if (named.length > MAX_CHANNELS)
+          return refuse(helpers, 'too_big', `must not have more than ${MAX_CHANNELS} channels`);
+        return named.every(isChannel)
           ? named
           : refuse(
               helpers,
               'invalid_string',
-              'must be a comma-separated list of "activity", "campaign:<id>", "job:<id>", "domain:<id>" and "workflow:<id>"',
+              'must be a comma-separated list of "activity", "campaign:<id>", "job:<id>", "domain:<id>", "workflow:<id>" and "form:<id>"',
             );
       })
       .required(),
-    { pattern: `^${ONE_TOPIC}(, *${ONE_TOPIC}){0,${MAX_TOPICS - 1}}$` },
+    { pattern: `^${ONE_CHANNEL}(, *${ONE_CHANNEL}){0,${MAX_CHANNELS - 1}}$` },
   ).example('activity');
 
 const headers = {
@@ -45,11 +45,11 @@ export const live = ({ liveHub }: Pick<AppParts, 'liveHub'>): RouteGroup =>
       path: '/live',
       summary: 'Stream changes of resources as server-sent events',
       access: 'secretKey',
-      scope: topicScopes,
+      scope: channelScopes,
       projectInQuery: true,
       query: {
-        topics: topics().description(
-          'What to follow, at most 20 topics separated by commas: `activity`, `campaign:<id>`, `job:<id>`, `domain:<id>`, `workflow:<id>`.',
+        topics: channels().description(
+          'Channels to follow, at most 20 separated by commas: `activity`, `campaign:<id>`, `job:<id>`, `domain:<id>`, `workflow:<id>`, `form:<id>`.',
         ),
       },
       answers: {
@@ -61,10 +61,10 @@ export const live = ({ liveHub }: Pick<AppParts, 'liveHub'>): RouteGroup =>
         429: failure('The project has 20 streams open, or made too many requests.', 'RATE_LIMIT_EXCEEDED'),
       },
       handle: async ({ db, settings, project, query, request }): Promise<Answer> => {
-        await requireTopics({ db, settings }, project, query.topics);
+        await requireChannels({ db, settings }, project, query.topics);
         const { projectId } = project;
         const recheck = () => request.authenticate();
-        return { status: 200, headers, body: await liveHub.open({ projectId, topics: query.topics, recheck }) };
+        return { status: 200, headers, body: await liveHub.open({ projectId, channels: query.topics, recheck }) };
       },
     }),
   ]);

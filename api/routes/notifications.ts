@@ -69,6 +69,7 @@ const typeTexts: Record<NotificationType, string> = {
   'campaign.paused': 'Everpost paused a campaign.',
   'domain.lost': 'A domain is no longer verified.',
   'endpoint.disabled': 'A webhook endpoint was disabled because its deliveries failed.',
+  'form.attacked': 'A form is under attack by bots.',
   'import.finished': 'An import completed or failed. Not emailed by default.',
   'project.near_limit': 'A project is near a billing limit or has reached it. For ADMIN and OWNER only.',
 };

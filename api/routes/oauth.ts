@@ -20,7 +20,7 @@ import { oneOf, optional, request, text } from '../http/schemas.ts';
 import { cookieHeader, cookieValue, sessionCookie, signInClient, startedSession } from '../http/session-cookie.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
-import { presentForm } from '../presenters/account-page.ts';
+import { presentPageForm } from '../presenters/account-page.ts';
 
 const STATE_COOKIE = 'everpost_oauth';
 const STATE_SECONDS = 600;
@@ -191,7 +191,7 @@ function askForCode({ request }: HandlerContext, error: ApiError, headers: Recor
       ...error.extras,
       headers: { ...error.extras.headers, ...headers },
     });
-  const form = presentForm(
+  const form = presentPageForm(
     {
       title: 'Two-factor authentication',
       text: 'Enter the code from your authenticator app, or one of your recovery codes.',

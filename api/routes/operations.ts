@@ -1,6 +1,6 @@
 import { ApiError } from '../../platform/errors.ts';
 import { statusOf } from '../../platform/probes.ts';
-import { noticePage, pageHeaders } from '../../web/pages.ts';
+import { noticePage } from '../../web/pages.ts';
 import { type Answer, answer, failure, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import type { OpenApiDocument } from '../http/openapi-shared.ts';
@@ -115,9 +115,6 @@ function docsNotice(docsDir: string | undefined): Answer {
     ? 'The documentation is being built. It appears here when it is ready, usually within a minute. If it does not, the terminal of npm start shows the error.'
     : 'The documentation is not built. Run "npm run build", or start everything with "npm start".';
   const link = { href: '/openapi.json', text: 'OpenAPI document' };
-  return {
-    status: 200,
-    body: noticePage({ language: 'en', title: 'Documentation', text, link }),
-    headers: { ...pageHeaders, ...(docsDir && { Refresh: '3' }) },
-  };
+  const { body, headers } = noticePage({ language: 'en', title: 'Documentation', text, link });
+  return { status: 200, body, headers: { ...headers, ...(docsDir && { Refresh: '3' }) } };
 }

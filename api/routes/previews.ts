@@ -1,17 +1,30 @@
-import { findPreview, PREVIEW_POLICY, storePreview } from '../../services/emails/previews.ts';
+import { findPreview, previewPolicy, storePreview } from '../../services/emails/previews.ts';
 import { renderPreview } from '../../services/templates/render.ts';
 import { templateTypes } from '../../services/templates/save.ts';
 import { type Answer, answer, missing, ok } from '../http/answers.ts';
+import { saveBrandKitRequest } from '../http/brand-kit-schema.ts';
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
+import { givenContent } from '../http/given-content.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { list, namedType, object, oneOf, optional, request, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  list,
+  namedType,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  request,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
+import { emailWarningSchema } from '../presenters/email-warning.ts';
 
 /** The address must not leak to sites that images are loaded from, and browsers must not keep the page. */
 const inert = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': PREVIEW_POLICY,
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex',
   'Cache-Control': 'no-store',
@@ -24,18 +37,13 @@ const faultSchema = object({
   message: text().description('What is wrong.'),
 });
 
-const warningSchema = object({
-  code: text().description('Warning code.').example('html_large'),
-  message: text().description('What may be wrong.'),
-});
-
 const renderedEmailSchema = namedType('RenderedEmail', 'An email that was rendered but not sent.', {
   subject: text({ min: 0 }).description('Rendered subject.'),
   html: text({ min: 0 }).description('Rendered HTML body.'),
   text: text({ min: 0 }).description('Rendered plain text body.'),
   size: wholeNumber({ min: 0 }).description('Size of the HTML in bytes.'),
   faults: list(faultSchema).description('Errors in the templates, at most 50.'),
-  warnings: list(warningSchema).description('Other problems, such as insecure images.'),
+  warnings: list(emailWarningSchema).description('Other problems, such as insecure images.'),
   previewUrl: text().description('URL of a page that shows the HTML in a sandbox; valid for an hour.'),
 });
 
@@ -56,12 +64,18 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
       whileDisabled: true,
       body: request('RenderEmailRequest', 'Templates to render, and the values of their variables.', {
         subject: optional(subject().allow('') as ReturnType<typeof subject>).description('Subject, with variables.'),
-        body: text({ min: 0 }).description('HTML body, with variables.').example('<p>Hello {{name ?? "there"}}</p>'),
+        ...givenContent({ min: 0 }),
+        brandKit: optional(saveBrandKitRequest).description(
+          'Brand kit to render `document` with; that of the project by default.',
+        ),
         text: optional(text({ min: 0 })).description(
           'Plain text body, with variables; generated from `body` by default.',
         ),
         type: optional(oneOf(...templateTypes)).description(
           'Type of the email; TRANSACTIONAL by default. MARKETING adds an unsubscribe footer.',
+        ),
+        topicId: optional(nullable(uuid())).description(
+          'Topic of the email, which the footer names; NOTIFICATION topics go with TRANSACTIONAL email.',
         ),
         contactId: optional(uuid()).description(
           'ID of the contact to render the email for; a sample contact by default.',
@@ -76,7 +90,7 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
       bodyLimit: ({ contentBodyMaxBytes }) => contentBodyMaxBytes,
       answers: {
         200: answer('The rendered email.', renderedEmailSchema),
-        404: missing('contact', 'CONTACT_NOT_FOUND'),
+        404: missing('contact or topic', 'CONTACT_NOT_FOUND'),
       },
       handle: async ({ db, settings, project: { projectId }, body }) => {
         const rendered = await renderPreview({ db, renderer, settings }, projectId, body);
@@ -96,10 +110,10 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
         200: { description: 'The HTML, for an hour after it was rendered.', contentType: 'text/html' },
         404: missing('preview'),
       },
-      handle: async ({ db, project, params }): Promise<Answer> => ({
-        status: 200,
-        body: await findPreview(db, project.projectId, params.id),
-        headers: inert,
-      }),
+      handle: async ({ db, settings, project, params }): Promise<Answer> => {
+        const html = await findPreview(db, project.projectId, params.id);
+        const policy = previewPolicy(html, settings.baseUrl);
+        return { status: 200, body: html, headers: { ...inert, 'Content-Security-Policy': policy } };
+      },
     }),
   ]);

@@ -1,4 +1,3 @@
-import joi from 'joi';
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { createProject } from '../../services/projects/create.ts';
 import { findProject, listProjects } from '../../services/projects/find.ts';
@@ -6,10 +5,9 @@ import { mayRequireTwoFactor, trackings, updateProject } from '../../services/pr
 import { deleteProject, resetProject } from '../../services/removal/project.ts';
 import { language, projectName, timezone } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
+import { origin } from '../http/origin.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, list, nullable, object, oneOf, optional, request, uuid } from '../http/schemas.ts';
-import type { Typed } from '../http/typed.ts';
-import { documented, refuse } from '../http/violations.ts';
 import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysSchema } from '../presenters/project.ts';
 import { eventName } from './track.ts';
 
@@ -29,21 +27,6 @@ const settable = {
     'IANA time zone of workflow steps that depend on the time of day. New projects: `UTC`.',
   ),
 };
-
-/** Scheme, host and port, as a browser sends it. */
-const origin = (): Typed<string> =>
-  documented(
-    joi
-      .string()
-      .max(300)
-      .custom((value: string, helpers) =>
-        /^https?:/i.test(value) && URL.canParse(value) && new URL(value).origin === value.toLowerCase()
-          ? value.toLowerCase()
-          : refuse(helpers, 'invalid_string', 'must be an origin such as https://www.example.com'),
-      )
-      .required(),
-    { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]+$' },
-  ).example('https://www.example.com');
 
 const NO_POLICY = { origins: [], events: [] };
 
@@ -108,6 +91,10 @@ export const projects = routes('Projects', [
       requireTwoFactor: optional(flag()).description(
         'Whether members need two-factor authentication. Only an OWNER who has it can change this.',
       ),
+      logRequests: optional(flag()).description(
+        'Whether the request log has successful requests of keys too, without bodies.',
+      ),
+      topicRequired: optional(flag()).description('Whether MARKETING and HEADLESS email needs a topic.'),
       publicKeyPolicy: optional(nullable(publicKeyPolicy())).description(
         'What the public key may be used for. Replaces the whole policy; null removes all restrictions.',
       ),

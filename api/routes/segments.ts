@@ -1,14 +1,15 @@
 import joi from 'joi';
+import { createFreezeJob } from '../../services/jobs/create-by-condition.ts';
 import { deleteSegment } from '../../services/removal/segment.ts';
 import { computeSegment } from '../../services/segments/compute.ts';
 import { refreshSegment } from '../../services/segments/count.ts';
 import { createSegment } from '../../services/segments/create.ts';
-import { findSegment, listSegments } from '../../services/segments/find.ts';
 import { listSegmentMembers } from '../../services/segments/members.ts';
 import { previewSegment } from '../../services/segments/preview.ts';
+import { showSegment, showSegments } from '../../services/segments/show.ts';
 import { addMembers, removeMembers } from '../../services/segments/static-members.ts';
 import { updateSegment } from '../../services/segments/update.ts';
-import { answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
+import { accepted, answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import {
   email,
@@ -27,6 +28,7 @@ import {
 import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
 import { contactSchema, presentContact } from '../presenters/contact.ts';
+import { queuedJobSchema } from '../presenters/job.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import { givenCondition, presentSegment, segmentSchema } from '../presenters/segment.ts';
 
@@ -64,7 +66,7 @@ export const segments = routes('Segments', [
     access: 'secretKey',
     scope: 'segments:read',
     answers: { 200: answer('The segments.', list(segmentSchema)) },
-    handle: async ({ db, project }) => ok((await listSegments(db, project.projectId)).map(presentSegment)),
+    handle: async ({ db, project, log }) => ok((await showSegments(db, project.projectId, log)).map(presentSegment)),
   }),
   route({
     method: 'POST',
@@ -125,7 +127,7 @@ export const segments = routes('Segments', [
     scope: 'segments:read',
     params,
     answers: { 200: one, 404: notFound },
-    handle: async ({ db, project, params }) => ok(presentSegment(await findSegment(db, project.projectId, params.id))),
+    handle: async ({ db, project, params }) => ok(presentSegment(await showSegment(db, project.projectId, params.id))),
   }),
   route({
     method: 'PATCH',
@@ -265,5 +267,22 @@ export const segments = routes('Segments', [
       404: notFound,
     },
     handle: async ({ db, project, params }) => ok(await refreshSegment(db, project, params.id)),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/:id/freeze',
+    summary: 'Copy the present members of a segment into a new static segment',
+    access: 'secretKey',
+    scope: 'segments:write',
+    params,
+    statementTimeoutMs: MEMBERS_MS,
+    answers: {
+      202: answer('The job; its `result.segmentId` is the copy.', queuedJobSchema),
+      400: invalid,
+      404: notFound,
+      409: failure('The project has the maximum number of segments or of waiting jobs.', 'CONFLICT'),
+    },
+    handle: async ({ db, project, settings, params }) =>
+      accepted({ jobId: await createFreezeJob(db, project, params.id, settings.limits) }),
   }),
 ]);

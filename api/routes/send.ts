@@ -1,6 +1,6 @@
 import { type Address, sendEmails } from '../../services/emails/send.ts';
 import { asAddress, type GivenAddress, recipients, senderAddress } from '../http/addresses.ts';
-import { answer, failure, missing, overCap, success } from '../http/answers.ts';
+import { answer, failure, missing, overBillingLimit, success } from '../http/answers.ts';
 import { asAttachments, attachments } from '../http/attachments.ts';
 import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
@@ -8,6 +8,7 @@ import { mailHeaders } from '../http/mail-headers.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, line, nullable, optional, request, text, uuid } from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
+import { confirmationMode, givenConsent, topicChoices } from '../http/topic-schemas.ts';
 import { presentSent, sentSchema } from '../presenters/sent.ts';
 
 /** `name` applies to a sender given as text without a name. */
@@ -43,6 +44,17 @@ export const send = routes('Emails', [
         .description('Values of the variables; stored as custom fields of the recipients.')
         .example({ name: 'Ann' }),
       template: optional(nullable(uuid())).description('ID of a template that provides subject, body and sender.'),
+      topic: optional(nullable(text({ max: 50 }))).description(
+        'Topic of the email, by key or ID; takes precedence over the topic of the template. ' +
+          'Recipients who may not get it are skipped.',
+      ),
+      topics: optional(topicChoices())
+        .description('New states of the recipients, by key or ID of the topic.')
+        .example({ 'product-news': 'SUBSCRIBED' }),
+      consent: optional(givenConsent()).description('Proof that the recipients agreed to `topics`.'),
+      confirmation: optional(confirmationMode()).description(
+        'SKIP asks for no confirmation of a topic with `doubleOptIn`; needs `consent` with `at` and `source`.',
+      ),
       headers: optional(nullable(mailHeaders()))
         .description('Additional header fields.')
         .example({ 'X-Order': '4711' }),
@@ -50,10 +62,13 @@ export const send = routes('Emails', [
     }),
     answers: {
       200: answer('The emails were accepted and will be sent.', sentSchema),
-      400: failure('A recipient is not subscribed, and the template is not TRANSACTIONAL.', 'BAD_REQUEST'),
-      402: overCap,
+      400: failure(
+        'The template is not TRANSACTIONAL and has no topic, and a recipient is not subscribed or the project requires a topic.',
+        'BAD_REQUEST',
+      ),
+      402: overBillingLimit,
       403: failure('The domain of the sender is not verified, or the project is disabled.', 'INTERNAL_SERVER_ERROR'),
-      404: missing('template', 'TEMPLATE_NOT_FOUND'),
+      404: missing('template or topic', 'TEMPLATE_NOT_FOUND'),
       409: keyReused,
       413: failure('The message is too large.', 'PAYLOAD_TOO_LARGE'),
     },
@@ -68,7 +83,11 @@ export const send = routes('Emails', [
       const sent = await onceByKey(call, async (db) => {
         const result = await sendEmails(db, call.project, input, call.settings);
         // Without addresses: the stored response outlives a deleted contact.
-        const made = result.emails.map(({ contact, email }) => ({ contact: { id: contact.id }, email }));
+        const made = result.emails.map(({ contact, email, skipped }) => ({
+          contact: { id: contact.id },
+          email,
+          ...(skipped && { skipped }),
+        }));
         return { result, response: { emails: made } };
       });
       return success(presentSent(sent));

@@ -4,7 +4,7 @@ import { listSuppressions } from '../../services/suppressions/list.ts';
 import { removeSuppression } from '../../services/suppressions/remove.ts';
 import { suppressAddress, suppressionReasons } from '../../services/suppressions/suppress.ts';
 import { accepted, answer, created, csvFile, failure, missing, noContent, ok } from '../http/answers.ts';
-import { fileOf, importFields, importForm, importOptions } from '../http/import-form.ts';
+import { fileOf, importFields, importOptions, suppressionImportForm } from '../http/import-form.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, email, oneOf, optional, request, text } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
@@ -69,7 +69,7 @@ export const suppressions = routes('Suppressions', [
     summary: 'Import suppressed addresses from a CSV file with a column "email"',
     access: 'secretKey',
     scope: 'send:write',
-    multipart: { ...importForm, maxFileBytes: MAX_FILE_BYTES },
+    multipart: { ...suppressionImportForm, maxFileBytes: MAX_FILE_BYTES },
     body: importFields(),
     answers: {
       202: answer('The job is queued.', queuedJobSchema),

@@ -3,17 +3,13 @@ import { sendTemplateTestMail } from '../../services/campaigns/test-mail.ts';
 import { deleteTemplate } from '../../services/removal/template.ts';
 import { findTemplate } from '../../services/templates/find.ts';
 import { listTemplates } from '../../services/templates/list.ts';
-import {
-  createTemplate,
-  duplicateTemplate,
-  restoreVersion,
-  templateTypes,
-  updateTemplate,
-} from '../../services/templates/save.ts';
+import { restoreVersion } from '../../services/templates/restore.ts';
+import { createTemplate, duplicateTemplate, templateTypes, updateTemplate } from '../../services/templates/save.ts';
 import { findVersion, listVersions } from '../../services/templates/versions.ts';
 import { templateUsage } from '../../services/usage/template.ts';
 import { asAddress, senderAddress } from '../http/addresses.ts';
-import { answer, created, failure, missing, missingPart, noContent, ok, overCap } from '../http/answers.ts';
+import { answer, created, failure, missing, missingPart, noContent, ok, overBillingLimit } from '../http/answers.ts';
+import { changedContent, givenContent } from '../http/given-content.ts';
 import { route, routes } from '../http/route.ts';
 import {
   choice,
@@ -34,6 +30,7 @@ import { testEmailRequest, testEmailResponse } from '../http/test-email.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import {
+  presentListedTemplate,
   presentTemplate,
   presentVersion,
   presentWholeVersion,
@@ -47,15 +44,20 @@ const MAX_NAME = 255;
 const MAX_DESCRIPTION = 2_000;
 const MAX_SEARCH = 1_000;
 
-const params = { id: uuid().description('Template ID.') };
+export const templateParams = { id: uuid().description('Template ID.') };
 const ofVersion = {
-  ...params,
+  ...templateParams,
   version: wholeNumber({ min: 1, max: 2_147_483_647 }).description('Version number.'),
 };
-const one = answer('The template.', templateSchema);
-const noTemplate = missing('template', 'TEMPLATE_NOT_FOUND');
+export const one = answer('The template.', templateSchema);
+export const revision = () => wholeNumber({ min: 0 });
+export const outdated = failure(
+  'The draft or the template has changed since. `details` has the current draft.',
+  'CONFLICT',
+);
+export const noTemplate = missing('template', 'TEMPLATE_NOT_FOUND');
 const noVersion = missingPart('template version', noTemplate, 'TEMPLATE_NOT_FOUND');
-const unreadable = failure(
+export const unreadable = failure(
   'The subject or the body is not a valid template. The error has line and column.',
   'BAD_REQUEST',
 );
@@ -66,15 +68,14 @@ const unverified = failure(
 
 const tooMany = failure('The project has the maximum number of templates.', 'CONFLICT');
 const largePage = failure('The templates on the page are too large together; request fewer.', 'PAYLOAD_TOO_LARGE');
-const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
+export const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
 const TYPE =
   'TRANSACTIONAL is sent to all contacts, MARKETING and HEADLESS only to subscribed ones. ' +
   'MARKETING adds an unsubscribe footer.';
 
 const name = () => text({ max: MAX_NAME }).description('Template name.');
-const subjectTemplate = () => subject().description('Subject, with variables.');
-const body = () => text().description('HTML body, with variables.').example('<p>Hello {{name ?? "there"}}</p>');
+export const subjectTemplate = () => subject().description('Subject, with variables.');
 
 const extras = {
   description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))).description('Internal description.'),
@@ -85,6 +86,9 @@ const extras = {
     'Name of the sender; takes precedence over the name in `from`.',
   ),
   replyTo: optional(nullable(email())).description('Reply-To address.'),
+  topicId: optional(nullable(uuid())).description(
+    'Topic of the email: of kind NOTIFICATION for TRANSACTIONAL templates, of kind MARKETING for others.',
+  ),
 };
 
 type GivenAddress = Parameters<typeof asAddress>[0];
@@ -112,7 +116,7 @@ export const templates = routes('Templates', [
     },
     answers: { 200: answer('A page of templates.', offsetListSchema(templateSchema)), 413: largePage },
     handle: async ({ db, project, query }) =>
-      ok(presentOffsetList(await listTemplates(db, project.projectId, query), presentTemplate)),
+      ok(presentOffsetList(await listTemplates(db, project.projectId, query), presentListedTemplate)),
   }),
   route({
     method: 'POST',
@@ -123,7 +127,7 @@ export const templates = routes('Templates', [
     body: request('CreateTemplateRequest', 'A template to create.', {
       name: name(),
       subject: subjectTemplate(),
-      body: body(),
+      ...givenContent(),
       type: oneOf('TRANSACTIONAL', 'MARKETING').description(
         'TRANSACTIONAL is sent to all contacts, MARKETING only to subscribed ones, with an unsubscribe footer.',
       ),
@@ -140,7 +144,7 @@ export const templates = routes('Templates', [
     summary: 'Get a template',
     access: 'secretKey',
     scope: 'templates:read',
-    params,
+    params: templateParams,
     answers: { 200: one, 404: noTemplate },
     handle: async ({ db, project, params }) =>
       ok(presentTemplate(await findTemplate(db, project.projectId, params.id))),
@@ -151,14 +155,14 @@ export const templates = routes('Templates', [
     summary: 'Update a template',
     access: 'secretKey',
     scope: 'templates:write',
-    params,
+    params: templateParams,
     body: request(
       'UpdateTemplateRequest',
       'The changes; fields that are left out stay as they are, null clears optional ones.',
       {
         name: optional(name()),
         subject: optional(subjectTemplate()),
-        body: optional(body()),
+        ...changedContent(),
         type: optional(oneOf(...templateTypes)).description(TYPE),
         ...extras,
       },
@@ -174,7 +178,7 @@ export const templates = routes('Templates', [
     summary: 'Delete a template, keeping the emails sent with it',
     access: 'secretKey',
     scope: 'templates:write',
-    params,
+    params: templateParams,
     answers: {
       204: answer('Deleted.'),
       404: noTemplate,
@@ -191,7 +195,7 @@ export const templates = routes('Templates', [
     summary: 'Duplicate a template',
     access: 'secretKey',
     scope: 'templates:write',
-    params,
+    params: templateParams,
     answers: { 201: answer('The copy.', templateSchema), 404: noTemplate, 409: tooMany },
     handle: async ({ db, project, settings, params }) =>
       created(presentTemplate(await duplicateTemplate(db, project, params.id, settings.limits))),
@@ -202,7 +206,7 @@ export const templates = routes('Templates', [
     summary: 'List the campaigns and workflow steps that use a template',
     access: 'secretKey',
     scope: 'templates:read',
-    params,
+    params: templateParams,
     answers: { 200: answer('The campaigns and workflow steps.', templateUsageSchema), 404: noTemplate },
     handle: async ({ db, project, params }) => ok(await templateUsage(db, project.projectId, params.id)),
   }),
@@ -213,17 +217,17 @@ export const templates = routes('Templates', [
     access: 'secretKey',
     scope: 'templates:write',
     alsoScope: { scope: 'send:write' },
-    params,
+    params: templateParams,
     body: testEmailRequest,
     answers: {
       200: answer('The test email was accepted and will be sent. Its subject starts with [TEST].', testEmailResponse),
       400: failure('The template has no sender, and the project has no verified domain.', 'BAD_REQUEST'),
-      402: overCap,
+      402: overBillingLimit,
       403: unverified,
       404: noTemplate,
     },
     handle: async ({ db, project, params, body }) => {
-      await sendTemplateTestMail(db, project, params.id, body.email);
+      await sendTemplateTestMail(db, project, params.id, body);
       return ok({ success: true });
     },
   }),
@@ -233,7 +237,7 @@ export const templates = routes('Templates', [
     summary: 'List the last 50 saved versions of a template, newest first',
     access: 'secretKey',
     scope: 'templates:read',
-    params,
+    params: templateParams,
     query: cursorPage(),
     answers: { 200: answer('A page of versions.', cursorListSchema(versionSchema)), 404: noTemplate },
     handle: async ({ db, project, settings, params, query }) =>
@@ -262,8 +266,13 @@ export const templates = routes('Templates', [
     access: 'secretKey',
     scope: 'templates:write',
     params: ofVersion,
-    answers: { 200: one, 403: unverified, 404: noVersion },
-    handle: async ({ db, project, params }) =>
-      ok(presentTemplate(await restoreVersion(db, project, params.id, params.version))),
+    body: request('RestoreTemplateVersionRequest', 'What the version replaces.', {
+      expectedRevision: optional(revision()).description(
+        'Revision of the template or its draft that you have read; 409 if it is outdated.',
+      ),
+    }),
+    answers: { 200: one, 403: unverified, 404: noVersion, 409: outdated },
+    handle: async ({ db, project, params, body }) =>
+      ok(presentTemplate(await restoreVersion(db, project, params.id, params.version, body.expectedRevision))),
   }),
 ]);

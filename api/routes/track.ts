@@ -2,6 +2,7 @@ import joi from 'joi';
 import { publicKeyLimits } from '../../platform/limits.ts';
 import { isReservedEvent, UNRESERVED_EVENT_PATTERN } from '../../services/events/reserved.ts';
 import { trackEvent } from '../../services/events/track.ts';
+import { refuseTopics, requireUnreservedByTopic } from '../../services/topics/events.ts';
 import { answer, failure, success } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
@@ -32,6 +33,7 @@ export const trackRequest = request('TrackRequest', 'An event of a contact.', {
   email: email().description('Email address of the contact, who is created if needed.'),
   event: eventName().description('Event name.').example('signed_up'),
   subscribed: optional(flag()).description('New subscription state; unchanged if left out.'),
+  topics: optional(joi.any()).description('Refused where the project has topics: a public key proves no consent.'),
   data: optional(nullable(contactData()))
     .description('Custom fields to store with the contact, and the data of the event.')
     .example({ plan: 'pro' }),
@@ -53,6 +55,8 @@ export const track = routes('Events', [
     },
     handle: async (call) => {
       const tracked = await onceByKey(call, async (db) => {
+        if (call.body.topics !== undefined) await refuseTopics(db, call.project.projectId);
+        await requireUnreservedByTopic(db, call.project.projectId, 'event', call.body.event);
         const limits = publicKeyLimits(call.settings.limits);
         const { origin } = call.request.headers;
         const result = await trackEvent(db, call.project, call.body, limits, { origin });

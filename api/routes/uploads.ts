@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { badRequest, notFound } from '../../platform/errors.ts';
 import { createUploadStorage } from '../../platform/storage/upload-storage.ts';
+import { listUploads } from '../../services/uploads/list.ts';
 import { readUpload, saveUpload } from '../../services/uploads/save.ts';
-import { type Answer, answer, created, failure, missing } from '../http/answers.ts';
+import { type Answer, answer, created, failure, missing, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
-import { namedType, text, wholeNumber } from '../http/schemas.ts';
+import { cursorPage, dateTime, namedType, text, wholeNumber } from '../http/schemas.ts';
+import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
@@ -38,9 +40,41 @@ const uploadedImageSchema = namedType('UploadedImage', 'An image that was upload
   size: wholeNumber().description('Size in bytes.'),
 });
 
+const listedImageSchema = namedType('Image', 'An image of the project.', {
+  url: text().description('Public URL of the image.').example('https://mail.example.com/uploads/logo.png'),
+  key: text().description('Key of the image, the last part of its URL.').example('logo.png'),
+  contentType: text().description('MIME type, detected from the content.').example('image/png'),
+  size: wholeNumber().description('Size in bytes.'),
+  createdAt: dateTime().description('When the image was uploaded.'),
+});
+
 export function uploads({ settings }: AppParts): RouteGroup {
   const storage = createUploadStorage(settings.uploads);
+  const urlOf = (key: string) => `${settings.baseUrl}/uploads/${key}`;
   return routes('Uploads', [
+    route({
+      method: 'GET',
+      path: '/uploads',
+      heavy: 'read',
+      summary: 'List uploaded images, newest first',
+      access: 'secretKey',
+      scope: 'templates:read',
+      query: cursorPage(),
+      answers: { 200: answer('A page of images.', cursorListSchema(listedImageSchema)) },
+      handle: async ({ db, project, query }) =>
+        ok(
+          presentCursorList(
+            await listUploads(db, project.projectId, settings.secretKeys, query),
+            ({ key, contentType, size, createdAt }) => ({
+              url: urlOf(key),
+              key,
+              contentType,
+              size,
+              createdAt: createdAt.toISOString(),
+            }),
+          ),
+        ),
+    }),
     route({
       method: 'POST',
       path: '/uploads/image',
@@ -69,8 +103,7 @@ export function uploads({ settings }: AppParts): RouteGroup {
           await readFile(file.path),
           settings.limits,
         );
-        const url = `${settings.baseUrl}/uploads/${key}`;
-        return created({ url, key, filename: nameOf(file.name, key), contentType, size });
+        return created({ url: urlOf(key), key, filename: nameOf(file.name, key), contentType, size });
       },
     }),
     route({

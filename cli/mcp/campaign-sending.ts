@@ -25,7 +25,7 @@ const DECISIVE = [
   'segmentId',
   'audienceCondition',
 ] as const;
-const CHANGEABLE = [...DECISIVE, 'name', 'description', 'templateId', 'ratePerMinute'] as const;
+const CHANGEABLE = [...DECISIVE, 'document', 'name', 'description', 'templateId', 'ratePerMinute'] as const;
 
 interface Preview {
   campaignId: string;
@@ -102,8 +102,11 @@ export class CampaignSending {
    */
   async updated(campaignId: string, changes: Record<string, unknown>): Promise<Record<string, unknown>> {
     const before = await this.#everpost.get('/campaigns/{id}', { path: { id: campaignId } });
-    const after = { ...before, ...changes } as Campaign;
-    if (before.status === 'SCHEDULED' && textOf(before) !== textOf(after)) throw scheduled(before);
+    // A new body replaces the document, and a new document the body.
+    const replaced = changes.body == null ? {} : { document: null };
+    const after = { ...before, ...replaced, ...changes } as Campaign;
+    if (before.status === 'SCHEDULED' && (changes.document != null || textOf(before) !== textOf(after)))
+      throw scheduled(before);
     return Object.fromEntries(CHANGEABLE.map((name) => [name, after[name]]));
   }
 

@@ -35,7 +35,7 @@ export function argumentsOf(document: OpenApi, tool: RouteTool): ToolArguments |
   const properties: Record<string, object> = {};
   const required: string[] = [];
   const add = (name: string, place: Place, schema: object, isRequired: boolean) => {
-    if (places.has(name) || tool.fixed?.[name] !== undefined) return;
+    if (places.has(name) || tool.fixed?.[name] !== undefined || tool.hidden?.includes(name)) return;
     places.set(name, place);
     properties[name] = tool.narrowed?.[name] ?? schema;
     if (isRequired) required.push(name);

@@ -13,13 +13,15 @@ export interface RouteTool {
   fixed?: Record<string, string>;
   /** Takes the place of an argument's schema in the document. */
   narrowed?: Record<string, object>;
+  /** Arguments of the route that the tool does not have. */
+  hidden?: readonly string[];
   /** What it changes cannot be undone. */
   destructive?: boolean;
   /** Fields that are not given stay as they are, although the route replaces them all. */
   partial?: boolean;
 }
 
-type Options = Pick<RouteTool, 'fixed' | 'narrowed' | 'destructive' | 'partial'>;
+type Options = Pick<RouteTool, 'fixed' | 'narrowed' | 'hidden' | 'destructive' | 'partial'>;
 
 const read = (name: string, route: string, description: string, options: Options = {}): RouteTool =>
   tool(name, route, description, false, options);
@@ -31,16 +33,40 @@ function tool(name: string, route: string, description: string, writes: boolean,
   return { name, description, method: method.toLowerCase() as Method, path, write: writes, ...options };
 }
 
+/** No tool gives consent in a person's name. */
+const CONSENT = ['topics', 'consent', 'confirmation'] as const;
+
 const oneAddress = { type: 'string', format: 'email', description: 'A single address. Use a campaign for several.' };
 
 export const routeTools: RouteTool[] = [
   // Contacts
-  read('list_contacts', 'GET /contacts', 'List contacts; `search` finds part of an address.'),
+  read('list_contacts', 'GET /contacts', 'List contacts; `query` finds part of an address or name.'),
   read('get_contact', 'GET /contacts/{id}', 'Get a contact with its custom fields.'),
   read('list_contact_fields', 'GET /contacts/fields', 'List contact fields with their types and coverage.'),
   read('list_contact_segments', 'GET /contacts/{id}/segments', 'List the segments that a contact is in.'),
-  write('save_contact', 'POST /contacts', 'Create a contact, or update the one with this address.'),
-  write('update_contact', 'PATCH /contacts/{id}', 'Update a contact. Fields left out stay as they are.'),
+  write('save_contact', 'POST /contacts', 'Create a contact, or update the one with this address.', {
+    hidden: CONSENT,
+  }),
+  write('update_contact', 'PATCH /contacts/{id}', 'Update a contact. Fields left out stay as they are.', {
+    hidden: CONSENT,
+  }),
+  read('get_contact_topics', 'GET /contacts/{id}/topics', 'Get what a contact receives: the state of every topic.'),
+  read('list_contact_consents', 'GET /contacts/{id}/consents', 'List what a contact agreed to and withdrew.'),
+
+  // Topics
+  read('list_topics', 'GET /topics', 'List the topics that contacts can join and leave.'),
+  read('get_topic', 'GET /topics/{id}', 'Get a topic with the number of contacts in each state.'),
+  write('create_topic', 'POST /topics', 'Create a topic.'),
+  write('update_topic', 'PATCH /topics/{id}', 'Update a topic. Fields left out stay as they are.'),
+
+  // Forms. None submits one: that would be consent in a person's name.
+  read('list_forms', 'GET /forms', 'List the forms with which visitors subscribe.'),
+  read('get_form', 'GET /forms/{id}', 'Get a form with its fields, texts and settings.'),
+  read('get_form_stats', 'GET /forms/{id}/stats', 'Count views, submissions and confirmations of a form.'),
+  read('list_form_submissions', 'GET /forms/{id}/submissions', 'List what visitors submitted, newest first.'),
+  read('get_form_embed', 'GET /forms/{id}/embed', 'Get the code that shows a form in a page.'),
+  write('create_form', 'POST /forms', 'Create a form.'),
+  write('update_form', 'PATCH /forms/{id}', 'Update a form. Fields left out stay as they are.'),
 
   // Events
   read('list_events', 'GET /events', 'List recent events.'),
@@ -62,13 +88,22 @@ export const routeTools: RouteTool[] = [
 
   // Templates
   read('list_templates', 'GET /templates', 'List templates.'),
-  read('get_template', 'GET /templates/{id}', 'Get a template with its body.'),
-  read('render', 'POST /render', 'Render a subject and body for a contact or with given data, and report errors.'),
-  write('create_template', 'POST /templates', 'Create a template.'),
+  read('get_template', 'GET /templates/{id}', 'Get a template with its body, and its document if it has one.'),
+  read(
+    'render',
+    'POST /render',
+    'Render a subject and a body or document for a contact or with given data, and report problems.',
+  ),
+  write('create_template', 'POST /templates', 'Create a template from a document, or from HTML as its body.'),
   write('update_template', 'PATCH /templates/{id}', 'Update a template. Earlier versions are kept.'),
   write('send_template_test', 'POST /templates/{id}/test', 'Send a test email of a template to one address.', {
     destructive: true,
   }),
+
+  // Brand
+  read('get_brand_kit', 'GET /brand-kit', 'Get the colors, fonts and addresses that documents are rendered with.'),
+  read('list_saved_blocks', 'GET /saved-blocks', 'List the saved blocks that documents can use.'),
+  read('get_saved_block', 'GET /saved-blocks/{id}', 'Get a saved block with its document.'),
 
   // Segments
   read('list_segments', 'GET /segments', 'List segments with their conditions and member counts.'),
@@ -84,6 +119,8 @@ export const routeTools: RouteTool[] = [
   read('get_campaign_stats', 'GET /campaigns/{id}/stats', 'Get the counts and rates of a campaign.'),
   read('list_campaign_recipients', 'GET /campaigns/{id}/recipients', 'List campaign recipients with their results.'),
   read('list_campaign_links', 'GET /campaigns/{id}/links', 'List the clicked links of a campaign.'),
+  read('get_campaign_timeline', 'GET /campaigns/{id}/timeline', 'Get the results of a campaign by hour or day.'),
+  read('list_campaign_reasons', 'GET /campaigns/{id}/reasons', 'List why recipients of a campaign got no email.'),
   write('create_campaign', 'POST /campaigns', 'Create a campaign as a draft. Nothing is sent.'),
   write('update_campaign', 'PUT /campaigns/{id}', 'Update a draft campaign. Fields left out stay as they are.', {
     partial: true,
@@ -92,6 +129,7 @@ export const routeTools: RouteTool[] = [
     destructive: true,
   }),
   write('pause_campaign', 'POST /campaigns/{id}/pause', 'Pause a campaign that is SENDING.'),
+  write('unschedule_campaign', 'POST /campaigns/{id}/unschedule', 'Make a scheduled campaign a draft again.'),
   write('cancel_campaign', 'POST /campaigns/{id}/cancel', 'Cancel a campaign. Remaining recipients get no email.', {
     destructive: true,
   }),

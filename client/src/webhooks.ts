@@ -21,9 +21,9 @@ export interface WebhookRequest {
 /** Verifies the signature of a webhook (https://www.standardwebhooks.com) and returns its event. */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEvent> {
   const { body, headers, secret, toleranceSeconds = 300 } = request;
-  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
-    headerOf(headers, name),
-  );
+  const id = headerOf(headers, 'webhook-id');
+  const timestamp = headerOf(headers, 'webhook-timestamp');
+  const signatures = headerOf(headers, 'webhook-signature');
   if (!id || !timestamp || !signatures) throw new WebhookVerificationError('A header of the signature is missing.');
   const age = Math.abs(Date.now() / 1000 - Number(timestamp));
   if (!(age <= toleranceSeconds)) throw new WebhookVerificationError('The time of the webhook is too far from now.');

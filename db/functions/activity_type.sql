@@ -13,6 +13,9 @@ create or replace function activity_type(name text, data jsonb) returns text lan
       else 'hidden'
     end
     when name in ('contact.subscribed', 'contact.unsubscribed') then name
+    when name like 'topic.%' and data -> 'consentId' is not null then
+      case when name like '%.subscribed' then 'topic.subscribed' else 'topic.unsubscribed' end
+    when name like 'form.%.confirmed' and data -> 'submissionId' is not null then 'form.confirmed'
     when name like 'segment._%.entry' or name like 'segment._%.exit' then 'hidden'
     else 'event.triggered'
   end

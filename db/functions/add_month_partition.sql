@@ -3,9 +3,9 @@ create or replace function add_month_partition(p_table text, p_month date) retur
 declare
   part text := p_table || to_char(p_month, '_YYYY_MM');
   rest text := p_table || '_default';
-  key text := case p_table when 'events' then 'created_at' when 'audit_log' then 'at' when 'email_bodies' then 'id'
+  key text := case p_table when 'events' then 'created_at' when 'audit_log' then 'at' when 'email_bodies' then 'id' when 'consents' then 'id'
     else 'email_id' end;
-  by_id boolean := p_table in ('email_contents', 'email_bodies');
+  by_id boolean := p_table in ('email_contents', 'email_bodies', 'consents');
   first timestamptz := p_month::timestamp at time zone 'UTC';
   next timestamptz := (p_month + interval '1 month') at time zone 'UTC';
   low text := case when by_id then uuid_floor(first)::text else first::text end;

@@ -1,38 +1,38 @@
 -- Counts executions that start, end or are tried again, and what that means for the step that they are at. Steps on the
--- way are counted by write_execution_step.
+-- way are counted by write_execution_step. For activity only COMPLETED and EXITED are completed.
 create or replace function count_workflow() returns trigger language plpgsql as $$
 declare
-  nil constant uuid := '00000000-0000-0000-0000-000000000000';
-  today constant date := (now() at time zone 'UTC')::date;
+  is_end boolean;
+  result text;
+  day timestamptz;
 begin
   if tg_op = 'INSERT' then
-    insert into workflow_count_deltas (project_id, workflow_id, version, step_id, day, names, delta)
-    select project_id, workflow_id, version, step_id, (started_at at time zone 'UTC')::date, names, count(*)
-    from (
-      select project_id, workflow_id, version, nil as step_id, started_at, array['started'] as names from added
-      union all
-      select project_id, workflow_id, version, current_step_id, started_at, array['entered'] from added
-      where current_step_id is not null
-    ) counted
-    group by 1, 2, 3, 4, 5, 6;
+    insert into counter_deltas (project_id, subject, period, part, counts)
+    select project_id, subject, period, part, jsonb_build_object(name, count(*))
+    from added, lateral (values
+      ('workflow/' || workflow_id || '/days', date_trunc('day', started_at, 'UTC'), version::text, 'started'),
+      ('workflow/' || workflow_id || '/days', date_trunc('day', started_at, 'UTC'), version || '/' || current_step_id, 'entered'),
+      ('activity/hours', date_trunc('hour', started_at, 'UTC'), '', 'started'),
+      ('activity/hours', date_trunc('hour', coalesce(completed_at, now()), 'UTC'),
+        case when status in ('COMPLETED', 'EXITED') then '' end, 'completed')) as counted (subject, period, part, name)
+    where part is not null group by 1, 2, 3, 4, name;
     return null;
   end if;
-  if new.status in ('COMPLETED', 'EXITED', 'FAILED', 'CANCELLED') then
-    insert into workflow_count_deltas (project_id, workflow_id, version, step_id, day, names, delta)
-    values (new.project_id, new.workflow_id, new.version, nil, today, array[lower(new.status)], 1);
-    if new.current_step_id is not null then
-      insert into workflow_count_deltas (project_id, workflow_id, version, step_id, day, names, delta)
-      values (new.project_id, new.workflow_id, new.version, new.current_step_id, today,
-        case new.status when 'FAILED' then array['left', 'failed'] else array['left'] end, 1);
-    end if;
-  else
-    -- Tried again, as if it had not failed.
-    insert into workflow_count_deltas (project_id, workflow_id, version, step_id, day, names, delta)
-    select new.project_id, new.workflow_id, new.version, step_id,
-      (coalesce(old.completed_at, now()) at time zone 'UTC')::date, names, -1
-    from (values (nil, array['failed']), (new.current_step_id, array['left', 'failed'])) as undone (step_id, names)
-    where step_id is not null;
-  end if;
+  is_end := new.status in ('COMPLETED', 'EXITED', 'FAILED', 'CANCELLED');
+  -- Tried again, as if it had not failed.
+  result := case when is_end then lower(new.status) else 'failed' end;
+  day := date_trunc('day', case when is_end then now() else coalesce(old.completed_at, now()) end, 'UTC');
+  insert into counter_deltas (project_id, subject, period, part, counts)
+  select new.project_id, subject, period, part,
+    (select jsonb_object_agg(name, case when is_end then 1 else -1 end) from unnest(names) as name)
+  from (values
+    ('workflow/' || new.workflow_id || '/days', day, new.version::text, array[result]),
+    ('workflow/' || new.workflow_id || '/days', day, new.version || '/' || new.current_step_id,
+      case result when 'failed' then array['left', result] else array['left'] end),
+    ('activity/hours', date_trunc('hour', coalesce(new.completed_at, now()), 'UTC'),
+      case when new.status in ('COMPLETED', 'EXITED') and old.status not in ('COMPLETED', 'EXITED') then '' end,
+      array['completed'])) as counted (subject, period, part, names)
+  where part is not null;
   return null;
 end $$;
 

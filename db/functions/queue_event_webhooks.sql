@@ -6,7 +6,8 @@ begin
     select 1 from added e where (select true from wanted_webhook_types w where w.project_id = e.project_id limit 1)
   ) then return null; end if;
   with happened as materialized (
-    select project_id, name, case when is_reserved_event(name) then name else 'event.' || name end as type
+    select project_id, name, case when is_reserved_event(name) or is_topic_event(project_id, name)
+        or is_form_event(project_id, name, true) then name else 'event.' || name end as type
     from added group by project_id, name
   ),
   wanted as materialized (select * from happened where wants_webhook(project_id, type)),

@@ -4,6 +4,7 @@ begin
     delete from segment_members m using gone where m.contact_id = gone.id returning m.segment_id
   )
   insert into segment_recounts select distinct segment_id from removed;
+  delete from import_contacts i using gone where i.contact_id = gone.id;
   return null;
 end $$;
 

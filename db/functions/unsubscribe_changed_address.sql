@@ -3,6 +3,7 @@ create or replace function unsubscribe_changed_address() returns trigger languag
 begin
   if address_suppression(new.project_id, new.email) is not null then
     new.subscribed := false;
+    perform set_config('everpost.consent', '{"method": "SYSTEM"}', true);
     perform record_event(uuidv7(), new.project_id, new.id, 'contact.unsubscribed', '{"reason": "suppressed"}', null, 0);
   end if;
   return new;

@@ -1,8 +1,9 @@
--- Writes one step: its effect, its record and the execution's new state. With p_row_versions (for a caller without
--- locks) nothing happens where the execution or its contact was written since. Returns the execution's new state. A
--- visit has one record, however often it is tried: a retry continues it. WAITING and RUNNING are not completed.
+-- Writes one step: its change of the contact, its record and the execution's new state. Its email is written by the same
+-- statement (services/workflows/records.ts). With p_row_versions (for a caller without locks) nothing happens where the
+-- execution or its contact was written since. Returns the execution's new state. A visit has one record, however often it
+-- is tried: a retry continues it. WAITING and RUNNING are not completed.
 create or replace function write_execution_step(
-  p_id uuid, p_row_versions text, p_record jsonb, p_state jsonb, p_change jsonb, p_mail jsonb
+  p_id uuid, p_row_versions text, p_record jsonb, p_state jsonb, p_change jsonb, p_mail jsonb default null
 ) returns setof execution_states language plpgsql rows 1 as $$
 declare
   before record;
@@ -21,9 +22,15 @@ begin
   select e.project_id, e.workflow_id, e.version, e.contact_id, e.visit, e.context, e.current_step_id into before from executions e where e.id = p_id;
   if p_change is not null then
     perform update_contact(before.project_id, before.contact_id, null, (p_change ->> 'subscribed')::boolean,
-      p_change -> 'patch', p_change -> 'deletes', (p_change ->> 'eventId')::uuid, '{"reason": "workflow"}',
+      p_change -> 'patch', p_change -> 'deletes', (p_change ->> 'eventId')::uuid, jsonb_build_object(
+        'reason', 'workflow', 'consent', jsonb_build_object('method', 'WORKFLOW', 'workflowId', before.workflow_id)),
       cascade_depth()::integer);
   end if;
+  if p_change -> 'topics' is not null then
+    perform choose_topics(before.project_id, before.contact_id, p_change -> 'topics',
+      jsonb_build_object('method', 'WORKFLOW', 'workflowId', before.workflow_id), cascade_depth()::integer);
+  end if;
+  -- Only the previous version gives its mail. The next version drops the parameter.
   if p_mail is not null then
     insert into email_bodies (id, project_id, html, shared)
     values ((p_mail ->> 'bodyId')::uuid, before.project_id, p_mail ->> 'html', true) on conflict do nothing;
@@ -42,10 +49,11 @@ begin
       p_mail ->> 'fromName', p_mail ->> 'replyTo', p_mail ->> 'subject', p_mail ->> 'type',
       jsonb_build_object('event', before.context)
     from mail;
-    if not found then
-      p_record := jsonb_set(p_record, '{output,emailId}',
-        (select to_jsonb(id) from emails where execution_id = p_id and step_visit = before.visit));
-    end if;
+  end if;
+  -- A visit that is tried again has sent its email.
+  if p_record #> '{output,emailId}' is not null then
+    p_record := coalesce(jsonb_set(p_record, '{output,emailId}',
+      (select to_jsonb(id) from emails where execution_id = p_id and step_visit = before.visit)), p_record);
   end if;
   insert into execution_steps as s (id, project_id, execution_id, visit, step_id, type, name, status, branch, output,
     error, request, scheduled_for, started_at, completed_at)
@@ -70,17 +78,19 @@ begin
   -- The numbers of the steps. That it ends is counted by count_workflow.
   is_moving := (p_state ->> 'visit')::integer > before.visit;
   if is_moving or before.current_step_id is null or p_record ->> 'status' in ('COMPLETED', 'SKIPPED') then
-    insert into workflow_count_deltas (project_id, workflow_id, version, step_id, day, names, delta)
-    select before.project_id, before.workflow_id, before.version, step_id, (now() at time zone 'UTC')::date, names, 1
+    insert into counter_deltas (project_id, subject, period, part, counts)
+    select before.project_id, 'workflow/' || before.workflow_id || '/days', date_trunc('day', now(), 'UTC'),
+      before.version || '/' || step_id, counts
     from (values
-      (this_step, array_remove(array[
+      (this_step, array[
         case when before.current_step_id is null then 'entered' end,
         case when is_moving then 'left' end,
         case p_record ->> 'status' when 'COMPLETED' then 'passed' when 'SKIPPED' then 'skipped' end,
         'branch:' || (p_record ->> 'branch'),
-        case p_record ->> 'status' when 'COMPLETED' then 'time:' || time_bucket(moment - since) end], null)),
-      (case when is_moving then next_step end, array['entered'])) as counted (step_id, names)
-    where step_id is not null and names <> '{}';
+        case p_record ->> 'status' when 'COMPLETED' then 'time:' || time_bucket(moment - since) end]),
+      (case when is_moving then next_step end, array['entered'])) as counted (step_id, names),
+      lateral (select jsonb_object_agg(name, 1) as counts from unnest(names) as name where name is not null) as numbers
+    where step_id is not null and counts is not null;
   end if;
   return query select * from execution_states where id = p_id;
 end $$;

@@ -1,6 +1,6 @@
 -- The two writes of every mail, for many mails at once: stores the results of mails that have ended, then begins others.
 -- A mail begins only if the sender's lease is valid, the mail is still pending and leased by it, nothing blocks it, and
--- the recipient still gets mail. The verdict says what the sender does: go; or gone, lost, stopped, blocked, skip,
+-- the recipient may still get it (email_refusal). The verdict says what the sender does: go; or gone, lost, stopped, blocked, skip,
 -- suppressed, changed. Of ended mails only those are returned whose attempt is not in flight any more: late.
 -- A function, because its statements must see what was committed while it waited for a lock: once the API has answered
 -- that a campaign is paused, no mail of it begins.
@@ -40,6 +40,9 @@ begin
     with asked as materialized (
       select e.id, e.project_id, e.source_type, e.campaign_id, e.attempts + 1 as number, e.unknown_outcomes,
         e.status = 'PENDING' and o.email_id is not null as is_leased, k.id is not null as has_contact, k.subscribed,
+        k.id as known_contact, k.snoozed_until, k.created_at as contact_since, e.needs_subscription,
+        -- A test shows the topic of what it tests, and is not asked for it.
+        case when not e.without_events then e.topic_id end as topic_id,
         k.email as contact_email, ask.domain, ask.recipient, ask.subject, ask.relay,
         is_suppressed(e.project_id, ask.recipient) as is_suppressed
       from unnest(p_ids, p_recipients, p_subjects, p_domains, p_relays) as ask (id, recipient, subject, domain, relay)
@@ -48,33 +51,46 @@ begin
       left join lateral (
         select o.email_id from outgoing_mails o
         where o.email_id = ask.id and o.sender_id = p_sender_id and o.ended_at is null limit 1) o on true
+      -- Of other email, the contact with the recipient's address is asked, and only where the rule needs it.
       left join lateral (
-        select * from contacts where contacts.id = e.contact_id and e.campaign_id is not null limit 1) k on true
+        (select * from contacts where contacts.id = e.contact_id and e.campaign_id is not null limit 1)
+        union all
+        (select * from contacts where contacts.project_id = e.project_id and contacts.email = ask.recipient
+           and e.campaign_id is null and (e.needs_subscription or e.topic_id is not null) limit 1)) k on true
     ),
     -- Asked once for all mails of a sender, not for each.
     rule as materialized (
-      select origin.project_id, origin.domain, origin.source_type, origin.campaign_id,
+      select origin.project_id, origin.domain, origin.source_type, origin.campaign_id, origin.topic_id as own_topic,
         sending_block_reason(origin.project_id, origin.domain, origin.source_type) as block_reason,
-        (select c.type from campaigns c where c.id = origin.campaign_id and c.status = 'SENDING' and not c.paused)
-          as campaign_type
-      from (select distinct project_id, domain, source_type, campaign_id from asked) origin
+        c.type as campaign_type, coalesce(c.topic_id, origin.topic_id) as topic_id,
+        (select t.archived from topics t
+         where t.id = coalesce(c.topic_id, origin.topic_id) and t.project_id = origin.project_id) as topic_archived
+      from (select distinct project_id, domain, source_type, campaign_id, topic_id from asked) origin
+      left join lateral (select c.type, c.topic_id from campaigns c
+        where c.id = origin.campaign_id and c.status = 'SENDING' and not c.paused limit 1) c on true
     ),
-    decided as materialized (
-      select asked.*, rule.block_reason,
-        case
-          when not asked.is_leased then 'gone'
-          when asked.campaign_id is not null and rule.campaign_type is null then 'stopped'
-          when rule.block_reason is not null then 'blocked'
-          when asked.campaign_id is null and asked.is_suppressed then 'suppressed'
-          when asked.campaign_id is null then 'go'
-          when not asked.has_contact or asked.is_suppressed then 'skip'
-          when rule.campaign_type <> 'TRANSACTIONAL' and not asked.subscribed then 'skip'
-          -- The address has changed since the mail was composed.
-          when asked.contact_email <> asked.recipient then 'changed'
-          else 'go'
-        end as verdict
+    refusable as materialized (
+      select asked.*, rule.block_reason, rule.campaign_type, email_refusal(
+        coalesce(rule.campaign_type <> 'TRANSACTIONAL', asked.needs_subscription), asked.is_suppressed, asked.subscribed,
+        asked.snoozed_until, rule.topic_id, rule.topic_archived, case when rule.topic_id is not null then
+          topic_state(asked.project_id, rule.topic_id, asked.known_contact, asked.contact_since) end) as refusal
       from asked join rule on rule.project_id = asked.project_id and rule.domain = asked.domain
         and rule.source_type = asked.source_type and rule.campaign_id is not distinct from asked.campaign_id
+        and rule.own_topic is not distinct from asked.topic_id
+    ),
+    decided as materialized (
+      select asked.*,
+        case
+          when not asked.is_leased then 'gone'
+          when asked.campaign_id is not null and asked.campaign_type is null then 'stopped'
+          when asked.block_reason is not null then 'blocked'
+          when asked.campaign_id is null and asked.refusal = 'suppressed' then 'suppressed'
+          when asked.refusal is not null or asked.campaign_id is not null and not asked.has_contact then 'skip'
+          -- The address has changed since the mail was composed.
+          when asked.campaign_id is not null and asked.contact_email <> asked.recipient then 'changed'
+          else 'go'
+        end as verdict
+      from refusable asked
     ),
     begun as (
       update outgoing_mails o set started_at = now(), (number, recipient, subject, relay) = (
@@ -83,11 +99,8 @@ begin
     )
     select decided.id, decided.verdict, case
         when decided.verdict = 'blocked' then decided.block_reason
-        when decided.verdict = 'suppressed' then 'suppressed'
-        when decided.verdict = 'skip' and not decided.has_contact then 'contact deleted'
-        -- First, because a bounce or a complaint also unsubscribes the contact.
-        when decided.verdict = 'skip' and decided.is_suppressed then 'suppressed'
-        when decided.verdict = 'skip' then 'unsubscribed'
+        when decided.verdict = 'skip' and decided.campaign_id is not null and not decided.has_contact then 'contact deleted'
+        when decided.verdict in ('skip', 'suppressed') then decided.refusal
       end, decided.number, decided.unknown_outcomes
     from decided;
 end $$;

@@ -18,6 +18,16 @@ export const migrations: Record<string, Knex.Migration> = {
   '011-erasure': sqlFolder('011-erasure'),
   '012-busy-queues': sqlFolder('012-busy-queues'),
   '013-stored-graphs': sqlFolder('013-stored-graphs'),
+  '014-counters': sqlFolder('014-counters'),
+  '015-drop-graph-rows': sqlFolder('015-drop-graph-rows'),
+  '016-mail-documents': sqlFolder('016-mail-documents'),
+  '017-workflow-counters': sqlFolder('017-workflow-counters'),
+  '018-activity-counters': sqlFolder('018-activity-counters'),
+  '019-dashboard': sqlFolder('019-dashboard'),
+  '020-topics': sqlFolder('020-topics'),
+  '021-pages': sqlFolder('021-pages'),
+  '022-forms': sqlFolder('022-forms'),
+  '023-topic-jobs': sqlFolder('023-topic-jobs'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

@@ -1,3 +1,4 @@
+import type { MailDocument } from '../../platform/mail-document/index.ts';
 import { BaseModel } from './base.ts';
 import type { TemplateType } from './template.ts';
 
@@ -10,7 +11,7 @@ export type AudienceType = (typeof audienceTypes)[number];
 /** A mail to an audience. From the freeze on, its recipients are rows of `emails`. */
 export class Campaign extends BaseModel {
   static override tableName = 'campaigns';
-  static override jsonAttributes = ['audienceCondition'];
+  static override jsonAttributes = ['audienceCondition', 'document'];
 
   declare id: string;
   declare projectId: string;
@@ -18,6 +19,14 @@ export class Campaign extends BaseModel {
   declare description: string | null;
   declare subject: string;
   declare body: string;
+  /** What the body was rendered from; null for a body that was written as HTML. */
+  declare document: MailDocument | null;
+  /** Null exactly when there is no document. */
+  declare rendererVersion: number | null;
+  /** The saved blocks that the document names. */
+  declare savedBlockIds: string[];
+  /** Rises with every change of the content, the audience or the rate. */
+  declare revision: number;
   declare fromEmail: string;
   /** Spelled as domains are stored. */
   declare fromDomain: string | null;
@@ -29,11 +38,15 @@ export class Campaign extends BaseModel {
   declare segmentId: string | null;
   declare audienceCondition: Record<string, unknown> | null;
   declare templateId: string | null;
+  declare topicId: string | null;
   declare audienceCount: number;
   declare ratePerMinute: number | null;
   declare paused: boolean;
   declare pausedBy: 'USER' | 'AUTO_PAUSE' | 'BLOCKED' | null;
   declare pauseReason: string | null;
+  /** Of a pause by USER: who did it. */
+  declare pausedActorType: 'USER' | 'KEY' | 'SYSTEM' | null;
+  declare pausedActorId: string | null;
   declare baselineSent: number;
   declare baselineRefused: number;
   declare baselineBounced: number;

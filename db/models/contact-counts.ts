@@ -113,10 +113,12 @@ export async function aggregateContactDeltas(db: Db, limit: number, projectId?: 
   return row?.aggregated ?? 0;
 }
 
+const lockAggregation = statement('contact-counts-lock', `select pg_advisory_xact_lock(${AGGREGATION_LOCK})`);
+
 const NO_LIMIT = 2_000_000_000;
 
 /** Aggregates all deltas of the project. No other process aggregates until the transaction ends. */
 export async function aggregateAllContactCounts(trx: Db, projectId: string): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock(?)', [AGGREGATION_LOCK]);
+  await lockAggregation(trx);
   await aggregateProject(trx, [NO_LIMIT, projectId]);
 }

@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../connect.ts';
 import { statement } from '../statement.ts';
+import { type HourRange, hourRange } from './counters.ts';
 import { countMails } from './mail-counts.ts';
 
 // Counts events by name, hour and day. Readers add the deltas that are not aggregated yet, in one snapshot, so counts are
@@ -102,7 +103,7 @@ export interface NameCount {
   inFeed: number;
 }
 
-const names = statement<{ name: string; count: string; retained: string; in_feed: string; pending: string }>(
+const names = statement<{ name: string; count: string; retained: string; inFeed: string; pending: string }>(
   'event-names',
   `with recent as (
      select name, count(*) as count, count(*) filter (where in_feed) as in_feed from event_deltas
@@ -125,11 +126,11 @@ export async function readEventNames(
 ): Promise<{ names: NameCount[]; pending: number }> {
   const rows = await names(db, [projectId, name ?? null, limit]);
   return {
-    names: rows.map(({ name, count, retained, in_feed }) => ({
+    names: rows.map(({ name, count, retained, inFeed }) => ({
       name,
       count: Number(count),
       retained: Number(retained),
-      inFeed: Number(in_feed),
+      inFeed: Number(inFeed),
     })),
     pending: Number(rows[0]?.pending ?? 0),
   };
@@ -150,7 +151,7 @@ export async function countContactsOfEvent(db: Db, projectId: string, name: stri
   return Number(row?.contacts ?? 0);
 }
 
-/** The aggregated counts of a range of whole hours: the whole days in it, and the hours left at its ends. */
+/** The aggregated counts of a range: the whole days in it, and the hours left at its ends. $2 to $5: `hourRange`. */
 const AGGREGATED = `
   select name, count, in_feed, last_contacts, last_at from event_days
   where project_id = $1 and day >= $4::timestamptz and day < $5::timestamptz
@@ -159,7 +160,7 @@ const AGGREGATED = `
   where project_id = $1 and (hour >= $2::timestamptz and hour < least($3::timestamptz, $4::timestamptz)
     or hour >= greatest($2::timestamptz, $5::timestamptz) and hour < $3::timestamptz)`;
 
-const hours = statement<{ name: string; count: string; in_feed: string }>(
+const hours = statement<{ name: string; count: string; inFeed: string }>(
   'event-hours',
   `select name, sum(count) as count, sum(in_feed) as in_feed from (
      select name, count, in_feed from (${AGGREGATED}) aggregated
@@ -175,24 +176,8 @@ export async function readEventHours(
   projectId: string,
   range: HourRange,
 ): Promise<{ name: string; count: number; inFeed: number }[]> {
-  const rows = await hours(db, [projectId, ...rangeValues(range)]);
-  return rows.map(({ name, count, in_feed }) => ({ name, count: Number(count), inFeed: Number(in_feed) }));
-}
-
-interface HourRange {
-  from?: Date | undefined;
-  to?: Date | undefined;
-}
-
-const DAY_MS = 86_400_000;
-const NEVER = new Date('9999-01-01T00:00:00Z');
-
-/** $2 and $3: the range. $4 and $5: the whole days in it; today is one when the range reaches up to now. */
-function rangeValues({ from = new Date(0), to = NEVER }: HourRange): Date[] {
-  const end = to > new Date() ? new Date(Math.ceil(to.getTime() / DAY_MS) * DAY_MS) : to;
-  const firstDay = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
-  const lastDay = Math.max(firstDay, Math.floor(end.getTime() / DAY_MS) * DAY_MS);
-  return firstDay < lastDay ? [from, end, new Date(firstDay), new Date(lastDay)] : [from, end, end, end];
+  const rows = await hours(db, [projectId, ...hourRange(range)]);
+  return rows.map(({ name, count, inFeed }) => ({ name, count: Number(count), inFeed: Number(inFeed) }));
 }
 
 export interface NameStats {
@@ -204,7 +189,7 @@ export interface NameStats {
 
 // $6: the range reaches up to now. Then the contacts in it are those last seen since its start. For a range in the past the
 // events are counted; where retention has removed them, the contacts last seen in the range are a lower bound.
-const stats = statement<{ name: string; count: string; contacts: string; last_at: Date; pending: string }>(
+const stats = statement<{ name: string; count: string; contacts: string; lastAt: Date; pending: string }>(
   'event-stats',
   `with deltas as materialized (
      select name, contact_id, at from event_deltas
@@ -237,14 +222,14 @@ export async function readEventStats(
   range: Required<HourRange>,
   limit: number,
 ): Promise<{ stats: NameStats[]; pending: number }> {
-  const values = rangeValues(range);
-  const rows = await stats(db, [projectId, ...values, (values[1] ?? NEVER) > new Date(), limit]);
+  const values = hourRange(range);
+  const rows = await stats(db, [projectId, ...values, values[1] > new Date(), limit]);
   return {
-    stats: rows.map(({ name, count, contacts, last_at }) => ({
+    stats: rows.map(({ name, count, contacts, lastAt }) => ({
       name,
       count: Number(count),
       contacts: Number(contacts),
-      lastAt: last_at,
+      lastAt,
     })),
     pending: Number(rows[0]?.pending ?? 0),
   };

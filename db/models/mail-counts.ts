@@ -69,12 +69,13 @@ const capped = (table: string, scope: string[], item: string, source: string, ma
 };
 
 /**
- * CTEs that count the events of `deltas (name, at, event_id)` about mails. A link that is not in the body as written was
- * made for one recipient; it is counted without its query, which may contain personal data.
+ * CTEs that count the events of `deltas (name, at, event_id)` about mails. A link that a campaign writes with variables is
+ * one entry, as the body has it. Any other link that is not in the body was made for one recipient; it is counted without
+ * its query, which may contain personal data.
  */
 export const countMails = `
   mail_events as materialized (
-    select d.project_id, date_trunc('day', d.at, 'UTC') as day, substr(d.name, 7) as kind, m.id as email_id, m.campaign_id,
+    select d.project_id, d.at, date_trunc('day', d.at, 'UTC') as day, substr(d.name, 7) as kind, m.id as email_id, m.campaign_id,
       coalesce(m.template_id, k.template_id) as template_id,
       coalesce(nullif(split_part(coalesce(m.to_email, p.email), '@', 2), ''), 'unknown') as domain,
       coalesce((e.data ->> 'isFirst')::boolean, true) as is_first,
@@ -118,16 +119,26 @@ export const countMails = `
     )} items group by 1, 2 order by 1, 2
     on conflict (campaign_id, domain) do update set ${added()}
   ),
+  written_links as materialized (
+    select k.id as campaign_id, l.href, l.pattern
+    from (select distinct campaign_id from mail_events where kind = 'click' and link is not null) c
+    join campaigns k on k.id = c.campaign_id cross join lateral template_links(k.body) l
+  ),
   clicked_links as materialized (
     select c.project_id, c.campaign_id, c.link, case
+        when w.href is not null then w.href
         when position(c.link in k.body) > 0 or position(replace(c.link, '&', '&amp;') in k.body) > 0 then c.link
         else split_part(split_part(c.link, '#', 1), '?', 1)
       end as shown
     from (select distinct project_id, campaign_id, link from mail_events where kind = 'click' and link is not null) c
     left join campaigns k on k.id = c.campaign_id
+    left join lateral (
+      select w.href from written_links w where w.campaign_id = c.campaign_id and (w.href = c.link or c.link ~ w.pattern)
+      order by w.href <> c.link, length(w.pattern) desc, w.href limit 1
+    ) w on true
   ),
   all_clicks as materialized (
-    select c.project_id, c.day, c.campaign_id, c.email_id, c.machine, md5(l.shown)::uuid as link_id, l.shown as link
+    select c.project_id, c.at, c.day, c.campaign_id, c.email_id, c.machine, md5(l.shown)::uuid as link_id, l.shown as link
     from mail_events c
     join clicked_links l on l.project_id = c.project_id and l.campaign_id is not distinct from c.campaign_id and l.link = c.link
     where c.kind = 'click'
@@ -149,60 +160,91 @@ export const countMails = `
   ),
   clicks as materialized (select c.* from all_clicks c join campaigns k on k.id = c.campaign_id),
   first_clicks as (
-    insert into campaign_link_clicks (project_id, campaign_id, link_id, email_id)
-    select distinct project_id, campaign_id, link_id, email_id from clicks order by 1, 2, 3, 4
-    on conflict do nothing returning campaign_id, link_id
+    insert into campaign_link_clicks as known (project_id, campaign_id, link_id, email_id, first_at, human)
+    select project_id, campaign_id, link_id, email_id, min(at), bool_or(not machine) from clicks
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (project_id, campaign_id, link_id, email_id) do update set human = true
+      where excluded.human and known.human is not true
+    returning known.campaign_id, known.link_id, old.email_id is null as is_first, new.human as is_first_human
   ),
   link_counts as (
-    insert into campaign_links as known (campaign_id, link_id, link, clicks, unique_clicks, human_clicks)
+    insert into campaign_links as known (campaign_id, link_id, link, clicks, unique_clicks, human_clicks,
+      unique_human_clicks, first_at, last_at)
     select campaign_id, coalesce(kept, md5('other'))::uuid, case when kept is null then 'other' else min(link) end,
-      sum(clicks), sum(unique_clicks), sum(human_clicks)
+      sum(clicks), sum(unique_clicks), sum(human_clicks), sum(unique_human_clicks), min(first_at), max(last_at)
     from ${capped(
       'campaign_links',
       ['campaign_id'],
       'link_id',
       `(select campaign_id, link_id, min(link) as link, count(*) as clicks,
-          (select count(*) from first_clicks f where f.campaign_id = clicks.campaign_id and f.link_id = clicks.link_id)
-            as unique_clicks, count(*) filter (where not machine) as human_clicks
+          (select count(*) from first_clicks f
+           where f.campaign_id = clicks.campaign_id and f.link_id = clicks.link_id and f.is_first) as unique_clicks,
+          count(*) filter (where not machine) as human_clicks,
+          (select count(*) from first_clicks f
+           where f.campaign_id = clicks.campaign_id and f.link_id = clicks.link_id and f.is_first_human)
+            as unique_human_clicks,
+          min(at) filter (where not machine) as first_at, max(at) filter (where not machine) as last_at
         from clicks group by 1, 2)`,
     )} items group by 1, kept order by 1, 2
-    on conflict (campaign_id, link_id) do update set ${added(['clicks', 'unique_clicks', 'human_clicks'])}
+    on conflict (campaign_id, link_id) do update set
+      ${added(['clicks', 'unique_clicks', 'human_clicks', 'unique_human_clicks'])},
+      first_at = least(known.first_at, excluded.first_at), last_at = greatest(known.last_at, excluded.last_at)
   )`;
 
-type CountsRow = Record<CountName, string>;
+type CountsRow = Record<keyof MailCounts, string>;
 
 const countsOf = (row: CountsRow): MailCounts => ({
   sent: Number(row.sent),
   delivered: Number(row.delivered),
   opened: Number(row.opened),
   clicked: Number(row.clicked),
-  humanOpened: Number(row.human_opened),
-  humanClicked: Number(row.human_clicked),
+  humanOpened: Number(row.humanOpened),
+  humanClicked: Number(row.humanClicked),
   bounced: Number(row.bounced),
   complained: Number(row.complained),
   failed: Number(row.failed),
 });
 
-const linksOf = statement<{ link: string; clicks: string; unique_clicks: string; human_clicks: string }>(
+const linksOf = statement<LinkRow>(
   'campaign-links',
-  `select link, clicks, unique_clicks, human_clicks from campaign_links where campaign_id = $1 order by clicks desc, link limit $2`,
+  `select link_id, link, clicks, unique_clicks, human_clicks, unique_human_clicks, first_at, last_at
+   from campaign_links where campaign_id = $1 order by clicks desc, link limit $2`,
 );
 
+interface LinkRow {
+  linkId: string;
+  link: string;
+  clicks: string;
+  uniqueClicks: string;
+  humanClicks: string;
+  uniqueHumanClicks: string;
+  firstAt: Date | null;
+  lastAt: Date | null;
+}
+
 export interface LinkCount {
+  /** The same for the same address. */
+  linkId: string;
   link: string;
   clicks: number;
   uniqueClicks: number;
+  /** By people; the two before include machines. */
   humanClicks: number;
+  uniqueHumanClicks: number;
+  /** Clicks by people. */
+  firstAt: Date | null;
+  lastAt: Date | null;
 }
 
 /** Returns the links of a campaign, the most clicked first. */
 export async function readCampaignLinks(db: Db, campaignId: string, limit: number): Promise<LinkCount[]> {
   const rows = await linksOf(db, [campaignId, limit]);
-  return rows.map(({ link, clicks, unique_clicks, human_clicks }) => ({
-    link,
+  return rows.map(({ clicks, uniqueClicks, humanClicks, uniqueHumanClicks, ...row }) => ({
+    ...row,
     clicks: Number(clicks),
-    uniqueClicks: Number(unique_clicks),
-    humanClicks: Number(human_clicks),
+    uniqueClicks: Number(uniqueClicks),
+    humanClicks: Number(humanClicks),
+    uniqueHumanClicks: Number(uniqueHumanClicks),
   }));
 }
 
@@ -224,7 +266,7 @@ interface DayRange {
   to: Date;
 }
 
-const byTemplate = statement<CountsRow & { template_id: string; name: string | null }>(
+const byTemplate = statement<CountsRow & { templateId: string; name: string | null }>(
   'template-days',
   `select counted.*, t.name from (
      select template_id, ${sums} from template_days where project_id = $1 and day >= $2 and day < $3 group by template_id
@@ -244,7 +286,7 @@ export async function readTemplateCounts(
   limit: number,
 ): Promise<TemplateCounts[]> {
   const rows = await byTemplate(db, [projectId, from, to, limit]);
-  return rows.map((row) => ({ templateId: row.template_id, name: row.name, ...countsOf(row) }));
+  return rows.map((row) => ({ templateId: row.templateId, name: row.name, ...countsOf(row) }));
 }
 
 // Finds the domains by one sum, and adds the others up only for those: there are up to a thousand domains a day.
@@ -268,7 +310,7 @@ export async function readDomainCounts(
 }
 
 // Reads the addresses, which may be long, only of those that may be among the first.
-const topLinks = statement<{ link: string; clicks: string; human_clicks: string }>(
+const topLinks = statement<{ link: string; clicks: string; humanClicks: string }>(
   'link-days',
   `select shown.link, top.clicks, top.human_clicks from (
      select link_id, sum(clicks) as clicks, sum(human_clicks) as human_clicks from link_days
@@ -281,7 +323,7 @@ const topLinks = statement<{ link: string; clicks: string; human_clicks: string 
    order by top.human_clicks desc, top.clicks desc, shown.link limit $4`,
 );
 
-export type TopLink = Omit<LinkCount, 'uniqueClicks'>;
+export type TopLink = Pick<LinkCount, 'link' | 'clicks' | 'humanClicks'>;
 
 /** Returns the counts of whole days of UTC, the links that people clicked most first. */
 export async function readTopLinks(
@@ -291,9 +333,9 @@ export async function readTopLinks(
   limit: number,
 ): Promise<TopLink[]> {
   const rows = await topLinks(db, [projectId, from, to, limit]);
-  return rows.map(({ link, clicks, human_clicks }) => ({
+  return rows.map(({ link, clicks, humanClicks }) => ({
     link,
     clicks: Number(clicks),
-    humanClicks: Number(human_clicks),
+    humanClicks: Number(humanClicks),
   }));
 }

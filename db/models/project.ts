@@ -1,3 +1,4 @@
+import type { ModelObject } from 'objection';
 import { BaseModel } from './base.ts';
 
 export class Project extends BaseModel {
@@ -22,4 +23,13 @@ export class Project extends BaseModel {
   declare deletedAt: Date | null;
   declare updatedAt: Date;
   declare requireTwoFactor: boolean;
+  /** Whether the log has successful requests of keys too. */
+  declare logRequests: boolean;
+  /** MARKETING and HEADLESS email needs a topic. */
+  declare topicRequired: boolean;
+  /** A form with topics has switched it on once, or a person has set it. */
+  declare topicRequiredDecided: boolean;
 }
+
+/** A row as statements return it. */
+export type ProjectRow = ModelObject<Project>;

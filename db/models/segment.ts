@@ -17,6 +17,8 @@ export class Segment extends BaseModel {
   declare condition: Record<string, unknown> | null;
   declare trackMembership: boolean;
   declare memberCount: number;
+  /** Null: never. */
+  declare countedAt: Date | null;
   /** Its members change as time passes. */
   declare timeDependent: boolean;
   /** Until when such changes have been applied. */

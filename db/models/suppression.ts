@@ -1,3 +1,5 @@
+import type { Db } from '../db.ts';
+import { statement } from '../statement.ts';
 import { BaseModel } from './base.ts';
 
 export const suppressionReasons = ['HARD_BOUNCE', 'COMPLAINT', 'MANUAL'] as const;
@@ -21,3 +23,32 @@ export class Suppression extends BaseModel {
 
 /** SQL: whether mail to an address must not be sent; both parameters are SQL. */
 export const isSuppressed = (projectId: string, email: string): string => `is_suppressed(${projectId}, ${email})`;
+
+export type FoundSuppression = Pick<
+  Suppression,
+  'id' | 'email' | 'contactId' | 'reason' | 'note' | 'emailId' | 'createdAt'
+>;
+
+const ofAddress = 'from suppressions where project_id = $1 and address_hash = address_hash($1::uuid, $2)';
+const LISTED = 'id, email, contact_id, reason, note, email_id, created_at';
+
+const find = statement<FoundSuppression>('suppression-find', `select ${LISTED} ${ofAddress}`);
+const remove = statement<FoundSuppression>('suppression-remove', `delete ${ofAddress} returning ${LISTED}`);
+
+export async function findSuppressionOf(
+  db: Db,
+  projectId: string,
+  email: string,
+): Promise<FoundSuppression | undefined> {
+  const [found] = await find(db, [projectId, email]);
+  return found;
+}
+
+export async function removeSuppressionOf(
+  db: Db,
+  projectId: string,
+  email: string,
+): Promise<FoundSuppression | undefined> {
+  const [removed] = await remove(db, [projectId, email]);
+  return removed;
+}

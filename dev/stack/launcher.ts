@@ -3,14 +3,14 @@ import { commandLineOf, identityOf, parentOf } from '../process-identity.ts';
 const POLL_INTERVAL_MS = 500;
 
 /**
- * Resolves when the npm that runs this process has exited. `npm start` runs npm, a shell and this process: a signal to npm
+ * Resolves when the npm (or npx) that runs this process has exited. It runs a shell and this process: a signal to npm
  * ends npm and the shell, but the shell does not pass it on.
  */
 export function launcherGone(): Promise<undefined> {
   // Started in another way (a service, `nohup node …`), this process may outlive its parent.
   if (!process.env.npm_lifecycle_event) return new Promise(() => {});
   const parent = process.ppid;
-  const isShell = commandLineOf(parent).includes('dev/bootstrap.mjs');
+  const isShell = /(^|\/)\w*sh -c /.test(commandLineOf(parent));
   const npm = isShell ? parentOf(parent) : parent;
   return new Promise((resolve) => {
     const timer = setInterval(() => {

@@ -1,9 +1,10 @@
 // Starts the five parts of the stack.
 import { join } from 'node:path';
+import { sourceExtension } from '../../platform/process-flags.ts';
 import { type Child, type ChildOptions, startChild, waitUntilReady } from '../child.ts';
 import { startPostgres } from '../postgres.ts';
 import type { ReportProgress } from '../report.ts';
-import { root } from '../root.ts';
+import { stackFolder } from '../root.ts';
 import { findTemporalCli, startDevServer } from '../temporal-server.ts';
 import type { Home } from './home.ts';
 import type { ProcessGroup } from './process-group.ts';
@@ -61,9 +62,8 @@ export const findTemporal = (report: ReportProgress): Promise<string> => findTem
 export async function mailPart(context: StackContext): Promise<{ smtpUrl: string; mailUrl: string }> {
   const { home, ports } = context;
   const args = [
-    '--import',
-    'tsx',
-    'dev/mail-catcher/main.ts',
+    ...(sourceExtension === '.ts' ? ['--import', import.meta.resolve('tsx')] : []),
+    join(import.meta.dirname, `../mail-catcher/main${sourceExtension}`),
     home.directory('mail'),
     String(ports.smtp),
     String(ports.mail),
@@ -96,7 +96,7 @@ async function nodePart(
     name,
     command: process.execPath,
     args,
-    cwd: root,
+    cwd: stackFolder,
     env,
     logFile: home.logFile(part),
     onSpawn: (child: Child) => processGroup.add(part, child),

@@ -1,6 +1,6 @@
 // What the project "Sample shop" contains.
 
-const FIRST_NAMES = [
+export const FIRST_NAMES = [
   'Ada',
   'Ben',
   'Chiara',
@@ -14,8 +14,8 @@ const FIRST_NAMES = [
   'Kofi',
   'Lena',
 ];
-const LAST_NAMES = ['Abel', 'Brandt', 'Costa', 'Duarte', 'Eriksen', 'Fischer'];
-const CITIES = ['Lisbon', 'Hamburg', 'Oslo', 'Turin', 'Accra', 'Kyoto'];
+export const LAST_NAMES = ['Abel', 'Brandt', 'Costa', 'Duarte', 'Eriksen', 'Fischer'];
+export const CITIES = ['Lisbon', 'Hamburg', 'Oslo', 'Turin', 'Accra', 'Kyoto'];
 const PLANS = ['free', 'starter', 'pro'];
 const DOMAINS = ['example.com', 'example.net', 'example.org'];
 
@@ -74,6 +74,17 @@ export const sampleTemplates = {
       'https://example.com/new',
     ),
   },
+  reminder: {
+    name: 'Reminder',
+    type: 'MARKETING',
+    subject: '{{firstName ?? "Hello"}}, your first order ships for free',
+    body: mail(
+      'Still looking around?',
+      'Your first order ships for free, and you can send everything back for thirty days.',
+      'Look around',
+      'https://example.com/new',
+    ),
+  },
   receipt: {
     name: 'Receipt',
     type: 'TRANSACTIONAL',
@@ -97,6 +108,61 @@ export const sampleTemplates = {
     ),
   },
 } as const;
+
+const letter = (name: string, subject: string, title: string, text: string, path: string) => ({
+  name,
+  subject,
+  body: mail(title, text, 'Read on', `https://example.com/${path}`),
+  link: `https://example.com/${path}`,
+});
+
+/** The weekly letters of the last eight weeks, the oldest first. */
+export const sampleLetters = [
+  letter('Letter 1: Linen', 'Linen, from field to shirt', 'From field to shirt', 'How flax becomes cloth.', 'linen'),
+  letter(
+    'Letter 2: Repairs',
+    '{{firstName ?? "Hello"}}, mend it with us',
+    'Mend it',
+    'Six stitches for every tear.',
+    'repairs',
+  ),
+  letter(
+    'Letter 3: Summer sale',
+    'Three days: a third off all linen',
+    'Three days only',
+    'A third off all linen until Thursday.',
+    'sale',
+  ),
+  letter('Letter 4: The makers', 'Who sews your coat', 'Two sisters in Turin', 'A visit to the workshop.', 'makers'),
+  letter(
+    'Letter 5: Wool',
+    '{{firstName ?? "Hello"}}, the wool is here',
+    'Six new yarns',
+    'From sheep that we can show you.',
+    'wool',
+  ),
+  letter(
+    'Letter 6: Your questions',
+    'How to wash wool, and nine more answers',
+    'Ten answers',
+    'You asked, we answer.',
+    'questions',
+  ),
+  letter(
+    'Letter 7: Coats',
+    'The coats that we wear ourselves',
+    'Four coats',
+    'Made for rain, wind and cities.',
+    'coats',
+  ),
+  letter(
+    'Letter 8: Behind the scenes',
+    '{{firstName ?? "Hello"}}, a day in the studio',
+    'A day in the studio',
+    'Coffee, cloth and chalk.',
+    'studio',
+  ),
+] as const;
 
 const filter = (field: string, operator: string, value?: unknown) => ({ field, operator, value });
 const all = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });

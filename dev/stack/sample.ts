@@ -1,12 +1,14 @@
-// The project "Sample shop": something to look at on every page of the web application. Made through the API, once.
+// The project "Sample shop": something to look at on every page of the web application. Made once, through the API; its past
+// is added by history.ts.
 import { existsSync } from 'node:fs';
-import { connectDb } from '../../db/connect.ts';
+import { connectDb, type Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { randomText } from '../../platform/ids.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import type { ReportProgress } from '../report.ts';
 import type { StackInfo } from './banner.ts';
+import { addHistory, type SampleIds } from './history.ts';
 import { SAMPLE_CAMPAIGN, SAMPLE_EVENT, sampleContacts, sampleSegments, sampleTemplates } from './sample-content.ts';
 import { readSampleMail } from './sample-readers.ts';
 import { writeSecretFile } from './secret-file.ts';
@@ -30,8 +32,15 @@ export async function createSample(stack: StackInfo, { file, secretKeys, report 
   try {
     const project = await openProject(stack);
     writeSecretFile(file, { projectId: project.id });
-    const domain = await addDomain(stack.databaseUrl, project.id, secretKeys);
-    await fillSample(stack.apiUrl, project, domain);
+    const db = connectDb({ databaseUrl: stack.databaseUrl, poolSize: 1, name: 'everpost-sample' });
+    try {
+      const domain = await addDomain(db, project.id, secretKeys);
+      await fillSample(stack.apiUrl, project, domain, async (ids) => {
+        await addHistory(db, { ...ids, projectId: project.id });
+      });
+    } finally {
+      await db.destroy();
+    }
     void readSampleMail(stack).catch(() => {});
   } catch (error) {
     report(`The project "${SAMPLE_PROJECT}" is incomplete: ${error instanceof Error ? error.message : error}`);
@@ -53,16 +62,11 @@ async function openProject({ apiUrl, user }: StackInfo): Promise<SampleProject &
   return (await created.json()) as SampleProject & { id: string };
 }
 
-async function addDomain(databaseUrl: string, projectId: string, secretKeys?: SigningKeys): Promise<string> {
-  const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-sample' });
-  try {
-    const taken = await Domain.query(db).findOne({ domain: SAMPLE_DOMAIN });
-    const domain = taken ? `shop-${randomText(8).toLowerCase()}.localhost` : SAMPLE_DOMAIN;
-    await addManagedDomain(db, projectId, domain, secretKeys);
-    return domain;
-  } finally {
-    await db.destroy();
-  }
+async function addDomain(db: Db, projectId: string, secretKeys?: SigningKeys): Promise<string> {
+  const taken = await Domain.query(db).findOne({ domain: SAMPLE_DOMAIN });
+  const domain = taken ? `shop-${randomText(8).toLowerCase()}.localhost` : SAMPLE_DOMAIN;
+  await addManagedDomain(db, projectId, domain, secretKeys);
+  return domain;
 }
 
 const json = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
@@ -98,23 +102,35 @@ interface Created {
   id: string;
 }
 
-/** Also fills the project that the tests look at. */
-export async function fillSample(apiUrl: string, project: SampleProject, domain: string): Promise<void> {
+/** Also fills the project that the tests look at, without a past. */
+export async function fillSample(
+  apiUrl: string,
+  project: SampleProject,
+  domain: string,
+  addPast: (ids: Omit<SampleIds, 'projectId'>) => Promise<void> = async () => {},
+): Promise<void> {
   const shop = new Shop(apiUrl, project);
   const contacts = sampleContacts(Date.now());
   await shop.postAll('/contacts', contacts);
   const from = `hello@${domain}`;
-  const [welcome] = await Promise.all(
-    Object.values(sampleTemplates).map((template) =>
-      shop.post<Created>('/templates', { ...template, from, fromName: SAMPLE_PROJECT }),
-    ),
-  );
+  const sender = { from, fromName: SAMPLE_PROJECT };
+  const template = async (name: keyof typeof sampleTemplates) =>
+    (await shop.post<Created>('/templates', { ...sampleTemplates[name], ...sender })).id;
+  const templates = {
+    welcome: await template('welcome'),
+    reminder: await template('reminder'),
+    receipt: await template('receipt'),
+    autumn: await template('autumn'),
+  };
+  const workflow = await createWorkflow(shop, templates);
+  // Before anything reacts to it: tracked segments, and the workflow.
+  await addPast({ ...sender, templates, workflow });
   const [, , testers] = await Promise.all(
     Object.values(sampleSegments).map((segment) => shop.post<Created>('/segments', segment)),
   );
   const emails = contacts.map(({ email }) => email);
   await shop.post(`/segments/${testers?.id}/members`, { emails: emails.slice(0, 4) });
-  await createWorkflow(shop, welcome?.id ?? '');
+  await shop.post(`/workflows/${workflow.id}`, { enabled: true }, 'PATCH');
   await shop.postAll(
     '/v1/track',
     emails
@@ -131,11 +147,11 @@ export async function fillSample(apiUrl: string, project: SampleProject, domain:
 }
 
 /** Mails a new customer, waits for the first order, and reminds who has not ordered. */
-async function createWorkflow(shop: Shop, templateId: string): Promise<void> {
+async function createWorkflow(shop: Shop, templates: SampleIds['templates']): Promise<SampleIds['workflow']> {
   const { id } = await shop.post<Created>('/workflows', { name: 'Welcome series', eventName: SAMPLE_EVENT });
   const step = (type: string, name: string, config: object, autoConnect = false) =>
     shop.post<Created>(`/workflows/${id}/steps`, { type, name, config, autoConnect });
-  await step('SEND_EMAIL', 'Welcome mail', { templateId });
+  const welcome = await step('SEND_EMAIL', 'Welcome mail', { templateId: templates.welcome });
   const wait = await step(
     'WAIT_FOR_EVENT',
     'Wait for the first order',
@@ -143,22 +159,27 @@ async function createWorkflow(shop: Shop, templateId: string): Promise<void> {
     true,
   );
   const customer = await step('EXIT', 'Customer', { reason: 'ordered' });
-  const remind = await step('SEND_EMAIL', 'Reminder', { templateId });
+  const reminder = await step('SEND_EMAIL', 'Reminder', { templateId: templates.reminder });
   const connect = (toStepId: string, branch: string) =>
     shop.post(`/workflows/${id}/transitions`, { fromStepId: wait.id, toStepId, branch });
   await connect(customer.id, 'event');
-  await connect(remind.id, 'timeout');
-  await shop.post(`/workflows/${id}`, { enabled: true }, 'PATCH');
+  await connect(reminder.id, 'timeout');
+  return { id, welcome: welcome.id, wait: wait.id, customer: customer.id, reminder: reminder.id };
 }
 
 async function createCampaigns(shop: Shop, from: string): Promise<void> {
   const { subject, body } = sampleTemplates.autumn;
-  const content = { subject, body, from, fromName: SAMPLE_PROJECT, audienceType: 'ALL' };
-  const create = (name: string) => shop.post<{ data: Created }>('/campaigns', { ...content, name });
-  const { data: sent } = await create(SAMPLE_CAMPAIGN);
+  const content = { subject, body, from, fromName: SAMPLE_PROJECT };
+  const create = (name: string, audience: object) =>
+    shop.post<{ data: Created }>('/campaigns', { ...content, ...audience, name });
+  // A part of all, because this one is really sent.
+  const { data: sent } = await create(SAMPLE_CAMPAIGN, {
+    audienceType: 'FILTERED',
+    audienceCondition: sampleSegments.pro.condition,
+  });
   await shop.post(`/campaigns/${sent.id}/send`, {});
-  const { data: planned } = await create('Winter preview');
+  const { data: planned } = await create('Winter preview', { audienceType: 'ALL' });
   const inTwoWeeks = new Date(Date.now() + 14 * 86_400_000).toISOString();
   await shop.post(`/campaigns/${planned.id}/send`, { scheduledFor: inTwoWeeks });
-  await create('Spring ideas');
+  await create('Spring ideas', { audienceType: 'ALL' });
 }

@@ -27,6 +27,8 @@ const ALLOWED = new Set([
   'PostgreSQL',
   'Zlib',
   'WTFPL',
+  // Fonts: may be bundled and sold with software, but not on their own.
+  'OFL-1.1',
   'PSF-2.0',
 ]);
 

@@ -31,9 +31,11 @@ export function secretsIn(text: string): Omit<FoundSecret, 'file'>[] {
 
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** Scans every file that git tracks, or, in a copy without a repository, every file that belongs to the sources. */
+/** Lists every file that git tracks, or, in a copy without a repository, every file that belongs to the sources. */
+export const sourceFiles = (root: string): string[] => trackedFiles(root) ?? filesBelow(root);
+
 export function scanForSecrets(root: string): { files: number; found: FoundSecret[] } {
-  const files = trackedFiles(root) ?? filesBelow(root);
+  const files = sourceFiles(root);
   const found = files.flatMap((file) => {
     const content = contentOf(join(root, file));
     return content === undefined ? [] : secretsIn(content).map((secret) => ({ file, ...secret }));

@@ -19,8 +19,8 @@ export function summary(
   const more = [
     ...crashes,
     ...(passed + failures.length === 0 ? ['No test ran at all.'] : []),
-    // Known only when every API test has run and passed.
-    ...(ranAllApiTests && failures.length + crashes.length === 0 ? unmet(leftovers) : []),
+    // Unknown after a crash, since what the child has seen is lost with it.
+    ...(ranAllApiTests && crashes.length === 0 ? unmet(leftovers) : []),
   ];
   const failed = sum((result) => result.failed) + more.length;
   const bySeconds = [...results].sort((a, b) => b.seconds - a.seconds);

@@ -6,6 +6,9 @@ import { pageFiles, sections } from './pages.ts';
 import { listedPages } from './reference.ts';
 
 const source = fileURLToPath(new URL('..', import.meta.url));
+/** Files for any web server, without an API beside them (`npm run docs:build`): where they will be, such as `/everpost/`. */
+const staticBase = process.env.DOCS_STATIC_BASE;
+const base = staticBase ?? '/docs/';
 const isPage = (file: string): boolean => pageFiles.includes(file.replace(/\.md$/, '')) || file.startsWith('api/');
 const otherFiles = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.md') && !isPage(file),
@@ -23,6 +26,10 @@ function withoutMaintainerLinks(md: MarkdownRenderer): void {
     const folder = dirname((env as { relativePath: string }).relativePath);
     for (const { children } of tokens) {
       let removed = false;
+      // The changelog stands beside the folder of the pages.
+      for (const token of children ?? [])
+        if ((env as { relativePath: string }).relativePath === 'changelog.md' && token.type === 'link_open')
+          token.attrSet('href', (token.attrGet('href') ?? '').replace(/^docs\//, ''));
       for (const token of children ?? []) {
         const href = token.type === 'link_open' ? token.attrGet('href') : undefined;
         if (href) removed = !/^([a-z]+:|#|\/)/.test(href) && !isPage(normalize(join(folder, href.replace(/#.*/, ''))));
@@ -64,10 +71,16 @@ export default defineConfig({
   lang: 'en',
   title: 'Everpost',
   description: 'An open, multi-tenant e-mail platform: what the API has accepted happens once, whatever crashes.',
-  base: '/docs/',
-  cleanUrls: true,
+  base,
+  // Not every server finds a page without its ending.
+  cleanUrls: staticBase === undefined,
   srcExclude: otherFiles,
-  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/app/icon.svg' }]],
+  head: [
+    [
+      'link',
+      { rel: 'icon', type: 'image/svg+xml', href: staticBase === undefined ? '/app/icon.svg' : `${base}icon.svg` },
+    ],
+  ],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config: (md) => {
@@ -77,12 +90,15 @@ export default defineConfig({
     },
   },
   themeConfig: {
+    /** Whether the site is served by an API: it has a dashboard, and operations can be tried. */
+    hasApi: staticBase === undefined,
     siteTitle: 'Everpost docs',
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
       { text: 'Guides', link: '/guides/' },
       { text: 'API reference', link: '/api', activeMatch: '^/api' },
+      { text: 'Operations', link: '/operations', activeMatch: '^/operations' },
     ],
     sidebar: {
       '/api': [

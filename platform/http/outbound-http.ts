@@ -236,6 +236,10 @@ export function targetRefusal(text: string, allowedHosts: string[]): string | un
   return refusal && `${literal} ${refusal}`;
 }
 
+/** What developers do about a refused address of their own machine or network. */
+export const LOCAL_TARGET_HINT =
+  'To call a local address, add its host and port to WEBHOOK_ALLOWED_HOSTS; to receive webhooks on your own machine, run `npx everpost webhooks listen`.';
+
 async function resolve(
   lookup: (host: string) => Promise<DnsAnswer<string>>,
   host: string,

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { ProcessLimits } from '../limited-process.ts';
 import type { Logger } from '../logger.ts';
+import { processTimings } from '../timings.ts';
 import { FixedMails } from './fixed.ts';
 import type { MailSources } from './mail.ts';
 import { Pool } from './pool.ts';
@@ -11,7 +12,9 @@ export { fixedSubject } from './fixed.ts';
 export { escapeHtml } from './language/escape.ts';
 export { fillPlaceholders, placeholdersIn, splitAtPlaceholders } from './language/placeholders.ts';
 export type { TemplateViolation } from './language/syntax-error.ts';
-export { checkTemplate } from './language/template.ts';
+export { splitAtTags } from './language/tags.ts';
+export { checkExpression, checkTemplate } from './language/template.ts';
+export { type UsedVariable, usedVariables } from './language/used-variables.ts';
 export type { Mail } from './mail.ts';
 export { plainMail } from './plain-mail.ts';
 export type { Refusal, RefusalReason, Rendered, Variables } from './protocol.ts';
@@ -33,6 +36,8 @@ export interface Renderer {
    * that breaks a limit. Rejects only when no process can be started, which is worth a retry.
    */
   render(job: RenderJob): Promise<Rendered[]>;
+  /** Starts a process before there is a job, unless one runs. */
+  warm(): void;
   /** Process ids of the running renderer processes. */
   readonly pids: number[];
   close(): Promise<void>;
@@ -42,16 +47,19 @@ export interface RendererOptions {
   log: Logger;
   processes?: number;
   limits?: Partial<ProcessLimits>;
+  /** After which a process without work ends. */
+  keepMs?: number;
 }
 
 /** A second line of defence: the budget (language/budget.ts) stops every known template long before these. */
 const LIMITS: ProcessLimits = { silenceMs: 5_000, heapMb: 256 };
 
-/** Processes start with the first job. */
-export function createRenderer({ log, processes, limits }: RendererOptions): Renderer {
+/** Processes start with the first job, and end when there is none for a while. */
+export function createRenderer({ log, processes, limits, keepMs }: RendererOptions): Renderer {
   const pool = new Pool({
     processes: processes ?? Math.min(2, availableParallelism()),
     limits: { ...LIMITS, ...limits },
+    keepMs: keepMs ?? processTimings.limitedProcess.keep,
     log,
   });
   const fixed = new FixedMails();
@@ -67,6 +75,7 @@ export function createRenderer({ log, processes, limits }: RendererOptions): Ren
       if (mayBeFixed) fixed.store({ subject, html }, results[0]);
       return results;
     },
+    warm: () => pool.warm(),
     get pids() {
       return pool.pids;
     },

@@ -9,6 +9,8 @@ import type { Refusal, Rendered, RenderInput } from './protocol.ts';
 export interface PoolOptions {
   processes: number;
   limits: ProcessLimits;
+  /** After which a process without work ends. */
+  keepMs: number;
   log: Logger;
 }
 
@@ -41,13 +43,14 @@ export class Pool {
   private readonly suspects = new LRUCache<string, true>({ max: 1000, ttl: SUSPECT_MS });
   private closed = false;
 
-  constructor({ processes, limits, log }: PoolOptions) {
+  constructor({ processes, limits, keepMs, log }: PoolOptions) {
     this.log = log;
     const onFailed = (job: Job, error: Error) => this.failJob(job, error);
     this.ordinary = new ProcessQueue<Job>({
       processes,
       batchSize: 64,
       limits,
+      keepMs,
       onRendered: (mail, result) => this.onRendered(mail, result),
       onNotTried: (mail) => this.isolated.add(mail.job, [mail]),
       onProcessDied: (mail) => this.isolated.add(mail.job, [mail]),
@@ -56,12 +59,17 @@ export class Pool {
     this.isolated = new ProcessQueue<Job>({
       processes: 1,
       batchSize: 1,
+      keepMs,
       limits: { ...limits, silenceMs: limits.silenceMs * 2 },
       onRendered: (mail, result) => this.onIsolatedRendered(mail, result),
       onNotTried: (mail) => this.isolated.add(mail.job, [mail]),
       onProcessDied: (mail, death) => this.onIsolatedDied(mail, death),
       onFailed,
     });
+  }
+
+  warm(): void {
+    if (!this.closed) this.ordinary.warm();
   }
 
   render(sources: MailSources, inputs: RenderInput[]): Promise<Rendered[]> {

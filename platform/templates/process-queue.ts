@@ -1,3 +1,4 @@
+import { IdleProcesses } from '../idle-processes.ts';
 import { ProcessDiedError, type ProcessLimits, StartError } from '../limited-process.ts';
 import { decodeResults } from './decode-results.ts';
 import type { MailSources } from './mail.ts';
@@ -15,6 +16,8 @@ export interface QueuedMail<Job extends MailSources> {
 export interface ProcessQueueOptions<Job extends MailSources> {
   processes: number;
   limits: ProcessLimits;
+  /** After which a process without work ends. */
+  keepMs: number;
   /** The most mails in one batch. */
   batchSize: number;
   onRendered(mail: QueuedMail<Job>, result: Rendered): void;
@@ -36,12 +39,20 @@ export class ProcessQueue<Job extends MailSources> {
   private readonly options: ProcessQueueOptions<Job>;
   private readonly waiting = new RoundRobin<Job, QueuedMail<Job>>();
   private readonly processes = new Set<RendererProcess>();
-  private readonly idle: RendererProcess[] = [];
+  private readonly idle: IdleProcesses<RendererProcess>;
   private failedStarts = 0;
   private closed = false;
 
   constructor(options: ProcessQueueOptions<Job>) {
     this.options = options;
+    this.idle = new IdleProcesses(options.keepMs);
+  }
+
+  /** Starts a process before there is work, unless one runs. */
+  warm(): void {
+    if (this.closed || this.processes.size > 0) return;
+    const process = this.startOne();
+    if (process) this.idle.put(process);
   }
 
   add(job: Job, mails: QueuedMail<Job>[]): void {
@@ -71,7 +82,7 @@ export class ProcessQueue<Job extends MailSources> {
 
   private dispatch(): void {
     while (!this.closed && !this.waiting.empty) {
-      const process = this.idle.pop() ?? this.startOne();
+      const process = this.idle.take() ?? this.startOne();
       if (!process) return;
       void this.run(process, this.takeBatch());
     }
@@ -89,8 +100,7 @@ export class ProcessQueue<Job extends MailSources> {
     this.processes.add(process);
     void process.exited.then(() => {
       this.processes.delete(process);
-      const index = this.idle.indexOf(process);
-      if (index !== -1) this.idle.splice(index, 1);
+      this.idle.remove(process);
       this.dispatch();
     });
     return process;
@@ -116,7 +126,7 @@ export class ProcessQueue<Job extends MailSources> {
           else if (mail) this.options.onNotTried(mail);
         }
       });
-      this.idle.push(process);
+      this.idle.put(process);
       this.failedStarts = 0;
     } catch (error) {
       this.handleFailure(mails.slice(next), error as Error);

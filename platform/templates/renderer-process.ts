@@ -5,7 +5,9 @@ import type { EncodedResults, RenderBatch } from './protocol.ts';
 
 export type RendererProcess = LimitedProcess<RenderBatch, EncodedResults>;
 
+/** What the process may read of this program. */
+const folders = [import.meta.dirname, join(import.meta.dirname, '..', 'conditions')];
 const entry = join(import.meta.dirname, `child${sourceExtension}`);
 
 export const startRendererProcess = (limits: ProcessLimits): RendererProcess =>
-  new LimitedProcess({ name: 'renderer', entry, execArgv: restrictedProcessFlags([import.meta.dirname]), limits });
+  new LimitedProcess({ name: 'renderer', entry, execArgv: restrictedProcessFlags(folders), limits });

@@ -15,8 +15,9 @@ const recounts: Record<string, string> = {
       using (project_id, key)
     where f.contacts <> r.contacts`,
   executions: `select k.workflow_id, k.name, k.count, r.count as counted
-    from (select workflow_id, name, sum(count) as count from workflow_counts
-      where step_id = '00000000-0000-0000-0000-000000000000' and name in ('started', 'exited', 'failed')
+    from (select split_part(subject, '/', 2)::uuid as workflow_id, name, sum(value::bigint) as count
+      from counters, jsonb_each_text(counts) as number (name, value)
+      where subject like 'workflow/%/days' and part not like '%/%' and name in ('started', 'exited', 'failed')
       group by 1, 2) k
     full join (
       select workflow_id, 'started' as name, count(*) as count from executions group by 1

@@ -4,7 +4,7 @@ import type { CheckContext, CheckRow } from './check.ts';
 export async function checkSends({ db, recorder }: CheckContext): Promise<CheckRow> {
   const { rows } = await db.raw(
     `select c.to_email as to, array_agg(e.id::text) as ids from emails e join email_contents c on c.email_id = e.id
-     where e.source_type = 'TRANSACTIONAL' group by c.to_email`,
+     where e.source_type = 'TRANSACTIONAL' and e.submission_id is null group by c.to_email`,
   );
   const found = new Map<string, string[]>(rows.map(({ to, ids }: { to: string; ids: string[] }) => [to, ids]));
   const violations: string[] = [];
@@ -31,6 +31,7 @@ interface LedgerMail {
   status: string;
   attempts: number;
   unknown_outcomes: number;
+  without_events: boolean;
   sent_events: number;
   failed_events: number;
   is_bounce: boolean;
@@ -46,7 +47,7 @@ export async function checkMails({ db, stack }: CheckContext): Promise<CheckRow>
     copies.set(id, (copies.get(id) ?? 0) + 1);
   }
   const { rows }: { rows: LedgerMail[] } = await db.raw(
-    `select e.id, e.source_type, e.status, e.attempts, e.unknown_outcomes, e.bounced_at is not null as is_bounce,
+    `select e.id, e.source_type, e.status, e.attempts, e.unknown_outcomes, e.without_events, e.bounced_at is not null as is_bounce,
        coalesce(v.sent, 0)::integer as sent_events, coalesce(v.failed, 0)::integer as failed_events,
        coalesce(v.bounced, 0)::integer as bounce_events
      from emails e left join (
@@ -63,11 +64,12 @@ export async function checkMails({ db, stack }: CheckContext): Promise<CheckRow>
     const [least, most] = allowedCopies(mail);
     const state = `${mail.source_type} mail ${mail.id}, ${mail.status}, unknown outcomes ${mail.unknown_outcomes}`;
     if (count < least || count > most) violations.push(`${state}: taken ${count} times`);
-    if (mail.sent_events !== (mail.status === 'SENT' ? 1 : 0))
+    const events = mail.without_events ? 0 : 1;
+    if (mail.sent_events !== (mail.status === 'SENT' ? events : 0))
       violations.push(`${state}: ${mail.sent_events} email.sent`);
-    if (mail.failed_events !== (mail.status === 'FAILED' ? 1 : 0))
+    if (mail.failed_events !== (mail.status === 'FAILED' ? events : 0))
       violations.push(`${state}: ${mail.failed_events} email.failed`);
-    if (mail.bounce_events !== (mail.is_bounce ? 1 : 0))
+    if (mail.bounce_events !== (mail.is_bounce ? events : 0))
       violations.push(`${state}: ${mail.bounce_events} email.bounce`);
     if (count > 1) repeated++;
     if (mail.status !== 'UNKNOWN') continue;

@@ -5,7 +5,7 @@ import type { CheckContext, CheckRow } from './check.ts';
 import { processNames } from './plan.ts';
 
 /** They run for as long as the installation exists. */
-const PERMANENT = ['sender', 'webhookEndpoint', 'domain', 'reconciler', 'retention', 'segmentSweep'];
+const PERMANENT = ['sender', 'webhookEndpoint', 'domain', 'reconciler', 'retention', 'segmentSweep', 'formTimer'];
 /** Of a process with two hundred requests or mails in flight; the defaults of Node allow far more. */
 const MEMORY_LIMIT = 768 * 1024 * 1024;
 

@@ -19,7 +19,8 @@ export async function checkExecutions({ db, recorder, setup, stack }: CheckConte
        (select coalesce(jsonb_agg(jsonb_build_object('type', s.type, 'status', s.status, 'id', s.id) order by s.visit), '[]')
          from execution_steps s where s.execution_id = x.id) as steps,
        (select count(*)::integer from emails e where e.execution_id = x.id) as mails
-     from executions x join contacts c on c.id = x.contact_id`,
+     from executions x join contacts c on c.id = x.contact_id where x.workflow_id = any (?)`,
+    [[setup.joinedWorkflow.id, setup.movedWorkflow.id]],
   );
   const found = new Map<string, ExecutionRow[]>();
   for (const row of rows) {

@@ -1,8 +1,10 @@
 // Compares what happened with the answers that customers got.
 import type { CheckContext, CheckRow } from './check.ts';
 import { checkCampaigns } from './check-campaigns.ts';
+import { checkChoices, checkTopicCounts, checkTopicMails } from './check-choices.ts';
 import { checkContacts, checkSegments } from './check-contacts.ts';
 import { checkCounters } from './check-counters.ts';
+import { checkForms } from './check-forms.ts';
 import { checkMails, checkSends } from './check-mails.ts';
 import { checkOpenWorkflows, checkProcesses } from './check-processes.ts';
 import { checkExecutions, checkWebhooks } from './check-workflows.ts';
@@ -16,6 +18,10 @@ const checks: ((context: CheckContext) => Promise<CheckRow>)[] = [
   checkWebhooks,
   checkContacts,
   checkSegments,
+  checkTopicMails,
+  checkChoices,
+  checkTopicCounts,
+  checkForms,
   checkCounters,
   checkOpenWorkflows,
   checkProcesses,

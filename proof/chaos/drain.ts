@@ -17,9 +17,7 @@ const queues = [
   'workflow_ticks',
   'contact_count_deltas',
   'event_deltas',
-  'activity_deltas',
-  'campaign_count_deltas',
-  'workflow_count_deltas',
+  'counter_deltas',
   'segment_recounts',
 ];
 
@@ -30,6 +28,7 @@ const unfinished: Record<string, string> = {
   'active executions': `select count(*) from executions where status in ('RUNNING', 'WAITING')`,
   'open jobs': `select count(*) from jobs where status in ('QUEUED', 'RUNNING')`,
   'pending webhook deliveries': `select count(*) from webhook_deliveries where status = 'PENDING'`,
+  'received submissions': `select count(*) from form_submissions where status = 'RECEIVED'`,
   'open moves of executions': `select count(*) from workflow_moves where finished_at is null`,
 };
 

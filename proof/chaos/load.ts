@@ -4,7 +4,8 @@ import { proofClient } from '../client.ts';
 import { seededRandom } from '../random.ts';
 import { AnswerRecorder } from '../recorder.ts';
 import { addressOf } from './addresses.ts';
-import { steerCampaign } from './load-campaigns.ts';
+import { steerCampaign, steerTopicCampaign } from './load-campaigns.ts';
+import { answerConfirmation, changeChoice, orderOnce, submitForm } from './load-consent.ts';
 import { changeScore, deleteOne, importContacts, runBulkJob } from './load-contacts.ts';
 import type { LoadContext } from './load-context.ts';
 import { joinWorkflow, publishWorkflow } from './load-workflows.ts';
@@ -25,6 +26,11 @@ const operations = {
   delete: deleteOne,
   score: changeScore,
   publish: publishWorkflow,
+  'choose topic': changeChoice,
+  'topic campaign': steerTopicCampaign,
+  order: orderOnce,
+  'submit form': submitForm,
+  'answer confirmation': answerConfirmation,
 };
 
 export const CORE_LOAD: Partial<Record<OperationName, number>> = {
@@ -33,6 +39,10 @@ export const CORE_LOAD: Partial<Record<OperationName, number>> = {
   track: 15,
   'track with key': 15,
   campaign: 1,
+  'choose topic': 10,
+  'topic campaign': 0.5,
+  'submit form': 5,
+  'answer confirmation': 5,
 };
 
 export const MIXED_LOAD: Partial<Record<OperationName, number>> = {
@@ -47,6 +57,11 @@ export const MIXED_LOAD: Partial<Record<OperationName, number>> = {
   delete: 3,
   score: 12,
   publish: 0.5,
+  'choose topic': 12,
+  'topic campaign': 0.7,
+  order: 6,
+  'submit form': 5,
+  'answer confirmation': 6,
 };
 
 export interface LoadOptions {

@@ -54,7 +54,8 @@ export function planFaults({
 }: PlanOptions): PlannedFault[] {
   const random = seededRandom(seed, 'faults');
   const faults: PlannedFault[] = [];
-  let [order, disks]: [FaultKind[], FaultTarget[]] = [[], []];
+  let order: FaultKind[] = [];
+  let disks: FaultTarget[] = [];
   let atMs = random.between(...pauseMs);
   for (;;) {
     if (order.length === 0) order = shuffled(kinds, random);

@@ -16,8 +16,28 @@ export interface ProofSetup {
   joinedWorkflow: { id: string };
   /** DELAY and EXIT; published again and again. */
   movedWorkflow: { id: string };
+  /** SEND_EMAIL with the NOTIFICATION topic. */
+  orderedWorkflow: { id: string };
   endpointId: string;
+  /** A MARKETING and a NOTIFICATION topic, which contacts receive by default. */
+  topics: Record<'news' | 'orders', string>;
+  /** Contacts who leave topics and come back; each is taken by one customer at a time. */
+  choosers: Chooser[];
+  /** With double opt-in, for the MARKETING topic. */
+  formKey: string;
 }
+
+export interface Chooser {
+  id: string;
+  email: string;
+  states: Record<'news' | 'orders', 'SUBSCRIBED' | 'UNSUBSCRIBED'>;
+}
+
+/** The value of `data.group` of the contacts who choose. */
+export const CHOOSERS = 'choosers';
+export const ORDERED = 'ordered';
+const CHOOSER_COUNT = 60;
+const FORM_KEY = 'newsletter';
 
 export const GROUP_SIZE = 40;
 const GROUPS = 6;
@@ -33,6 +53,7 @@ export async function setUpProof(stack: ProofStack, lengthMs: number): Promise<P
   const groups = Array.from({ length: GROUPS }, (_, n) => `group${n}`);
   await importAll(client, [
     ...groups.flatMap((group) => rows(group, GROUP_SIZE, group)),
+    ...rows('chooser', CHOOSER_COUNT, CHOOSERS),
     ...rows('bulk', TO_CHANGE * minutes, ''),
     ...rows('delete', TO_DELETE * minutes, ''),
   ]);
@@ -74,9 +95,34 @@ export async function setUpProof(stack: ProofStack, lengthMs: number): Promise<P
     { type: 'DELAY', config: { amount: 3, unit: 'seconds' } },
     { type: 'EXIT', config: { reason: 'done' } },
   ]);
+  const topics = await makeTopics(client);
+  const { id: orderedWorkflow } = await makeWorkflow(
+    client,
+    'Ordered',
+    [
+      { type: 'SEND_EMAIL', config: { templateId: template.id, topicId: topics.orders } },
+      { type: 'EXIT', config: { reason: 'done' } },
+    ],
+    { eventName: ORDERED, allowReentry: true },
+  );
+  const from = `news@${stack.project.senderDomain}`;
+  const form = {
+    name: 'Newsletter',
+    key: FORM_KEY,
+    from,
+    topicIds: [topics.news],
+    fields: [{ key: 'plan', label: 'Plan' }],
+  };
+  await must(client.call('POST', '/forms', form));
   const db = stack.connect();
-  const idsOf = async (kind: string): Promise<string[]> =>
-    (await db('contacts').whereLike('email', `${kind}%`).orderBy('email').select('id')).map(({ id }) => id);
+  // The first form with topics requires one of every campaign; some of the load have none.
+  await db('projects').where({ id: stack.project.id }).update({ topicRequired: false });
+  const contactsOf = async (kind: string): Promise<{ id: string; email: string }[]> =>
+    db('contacts').whereLike('email', `${kind}%`).orderBy('email').select('id', 'email');
+  const idsOf = async (kind: string): Promise<string[]> => (await contactsOf(kind)).map(({ id }) => id);
+  const choosers = (await contactsOf('chooser')).map(
+    (contact): Chooser => ({ ...contact, states: { news: 'SUBSCRIBED', orders: 'SUBSCRIBED' } }),
+  );
   const bulkContacts = await idsOf('bulk');
   const contactsToDelete = await idsOf('delete');
   await db.destroy();
@@ -89,6 +135,10 @@ export async function setUpProof(stack: ProofStack, lengthMs: number): Promise<P
     joinedWorkflow,
     movedWorkflow,
     endpointId: endpoint.id,
+    orderedWorkflow: { id: orderedWorkflow },
+    topics,
+    choosers,
+    formKey: FORM_KEY,
   };
 }
 
@@ -108,9 +158,20 @@ interface StepSketch {
   config: object;
 }
 
-/** A chain of steps that starts with the event `joined`. */
-async function makeWorkflow(client: ProofClient, name: string, steps: StepSketch[]): Promise<{ id: string }> {
-  const { id } = await must(client.call('POST', '/workflows', { name, eventName: 'joined' }));
+async function makeTopics(client: ProofClient): Promise<ProofSetup['topics']> {
+  const make = async (name: string, kind: string) =>
+    (await must(client.call('POST', '/topics', { name, kind, defaultState: 'SUBSCRIBED' }))).id;
+  return { news: await make('News', 'MARKETING'), orders: await make('Orders', 'NOTIFICATION') };
+}
+
+/** A chain of steps that starts with an event, `joined` by default. */
+async function makeWorkflow(
+  client: ProofClient,
+  name: string,
+  steps: StepSketch[],
+  start: { eventName: string; allowReentry?: boolean } = { eventName: 'joined' },
+): Promise<{ id: string }> {
+  const { id } = await must(client.call('POST', '/workflows', { name, ...start }));
   let before: string | undefined;
   for (const step of steps) {
     const added = await must(client.call('POST', `/workflows/${id}/steps`, { name: step.type, ...step }));

@@ -102,7 +102,8 @@ export async function startProofStack(options: ProofStackOptions): Promise<Proof
   const runTemporal = async () => prefer(await startDevServer(temporalOptions));
   let temporal: DevServer = await runTemporal();
   atEnd(() => temporal.kill());
-  let [lostShards, changing]: [number, Promise<unknown>] = [0, Promise.resolve()];
+  let lostShards = 0;
+  let changing: Promise<unknown> = Promise.resolve();
   /** Two servers must never use one file. */
   const changeTemporal = (change: () => Promise<void>): Promise<void> => {
     const changed = changing.then(change);
@@ -142,6 +143,8 @@ export async function startProofStack(options: ProofStackOptions): Promise<Proof
     TEMPORAL_ADDRESS: `127.0.0.1:${portOf('temporal', temporalPort)}`,
     SMTP_URL: `smtp://127.0.0.1:${portOf('smtp', sink.port)}`,
     WEBHOOK_ALLOWED_HOSTS: webhookHost,
+    // Nothing answers there: the recipients' domains do not exist, and forms must not refuse them.
+    DNS_SERVERS: '127.0.0.1:9',
     BASE_URL: `http://127.0.0.1:${portOf('api1', apiPorts[0])}`,
     EVERPOST_HOME: join(folder, 'home'),
     RATE_LIMIT_PER_MINUTE: '0',

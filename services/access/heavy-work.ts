@@ -22,6 +22,8 @@ const kinds = {
   simulation: { total: 4, perProject: 2 },
   /** Rendering for a preview. */
   render: { total: 4, perProject: 2 },
+  /** Checks of a campaign, which may call its links. */
+  checks: { total: 4, perProject: 1 },
   /** Storing a large file, which takes a connection for seconds. */
   upload: { total: 2, perProject: 1 },
 } satisfies Record<string, Kind>;

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Listener } from '../../db/listener.ts';
-import { Project } from '../../db/models/project.ts';
+import type { Project } from '../../db/models/project.ts';
+import { notify } from '../../db/notify.ts';
 import { statement } from '../../db/statement.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors.ts';
@@ -27,8 +28,10 @@ export interface ProjectAccess {
   key?: ScopedKeyAccess;
   disabled: boolean;
   disabledReason: string | null;
-  /** A cap on transactional mail is set, so each mail is counted when it is accepted. */
-  capped?: boolean;
+  /** Successful requests are logged too. */
+  logsRequests?: boolean;
+  /** A billing limit on transactional mail is set, so each mail is counted when it is accepted. */
+  countsOnAccept?: boolean;
   /** Who the audit log names for acts of this call; the system where nobody calls. */
   actor?: Actor;
 }
@@ -57,17 +60,18 @@ export function keyKind(key: string): KeyKind | undefined {
 
 interface KeyRow {
   id: string;
-  key_generation: number;
+  keyGeneration: number;
   disabled: boolean;
-  disabled_reason: string | null;
-  billing_capped: boolean;
-  key_id: string | null;
+  disabledReason: string | null;
+  billingCapped: boolean;
+  logRequests: boolean;
+  keyId: string | null;
   scopes: GrantedScope[] | null;
-  expires_at: Date | null;
-  allowed_ips: string[] | null;
+  expiresAt: Date | null;
+  allowedIps: string[] | null;
 }
 
-const PROJECT = 'p.id, p.key_generation, p.disabled, p.disabled_reason, p.billing_capped';
+const PROJECT = 'p.id, p.key_generation, p.disabled, p.disabled_reason, p.billing_capped, p.log_requests';
 const NO_SCOPED_KEY =
   'null::uuid as key_id, null::text[] as scopes, null::timestamptz as expires_at, null::text[] as allowed_ips';
 
@@ -88,13 +92,14 @@ export async function findByKey(db: Db, key: string): Promise<ProjectAccess | un
   const [row] =
     keyKind(key) === 'public' ? await findByPublicKey(db, [key]) : await findBySecretKey(db, [hashToken(key)]);
   if (!row) return undefined;
-  const { key_id: id, scopes, expires_at: expiresAt, allowed_ips: allowedIps } = row;
+  const { keyId: id, scopes, expiresAt, allowedIps } = row;
   return {
     projectId: row.id,
-    keyGeneration: id === null ? row.key_generation : null,
+    keyGeneration: id === null ? row.keyGeneration : null,
     disabled: row.disabled,
-    disabledReason: row.disabled_reason,
-    capped: row.billing_capped,
+    disabledReason: row.disabledReason,
+    logsRequests: row.logRequests,
+    countsOnAccept: row.billingCapped,
     ...(id !== null && { key: { id, scopes: scopes ?? [], expiresAt, allowedIps: allowedIps ?? [] } }),
   };
 }
@@ -105,7 +110,7 @@ export const accessOf = ({ id, keyGeneration, disabled, disabledReason, billingC
   keyGeneration,
   disabled,
   disabledReason,
-  capped: billingCapped,
+  countsOnAccept: billingCapped,
 });
 
 const USE_INTERVAL_MS = 60_000;
@@ -168,21 +173,23 @@ export class KeyCache {
   }
 }
 
+const replaceKeys = statement(
+  'keys-replace',
+  `update projects set public_key = $2, secret_key_hash = $3, key_generation = key_generation + 1, updated_at = now()
+   where id = $1 and deleted_at is null and id <> $4`,
+);
+
 /** Replaces the key pair; the old keys stop working in every process when the transaction commits. */
 export async function regenerateKeys(db: Db, projectId: string, actor?: Actor): Promise<ProjectKeys> {
   const keys = newKeys();
   await inTransaction(db, async (trx) => {
-    const changed = await Project.query(trx)
-      .findById(projectId)
-      .whereNull('deletedAt')
-      .whereNot({ id: SYSTEM_PROJECT_ID })
-      .patch({
-        publicKey: keys.publicKey,
-        secretKeyHash: hashToken(keys.secretKey),
-        keyGeneration: Project.raw('key_generation + 1'),
-        updatedAt: new Date(),
-      });
-    if (!changed) throw notFound('project');
+    const changed = await replaceKeys.count(trx, [
+      projectId,
+      keys.publicKey,
+      hashToken(keys.secretKey),
+      SYSTEM_PROJECT_ID,
+    ]);
+    if (changed === 0) throw notFound('project');
     await recordAudit(
       trx,
       { projectId, actor },
@@ -195,5 +202,5 @@ export async function regenerateKeys(db: Db, projectId: string, actor?: Actor): 
 
 /** Notifies inside the transaction, unlike other notifications: it is rare, and must be neither lost nor early. */
 export async function notifyKeysChanged(trx: Db, projectId: string): Promise<void> {
-  await trx.raw('select pg_notify(?, ?)', [KEYS_CHANNEL, projectId]);
+  await notify(trx, KEYS_CHANNEL, projectId);
 }

@@ -33,12 +33,17 @@ export async function requireOpenProject(trx: Db, project: ProjectAccess): Promi
   if (!(await isOpenProject(trx, project))) throw await refusal(trx, project);
 }
 
+const findKey = statement<{ revokedAt: Date | null; expiresAt: Date | null }>(
+  'scoped-key-ends',
+  'select revoked_at, expires_at from scoped_keys where project_id = $1 and id = $2',
+);
+
 /** Returns why `openProject` had no row. */
 export async function refusal(db: Db, { projectId, keyGeneration, key }: ProjectAccess): Promise<ApiError> {
   const project = await Project.query(db).findById(projectId);
   if (!project || project.deletedAt !== null) return invalidKey('The project of this key has been deleted.');
   if (key) {
-    const found = await db('scopedKeys').where({ id: key.id, projectId }).first('revokedAt', 'expiresAt');
+    const [found] = await findKey(db, [projectId, key.id]);
     if (!found || found.revokedAt !== null) return invalidKey('This key has been revoked.');
     if (found.expiresAt !== null && found.expiresAt <= new Date()) return invalidKey('This key has expired.');
   } else if (project.keyGeneration !== keyGeneration) return invalidKey('This key has been replaced by a newer one.');

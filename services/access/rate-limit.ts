@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { notify } from '../../db/notify.ts';
 import { statement } from '../../db/statement.ts';
 
 export const WINDOW_SECONDS = 60;
@@ -101,9 +102,9 @@ const leaseIn = (table: string) =>
         lateral rate_grants($2::int, $3::int, past_public + past_secret, past_secret, known + known_secret, known_secret,
           w.tight and not over, w.secret_tight and not over, $4::int, $5::int, $6::int)
     )
-  returning number::text as window, last_grant as "publicGrant", last_secret_grant as "secretGrant",
-    granted, secret_granted as "secretGranted", settled, secret_settled as "secretSettled",
-    (extract(epoch from opened_at + interval '${WINDOW_SECONDS} seconds' - now()) * 1000)::float8 as "msLeft"
+  returning number::text as window, last_grant as public_grant, last_secret_grant as secret_grant, granted, secret_granted,
+    settled, secret_settled,
+    (extract(epoch from opened_at + interval '${WINDOW_SECONDS} seconds' - now()) * 1000)::float8 as ms_left
   `,
   );
 
@@ -146,5 +147,5 @@ export async function returnTokens(db: Db, { bucket, projectId, window, unspent,
 }
 
 export async function requestReturns(db: Db, projectId: string): Promise<void> {
-  await db.raw('select pg_notify(?, ?)', [RATE_CHANNEL, projectId]);
+  await notify(db, RATE_CHANNEL, projectId);
 }

@@ -1,5 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import { lockName } from '../../db/advisory-lock.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { ApiError, invalidKey, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
@@ -32,27 +34,33 @@ export interface ScopedKey {
 
 const PREFIX_LENGTH = 'sk_'.length + 8;
 
-/** Lists the keys that are not revoked, expired ones included. */
-export const listScopedKeys = (db: Db, projectId: string): Promise<ScopedKey[]> =>
-  keysOf(db, projectId).orderBy('k.id');
+const keysWhere = (name: string, condition: string) =>
+  statement<ScopedKey>(
+    name,
+    `select k.id, k.name, k.prefix, k.scopes, k.expires_at, k.allowed_ips, k.last_used_at, k.created_at, k.created_by,
+       u.email as created_by_email
+     from scoped_keys k left join users u on u.id = k.created_by
+     where k.project_id = $1 and k.revoked_at is null and ${condition} order by k.id`,
+  );
+const list = keysWhere('scoped-keys-list', 'true');
+const find = keysWhere('scoped-key-find', 'k.id = $2');
 
-const keysOf = (db: Db, projectId: string) =>
-  db('scopedKeys as k')
-    .leftJoin('users as u', 'u.id', 'k.createdBy')
-    .where({ 'k.projectId': projectId })
-    .whereNull('k.revokedAt')
-    .select<ScopedKey[]>(
-      'k.id',
-      'k.name',
-      'k.prefix',
-      'k.scopes',
-      'k.expiresAt',
-      'k.allowedIps',
-      'k.lastUsedAt',
-      'k.createdAt',
-      'k.createdBy',
-      'u.email as createdByEmail',
-    );
+/** Lists the keys that are not revoked, expired ones included. */
+export const listScopedKeys = (db: Db, projectId: string): Promise<ScopedKey[]> => list(db, [projectId]);
+
+const insert = statement(
+  'scoped-key-insert',
+  `insert into scoped_keys (id, project_id, name, scopes, expires_at, allowed_ips, key_hash, prefix, created_by)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+);
+const count = statement<{ count: number }>(
+  'scoped-keys-count',
+  'select count(*)::integer as count from scoped_keys where project_id = $1 and revoked_at is null',
+);
+const revoke = statement(
+  'scoped-key-revoke',
+  'update scoped_keys set revoked_at = now() where project_id = $1 and id = $2 and revoked_at is null',
+);
 
 /** The returned key cannot be read again: only its hash is stored. */
 export async function createScopedKey(
@@ -67,29 +75,32 @@ export async function createScopedKey(
   const shown = { name, scopes: [...new Set(scopes)], expiresAt, allowedIps: [...new Set(allowedIps)] };
   return writing(db, project, async (trx) => {
     await requireRoomForKey(trx, projectId, max);
-    await trx('scopedKeys').insert({
+    await insert(trx, [
       id,
       projectId,
-      ...shown,
-      keyHash: hashToken(key),
-      prefix: key.slice(0, PREFIX_LENGTH),
-      createdBy: actor.type === 'USER' ? actor.id : null,
-    });
+      shown.name,
+      shown.scopes,
+      shown.expiresAt,
+      shown.allowedIps,
+      hashToken(key),
+      key.slice(0, PREFIX_LENGTH),
+      actor.type === 'USER' ? actor.id : null,
+    ]);
     await recordAudit(trx, project, {
       action: 'key.created',
       target: { type: 'key', id },
       changes: changesOf({}, { ...shown, expiresAt: expiresAt?.toISOString() }),
     });
-    const [created] = await keysOf(trx, projectId).where({ 'k.id': id });
+    const [created] = await find(trx, [projectId, id]);
     if (!created) throw new Error('the created key was not found');
     return { ...created, key };
   });
 }
 
 async function requireRoomForKey(trx: Db, projectId: string, max: number): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`scoped_keys/${projectId}`]);
-  const [row] = await trx('scopedKeys').where({ projectId }).whereNull('revokedAt').count<{ count: string }[]>('id');
-  if (Number(row?.count) >= max)
+  await lockName(trx, `scoped_keys/${projectId}`);
+  const [row] = await count(trx, [projectId]);
+  if (row && row.count >= max)
     throw new ApiError(409, 'CONFLICT', `This project has reached the limit of ${max} scoped keys.`, {
       suggestion: 'Revoke one you no longer use.',
     });
@@ -101,11 +112,7 @@ async function requireRoomForKey(trx: Db, projectId: string, max: number): Promi
  */
 export async function revokeScopedKey(db: Db, { projectId, actor }: ProjectAccess, id: string): Promise<void> {
   await inTransaction(db, async (trx) => {
-    const revoked = await trx('scopedKeys')
-      .where({ id, projectId })
-      .whereNull('revokedAt')
-      .update({ revokedAt: trx.fn.now() });
-    if (revoked === 0) throw notFound('key');
+    if ((await revoke.count(trx, [projectId, id])) === 0) throw notFound('key');
     await recordAudit(trx, { projectId, actor }, { action: 'key.revoked', target: { type: 'key', id } });
     await notifyKeysChanged(trx, projectId);
   });

@@ -5,6 +5,8 @@ const resources = [
   'contacts',
   'segments',
   'templates',
+  'topics',
+  'forms',
   'campaigns',
   'workflows',
   'events',

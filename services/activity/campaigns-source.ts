@@ -12,7 +12,7 @@ interface Row {
   time: Date;
   name: string;
   subject: string;
-  scheduled_for: Date | null;
+  scheduledFor: Date | null;
 }
 
 // Needs no index of its own: a project has thousands of campaigns at most.
@@ -39,7 +39,7 @@ export const campaignsSource: ActivitySource = {
   async newest(db, { projectId, types, contactId }, page) {
     if (contactId) return [];
     const rows = await newest(db, [projectId, ...timePageValues(page), types]);
-    return rows.map(({ type, id, at, time, name, subject, scheduled_for }) => ({
+    return rows.map(({ type, id, at, time, name, subject, scheduledFor }) => ({
       key: { at, id },
       item: {
         id: `${id}:${type.slice('campaign.'.length)}`,
@@ -50,7 +50,7 @@ export const campaignsSource: ActivitySource = {
           campaignId: id,
           name,
           subject,
-          ...(type === 'campaign.scheduled' ? { scheduledFor: scheduled_for?.toISOString() ?? null } : {}),
+          ...(type === 'campaign.scheduled' ? { scheduledFor: scheduledFor?.toISOString() ?? null } : {}),
         },
       },
     }));

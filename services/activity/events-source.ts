@@ -24,13 +24,13 @@ export const eventsSource: ActivitySource = {
         : countAll(db, filter),
 };
 
-const entryOf = ({ id, at, type, created_at, contact_id, name, data }: EventRow): FeedEntry => ({
+const entryOf = ({ id, at, type, createdAt, contactId, name, data }: EventRow): FeedEntry => ({
   key: { at, id },
   item: {
     id,
     type: type as ShownType,
-    timestamp: created_at,
-    contactId: contact_id,
+    timestamp: createdAt,
+    contactId,
     metadata: type === 'event.triggered' ? { eventName: name, data } : data,
   },
 });

@@ -11,11 +11,11 @@ interface Row {
   id: string;
   at: string;
   time: Date;
-  contact_id: string;
-  workflow_id: string;
-  workflow_name: string | null;
+  contactId: string;
+  workflowId: string;
+  workflowName: string | null;
   status: string;
-  exit_reason: string | null;
+  exitReason: string | null;
 }
 
 /** Which executions are items of the type, and the column with their time. */
@@ -81,12 +81,12 @@ async function newestOfType(db: Db, type: Type, filter: ActivityFilter, page: Ti
       id: `${row.id}:${parts[type].kind}`,
       type,
       timestamp: row.time,
-      contactId: row.contact_id,
+      contactId: row.contactId,
       metadata: {
         executionId: row.id,
-        workflowId: row.workflow_id,
-        workflowName: row.workflow_name,
-        ...(type === 'workflow.completed' ? { status: row.status, exitReason: row.exit_reason } : {}),
+        workflowId: row.workflowId,
+        workflowName: row.workflowName,
+        ...(type === 'workflow.completed' ? { status: row.status, exitReason: row.exitReason } : {}),
       },
     },
   }));

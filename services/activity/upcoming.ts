@@ -27,13 +27,13 @@ export type Upcoming = UpcomingCampaign | UpcomingStep;
 
 interface StepRow {
   id: string;
-  workflow_id: string;
-  workflow_name: string | null;
-  contact_id: string;
+  workflowId: string;
+  workflowName: string | null;
+  contactId: string;
   email: string | null;
-  current_step_id: string | null;
-  awaited_event: string | null;
-  wake_at: Date;
+  currentStepId: string | null;
+  awaitedEvent: string | null;
+  wakeAt: Date;
 }
 
 const steps = statement<StepRow>(
@@ -61,17 +61,50 @@ export async function listUpcoming(db: Db, projectId: string, limit: number): Pr
     .slice(0, limit);
 }
 
+/** A scheduled campaign, or the contacts that leave a step of a workflow on the same day. */
+export interface UpcomingGroup {
+  type: 'campaign' | 'workflow';
+  /** Of the campaign or the workflow. */
+  id: string;
+  name: string;
+  stepId: string | null;
+  /** When it starts, or when the first contact leaves the step. */
+  at: Date;
+  /** How many recipients were counted last, or how many contacts wait. */
+  count: number;
+}
+
+// Days are those of the project.
+const groups = statement<UpcomingGroup>(
+  'activity-upcoming-groups',
+  `select 'campaign' as type, id, name, null::uuid as step_id, scheduled_for as at, audience_count as count
+   from campaigns where project_id = $1 and status = 'SCHEDULED' and deleted_at is null
+   union all
+   select 'workflow', w.id, w.name, x.step_id, x.at, x.count from (
+     select e.workflow_id, e.current_step_id as step_id, min(e.wake_at) as at, count(*)::integer as count
+     from executions e join projects p on p.id = e.project_id
+     where e.project_id = $1 and e.status = 'WAITING' and e.wake_at is not null
+     group by 1, 2, (e.wake_at at time zone p.timezone)::date
+     order by 3 limit $2
+   ) x join workflows w on w.id = x.workflow_id
+   order by at, name limit $2`,
+);
+
+/** Returns scheduled campaigns, and waiting contacts by workflow, step and day, the next first. */
+export const listUpcomingGroups = (db: Db, projectId: string, limit: number): Promise<UpcomingGroup[]> =>
+  groups(db, [projectId, limit]);
+
 const campaignOf = ({ id, name, subject, scheduledFor }: Campaign): UpcomingCampaign[] =>
   scheduledFor ? [{ type: 'campaign.scheduled', scheduledFor, campaignId: id, name, subject }] : [];
 
 const stepOf = (row: StepRow): UpcomingStep => ({
   type: 'workflow.step',
-  scheduledFor: row.wake_at,
+  scheduledFor: row.wakeAt,
   executionId: row.id,
-  workflowId: row.workflow_id,
-  workflowName: row.workflow_name,
-  contactId: row.contact_id,
+  workflowId: row.workflowId,
+  workflowName: row.workflowName,
+  contactId: row.contactId,
   contactEmail: row.email,
-  stepId: row.current_step_id,
-  eventName: row.awaited_event,
+  stepId: row.currentStepId,
+  eventName: row.awaitedEvent,
 });

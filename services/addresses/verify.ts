@@ -76,7 +76,8 @@ function suggestionFor(email: string, domain: string): string | undefined {
 
 /** Names of up to three letters are within two edits of most others; unusual but valid endings are not typos. */
 function isLikely(domain: string, suggested: string): boolean {
-  const [name = '', target = ''] = [domain, suggested].map((whole) => whole.split('.')[0]);
+  const [name = ''] = domain.split('.');
+  const [target = ''] = suggested.split('.');
   if (name !== target) return target.length > 3;
   return isWellKnown(suggested) || !parse(domain).isIcann;
 }

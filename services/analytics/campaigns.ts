@@ -26,6 +26,7 @@ export async function topCampaigns(
   const started = await startedWithin(db, projectId, query).select('id');
   const counts = await readCampaignCounts(
     db,
+    projectId,
     started.map(({ id }) => id),
   );
   const countOf = ({ id }: Pick<Campaign, 'id'>): number => counts.get(id)?.[countNames[metric]] ?? 0;

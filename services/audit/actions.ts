@@ -1,76 +1,29 @@
 /** What the audit log records: a kind of target and what was done to it. Never per mail, event or contact. */
-export const auditActions = [
-  'campaign.cancelled',
-  'campaign.created',
-  'campaign.deleted',
-  'campaign.paused',
-  'campaign.resolved',
-  'campaign.resumed',
-  'campaign.scheduled',
-  'campaign.sent',
-  'campaign.updated',
-  'contacts.bulk_deleted',
-  'contacts.bulk_subscribed',
-  'contacts.bulk_unsubscribed',
-  'contacts.exported',
-  'contacts.imported',
-  'domain.created',
-  'domain.deleted',
-  'domain.lost',
-  'domain.verified',
-  'event.deleted',
-  'field.deleted',
-  'key.created',
-  'key.revoked',
-  'member.invited',
-  'member.joined',
-  'member.removed',
-  'member.role_changed',
-  'outbox.retried',
-  'project.billing_limits_changed',
-  'project.created',
-  'project.deleted',
-  'project.disabled',
-  'project.enabled',
-  'project.keys_regenerated',
-  'project.reset',
-  'project.updated',
-  'project.webhook_secret_rotated',
-  'segment.created',
-  'segment.deleted',
-  'segment.updated',
-  'suppression.added',
-  'suppression.removed',
-  'suppressions.exported',
-  'suppressions.imported',
-  'template.created',
-  'template.deleted',
-  'template.updated',
-  'user.deleted',
-  'user.logged_in',
-  'user.login_failed',
-  'user.operator_made',
-  'user.password_changed',
-  'user.password_cleared',
-  'user.password_reset',
-  'user.provider_linked',
-  'user.session_revoked',
-  'user.totp_disabled',
-  'user.totp_enabled',
-  'webhook_endpoint.created',
-  'webhook_endpoint.deleted',
-  'webhook_endpoint.disabled',
-  'webhook_endpoint.secret_rotated',
-  'webhook_endpoint.updated',
-  'workflow.created',
-  'workflow.deleted',
-  'workflow.disabled',
-  'workflow.enabled',
-  'workflow.executions_cancelled',
-  'workflow.executions_migrated',
-  'workflow.executions_retried',
-  'workflow.published',
-  'workflow.updated',
-] as const;
-
-export type AuditAction = (typeof auditActions)[number];
+export type AuditAction =
+  | 'brand_kit.changed'
+  | `campaign.${'cancelled' | 'created' | 'deleted' | 'paused' | 'resolved' | 'resumed' | 'scheduled' | 'sent' | 'updated'}`
+  | `campaign.${'recipients_exported' | 'recipients_resent' | 'unscheduled'}`
+  | `contacts.${'bulk_deleted' | 'bulk_field_set' | 'bulk_subscribed' | 'bulk_unsubscribed'}`
+  | `contacts.${'bulk_added_to_segment' | 'bulk_topic_subscribed' | 'bulk_topic_unsubscribed' | 'exported' | 'imported'}`
+  | 'consents.exported'
+  | `domain.${'created' | 'deleted' | 'lost' | 'verified'}`
+  | 'event.deleted'
+  | `form.${'created' | 'deleted' | 'updated'}`
+  | 'field.deleted'
+  | `key.${'created' | 'revoked'}`
+  | `member.${'invited' | 'joined' | 'removed' | 'role_changed'}`
+  | 'outbox.retried'
+  | `project.${'billing_limits_changed' | 'created' | 'deleted' | 'disabled' | 'enabled' | 'reset' | 'updated'}`
+  | `project.${'keys_regenerated' | 'webhook_secret_rotated'}`
+  | `saved_block.${'changed' | 'created' | 'deleted'}`
+  | `segment.${'created' | 'deleted' | 'updated'}`
+  | `suppression.${'added' | 'removed'}`
+  | `suppressions.${'exported' | 'imported'}`
+  | `template.${'created' | 'deleted' | 'published' | 'restored' | 'updated'}`
+  | `topic.${'created' | 'deleted' | 'updated'}`
+  | 'topics.reordered'
+  | `user.${'deleted' | 'logged_in' | 'login_failed' | 'operator_made' | 'provider_linked' | 'session_revoked'}`
+  | `user.${'password_changed' | 'password_cleared' | 'password_reset' | 'totp_disabled' | 'totp_enabled'}`
+  | `webhook_endpoint.${'created' | 'deleted' | 'disabled' | 'secret_rotated' | 'updated'}`
+  | `workflow.${'created' | 'deleted' | 'disabled' | 'enabled' | 'published' | 'updated'}`
+  | `workflow.${'executions_cancelled' | 'executions_migrated' | 'executions_retried'}`;

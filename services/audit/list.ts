@@ -1,9 +1,10 @@
-import type { Knex } from 'knex';
 import type { Db } from '../../db/connect.ts';
+import { type Fragment, joined, sql } from '../../db/sql.ts';
+import { queryRows } from '../../db/statement.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { isUuid } from '../../platform/ids.ts';
-import { type CursorPage, countList, cutPage, type ListTotal, UNCOUNTED } from '../paging.ts';
+import { type CursorPage, countList, cutPage, UNCOUNTED } from '../paging.ts';
 import { readRange } from '../range.ts';
 import type { Actor, Changes } from './record.ts';
 
@@ -58,10 +59,10 @@ export function listAudit(
   db: Db,
   projectId: string,
   keys: SigningKeys,
-  query: AuditQuery,
+  asked: AuditQuery,
 ): Promise<CursorPage<AuditEntry>> {
-  const rows = db('auditLog').where({ projectId });
-  return page(db, rows, { ...query, keys, boundTo: [projectId, 'audit'] }, projectId);
+  const ofProject = sql`project_id = ${projectId}`;
+  return page(db, ofProject, { ...asked, keys, boundTo: [projectId, 'audit'] }, projectId);
 }
 
 /** Lists the log-ins of an account, failed ones, and changes of its security, newest first. */
@@ -69,60 +70,50 @@ export function listAuditOfUser(
   db: Db,
   userId: string,
   keys: SigningKeys,
-  query: Pick<AuditQuery, 'limit' | 'cursor'>,
+  asked: Pick<AuditQuery, 'limit' | 'cursor'>,
 ): Promise<CursorPage<AuditEntry>> {
-  const rows = db('auditLog').where({ userId });
-  return page(db, rows, { ...query, keys, boundTo: [userId, 'audit-of-user'] });
+  return page(db, sql`user_id = ${userId}`, { ...asked, keys, boundTo: [userId, 'audit-of-user'] });
 }
 
 async function page(
   db: Db,
-  list: Knex.QueryBuilder,
-  { keys, boundTo: listName, limit, cursor, ...filter }: AuditQuery & { keys: SigningKeys; boundTo: string[] },
+  scope: Fragment,
+  { keys, boundTo: listName, limit, cursor, ...asked }: AuditQuery & { keys: SigningKeys; boundTo: string[] },
   projectId?: string,
 ): Promise<CursorPage<AuditEntry>> {
-  const { actor, action, target, since, until } = filter;
+  const { actor, action, target, since, until } = asked;
   const boundTo = [...listName, JSON.stringify([actor, action, target, since, until])];
   const before = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as AuditPosition);
-  applyFilter(list, filter);
-  const total = before ? UNCOUNTED : await countOf(db, list);
-  if (before) list.whereRaw('(at, id) < (?::timestamptz, ?::uuid)', [before.at, before.id]);
-  const rows: AuditRow[] = await list
-    .select('id', 'at', db.raw(`at::text as "exactAt"`), 'actorType', 'actorId', 'ip', 'requestId', 'action')
-    .select('targetType', 'targetId', 'changes')
-    .orderBy([
-      { column: 'at', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
-    .limit(limit + 1);
-  const { data, ...rest } = cutPage(rows, {
+  const filter = joined([scope, ...conditionsOf(asked)], ' and ');
+  const total = before ? UNCOUNTED : await countList(db, sql`select 1 from audit_log where ${filter}`);
+  const rest = before ? sql`${filter} and (at, id) < (${before.at}::timestamptz, ${before.id}::uuid)` : filter;
+  const rows = await queryRows<AuditRow>(
+    db,
+    sql`select id, at, at::text as exact_at, actor_type, actor_id, ip, request_id, action, target_type, target_id, changes
+        from audit_log where ${rest} order by at desc, id desc limit ${limit + 1}`,
+  );
+  const { data, ...cut } = cutPage(rows, {
     limit,
     ...total,
     cursorAfter: ({ exactAt, id }) => signCursor(keys, boundTo, { at: exactAt, id } satisfies AuditPosition),
   });
   const names = await readNames(db, projectId, data);
-  return { ...rest, data: data.map((row) => entryOf(row, names, projectId)) };
+  return { ...cut, data: data.map((row) => entryOf(row, names, projectId)) };
 }
 
 const actorTypes: readonly string[] = ['USER', 'KEY', 'SYSTEM'] satisfies Actor['type'][];
 
-function applyFilter(
-  list: Knex.QueryBuilder,
-  { actor, action, target, since, until }: Omit<AuditQuery, 'limit' | 'cursor'>,
-): void {
+function conditionsOf({ actor, action, target, since, until }: Omit<AuditQuery, 'limit' | 'cursor'>): Fragment[] {
   const { from, to } = readRange({ startDate: since, endDate: until }, { start: 'since', end: 'until' });
-  list.whereRaw(`at > now() - make_interval(days => ?)`, [AUDIT_RETENTION_DAYS]);
-  if (from) list.where('at', '>=', from);
-  if (to) list.where('at', '<', to);
-  if (actor !== undefined) list.where(actorTypes.includes(actor) ? { actorType: actor } : { actorId: actor });
-  if (action !== undefined) list.where({ action });
+  const conditions = [sql`at > now() - make_interval(days => ${AUDIT_RETENTION_DAYS})`];
+  if (from) conditions.push(sql`at >= ${from}`);
+  if (to) conditions.push(sql`at < ${to}`);
+  if (actor !== undefined)
+    conditions.push(actorTypes.includes(actor) ? sql`actor_type = ${actor}` : sql`actor_id = ${actor}`);
+  if (action !== undefined) conditions.push(sql`action = ${action}`);
   if (target !== undefined)
-    list.where(Object.hasOwn(namedTables, target) ? { targetType: target } : { targetId: target });
-}
-
-function countOf(db: Db, list: Knex.QueryBuilder): Promise<ListTotal> {
-  const { sql, bindings } = list.clone().select(db.raw('1')).toSQL();
-  return countList(db, sql, bindings as Knex.RawBinding[]);
+    conditions.push(Object.hasOwn(namedTables, target) ? sql`target_type = ${target}` : sql`target_id = ${target}`);
+  return conditions;
 }
 
 /** Where the present name of a target is found, by its type. Types without a table have no name. */
@@ -131,12 +122,16 @@ const namedTables: Record<string, { table: string; name: string } | undefined> =
   contact: { table: 'contacts', name: 'email' },
   domain: { table: 'domains', name: 'domain' },
   key: { table: 'scopedKeys', name: 'name' },
+  saved_block: { table: 'savedBlocks', name: 'name' },
   segment: { table: 'segments', name: 'name' },
   template: { table: 'templates', name: 'name' },
+  topic: { table: 'topics', name: 'name' },
+  form: { table: 'forms', name: 'name' },
   webhook_endpoint: { table: 'webhookEndpoints', name: 'description' },
   workflow: { table: 'workflows', name: 'name' },
   user: { table: 'users', name: 'email' },
   project: { table: 'projects', name: 'name' },
+  brand_kit: undefined,
   contacts: undefined,
   field: undefined,
   event: undefined,

@@ -91,7 +91,8 @@ export function changesOf<T extends object>(before: Partial<T>, after: Partial<T
   const changes: Changes = {};
   for (const [field, given] of Object.entries(after)) {
     if (given === undefined) continue;
-    const [from, to] = [before[field as keyof T] ?? null, given ?? null] as [unknown, unknown];
+    const from: unknown = before[field as keyof T] ?? null;
+    const to: unknown = given ?? null;
     if (isDeepStrictEqual(from, to)) continue;
     changes[field] = isRecorded(from) && isRecorded(to) ? { from, to } : { changed: true };
   }

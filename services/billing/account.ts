@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
+import { ProjectBilling } from '../../db/models/project-billing.ts';
 import type { User } from '../../db/models/user.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { asking } from '../../platform/integrations/stripe.ts';
@@ -15,14 +16,7 @@ const active = ['active', 'trialing', 'past_due'];
 
 const conflict = (message: string, suggestion: string) => new ApiError(409, 'CONFLICT', message, { suggestion });
 
-async function account(db: Db, projectId: string) {
-  return db('projectBilling')
-    .where({ projectId })
-    .first<{ customerId: string | null; subscriptionStatus: string | null } | undefined>(
-      'customerId',
-      'subscriptionStatus',
-    );
-}
+const account = (db: Db, projectId: string) => ProjectBilling.query(db).findById(projectId).execute();
 
 /** Creates the customer once: the idempotency key ensures it at Stripe, the row here. */
 async function customerOf(db: Db, { stripe }: Billing, projectId: string, user: User): Promise<string> {
@@ -36,8 +30,8 @@ async function customerOf(db: Db, { stripe }: Billing, projectId: string, user: 
     ),
   );
   await inTransaction(db, async (trx) => {
-    await trx('projectBilling').insert({ projectId }).onConflict('projectId').ignore();
-    await trx('projectBilling').where({ projectId, customerId: null }).update({ customerId: customer.id });
+    await ProjectBilling.query(trx).insert({ projectId }).onConflict('projectId').ignore();
+    await ProjectBilling.query(trx).findById(projectId).whereNull('customerId').patch({ customerId: customer.id });
   });
   return (await account(db, projectId))?.customerId ?? customer.id;
 }

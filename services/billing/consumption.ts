@@ -23,20 +23,20 @@ export interface Consumption extends Categories<Use> {
 }
 
 interface Row {
-  period_start: Date;
-  period_end: Date;
+  periodStart: Date;
+  periodEnd: Date;
   transactional: string;
   campaigns: string;
   workflows: string;
-  cap_transactional: number | null;
-  cap_campaigns: number | null;
-  cap_workflows: number | null;
+  capTransactional: number | null;
+  capCampaigns: number | null;
+  capWorkflows: number | null;
 }
 
 const sum = (category: Category) =>
   `coalesce(sum(count) filter (where source_type = '${sources[category]}'), 0) as ${category}`;
 
-// Under a cap transactional mail counts when accepted, otherwise when sent.
+// under a billing limit transactional mail counts when accepted, otherwise when sent.
 const read = statement<Row>(
   'billing-consumption',
   `select period.start as period_start,
@@ -60,10 +60,10 @@ export async function readConsumption(db: Db, projectId: string): Promise<Consum
   const [row] = await read(db, [projectId]);
   if (!row) throw new Error('the consumption returned no row');
   return {
-    periodStart: row.period_start,
-    periodEnd: row.period_end,
-    transactional: { used: Number(row.transactional), limit: row.cap_transactional },
-    campaigns: { used: Number(row.campaigns), limit: row.cap_campaigns },
-    workflows: { used: Number(row.workflows), limit: row.cap_workflows },
+    periodStart: row.periodStart,
+    periodEnd: row.periodEnd,
+    transactional: { used: Number(row.transactional), limit: row.capTransactional },
+    campaigns: { used: Number(row.campaigns), limit: row.capCampaigns },
+    workflows: { used: Number(row.workflows), limit: row.capWorkflows },
   };
 }

@@ -1,6 +1,8 @@
 import type Stripe from 'stripe';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { applyCaps } from './caps.ts';
+import { Project } from '../../db/models/project.ts';
+import { ProjectBilling } from '../../db/models/project-billing.ts';
+import { applyBillingLimits } from './limits.ts';
 
 const instant = (seconds: number | undefined): Date | null => (seconds === undefined ? null : new Date(seconds * 1000));
 const idOf = (thing: string | { id: string } | null | undefined): string | null =>
@@ -36,28 +38,29 @@ async function linkAccount(
   subscriptionId: string | null,
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
-    const project = await trx('projects').where({ id: projectId }).whereNull('deletedAt').first('id');
+    const project = await Project.query(trx).findById(projectId).whereNull('deletedAt').select('id');
     if (!project || !customerId) return;
-    await trx('projectBilling').insert({ projectId, customerId }).onConflict().ignore();
-    await trx('projectBilling').where({ projectId, customerId }).update({ subscriptionId, updatedAt: trx.fn.now() });
+    await ProjectBilling.query(trx).insert({ projectId, customerId }).onConflict().ignore();
+    await ProjectBilling.query(trx).where({ projectId, customerId }).patch({ subscriptionId, updatedAt: new Date() });
   });
 }
 
 async function updateSubscription(db: Db, subscription: Stripe.Subscription, created: number): Promise<void> {
   const [item] = subscription.items.data;
   await inTransaction(db, async (trx) => {
-    const [row] = await trx('projectBilling')
+    const eventAt = new Date(created * 1000);
+    const [row] = await ProjectBilling.query(trx)
       .where({ customerId: idOf(subscription.customer) })
-      .where((query) => query.whereNull('eventAt').orWhere('eventAt', '<=', instant(created)))
-      .update({
+      .where((query) => query.whereNull('eventAt').orWhere('eventAt', '<=', eventAt))
+      .patch({
         subscriptionId: subscription.id,
         subscriptionStatus: subscription.status,
         periodStart: instant(item?.current_period_start),
         periodEnd: instant(item?.current_period_end),
-        eventAt: instant(created),
-        updatedAt: trx.fn.now(),
+        eventAt,
+        updatedAt: new Date(),
       })
-      .returning<{ projectId: string }[]>('projectId');
-    if (row) await applyCaps(trx, row.projectId);
+      .returning('projectId');
+    if (row) await applyBillingLimits(trx, row.projectId);
   });
 }

@@ -19,8 +19,8 @@ const KINDS = {
   de: { transactional: 'Transaktionsmails', campaigns: 'Kampagnenmails', workflows: 'Workflow-Mails' },
 } as const;
 
-/** Warnings that a cap is near or reached. */
-export const capMailTexts: Record<AccountLanguage, (facts: Facts) => Text> = {
+/** Warnings that a billing limit is near or reached. */
+export const limitMailTexts: Record<AccountLanguage, (facts: Facts) => Text> = {
   en: ({ project, category, reached, used, limit }) => {
     const what = KINDS.en[category];
     const consequence =
@@ -28,12 +28,14 @@ export const capMailTexts: Record<AccountLanguage, (facts: Facts) => Text> = {
         ? 'Further emails are rejected'
         : 'Further emails are held, and sent when there is room again';
     return {
-      subject: reached ? `The cap on ${what} of ${project} is reached` : `${project} has used 80 % of its ${what}`,
+      subject: reached
+        ? `The billing limit on ${what} of ${project} is reached`
+        : `${project} has used 80 % of its ${what}`,
       paragraphs: [
-        `The project ${project} has used ${used} of the ${limit} ${what} that its cap allows in this period.`,
-        reached ? `${consequence}.` : `At the cap: ${consequence.toLowerCase()}.`,
+        `The project ${project} has used ${used} of the ${limit} ${what} that its billing limit allows in this period.`,
+        reached ? `${consequence}.` : `At the limit: ${consequence.toLowerCase()}.`,
       ],
-      closing: 'You can change the cap in the billing limits of the project.',
+      closing: 'You can change it in the billing limits of the project.',
     };
   },
   de: ({ project, category, reached, used, limit }) => {

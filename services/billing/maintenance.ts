@@ -1,5 +1,7 @@
 import type Stripe from 'stripe';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { Project } from '../../db/models/project.ts';
+import { BillingReport, ProjectBilling } from '../../db/models/project-billing.ts';
 import { statement } from '../../db/statement.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { nameInMail } from '../../platform/names.ts';
@@ -8,9 +10,9 @@ import { notifyKeysChanged } from '../access/keys.ts';
 import { releaseBlockedMail } from '../blocking/release.ts';
 import { membersToMail } from '../notifications/recipients.ts';
 import { sendSystemMail } from '../system/mail.ts';
-import { applyCaps } from './caps.ts';
 import { type Category, type Consumption, categories } from './consumption.ts';
-import { capMailTexts } from './mail-texts.ts';
+import { applyBillingLimits } from './limits.ts';
+import { limitMailTexts } from './mail-texts.ts';
 import { reportUsage } from './report.ts';
 import { aggregateUsage } from './usage.ts';
 
@@ -28,59 +30,60 @@ export interface BillingDeps {
   log: Logger;
 }
 
-/** Keeps usage, caps and accounts up to date; several workers may run it at once. */
+/** Keeps usage, limits and accounts up to date; several workers may run it at once. */
 export async function maintainBilling({ db, stripe, settings, log }: BillingDeps): Promise<void> {
-  if (!stripe || !settings.stripe) return liftAllCaps(db);
-  await db('projectBilling').where({ inForce: false }).update({ inForce: true });
+  if (!stripe || !settings.stripe) return liftAllLimits(db);
+  await ProjectBilling.query(db).where({ inForce: false }).patch({ inForce: true });
   while ((await aggregateUsage(db)).length > 0);
-  await watchCaps(db, settings);
+  await watchBillingLimits(db, settings);
   const { priceId } = settings.stripe;
   if (priceId) while ((await reportUsage(db, stripe, priceId, log)) > 0);
   await closeAccounts(db, stripe, log);
 }
 
-/** Releases mail that caps blocked after billing was turned off. */
-async function liftAllCaps(db: Db): Promise<void> {
-  const rows = await db('projectBilling').where({ inForce: true }).select('projectId');
+/** Releases mail that billing limits blocked after billing was turned off. */
+async function liftAllLimits(db: Db): Promise<void> {
+  const rows = await ProjectBilling.query(db).where({ inForce: true }).select('projectId');
   for (const { projectId } of rows)
     await inTransaction(db, async (trx) => {
-      await trx('projectBilling').where({ projectId }).update({ inForce: false });
-      await trx('projects').where({ id: projectId }).update({ billingCapped: false, cappedSources: [] });
+      await ProjectBilling.query(trx).findById(projectId).patch({ inForce: false });
+      await Project.query(trx).findById(projectId).patch({ billingCapped: false, cappedSources: [] });
       await notifyKeysChanged(trx, projectId);
       await releaseBlockedMail(trx, { projectId });
     });
 }
 
-/** Applies the caps of each project: a period may have begun or a cap been reached. */
-export async function watchCaps(db: Db, { systemFrom }: Pick<Settings, 'systemFrom'>): Promise<void> {
-  const rows = await db('projectBilling')
-    .whereRaw('num_nonnulls(cap_transactional, cap_campaigns, cap_workflows) > 0')
-    .select<{ projectId: string }[]>('projectId');
+const findLimited = statement<{ projectId: string }>(
+  'billing-limited',
+  'select project_id from project_billing where num_nonnulls(cap_transactional, cap_campaigns, cap_workflows) > 0',
+);
+
+/** Applies the billing limits of each project: a period may have begun or a limit been reached. */
+export async function watchBillingLimits(db: Db, { systemFrom }: Pick<Settings, 'systemFrom'>): Promise<void> {
+  const rows = await findLimited(db);
   for (const { projectId } of rows) await inTransaction(db, (trx) => watchProject(trx, projectId, systemFrom));
 }
 
 async function watchProject(trx: Db, projectId: string, systemFrom: string): Promise<void> {
-  const consumption = await applyCaps(trx, projectId);
-  const [row] = await trx('projectBilling').where({ projectId }).forUpdate().select('warned');
-  const project = await trx('projects').where({ id: projectId }).whereNull('deletedAt').first('name');
+  const consumption = await applyBillingLimits(trx, projectId);
+  const row = await ProjectBilling.query(trx).findById(projectId).forUpdate().select('warned');
+  const project = await Project.query(trx).findById(projectId).whereNull('deletedAt').select('name');
   if (!row || !project) return;
-  const warned: Record<string, string> = { ...row.warned };
+  const warned = { ...row.warned };
   for (const category of categories) {
-    const mark = capMarkOf(consumption, category);
+    const mark = limitMarkOf(consumption, category);
     if (!mark || warned[category] === mark.key) continue;
     warned[category] = mark.key;
     const facts = { project: nameInMail(project.name), category, ...mark };
     for (const member of await membersToMail(trx, projectId, 'project.near_limit', { managersOnly: true }))
-      await sendSystemMail(trx, { from: systemFrom, to: member.email, ...capMailTexts[member.language](facts) });
+      await sendSystemMail(trx, { from: systemFrom, to: member.email, ...limitMailTexts[member.language](facts) });
     const { reached, used, limit } = mark;
     await notifyManagers(trx, [projectId, JSON.stringify({ category, reached, used, limit })]);
   }
-  await trx('projectBilling')
-    .where({ projectId })
-    .update({ warned: JSON.stringify(warned) });
+  await ProjectBilling.query(trx).findById(projectId).patch({ warned });
 }
 
-interface CapMark {
+interface LimitMark {
   /** Identifies the warning: one mail per mark and period. */
   key: string;
   reached: boolean;
@@ -88,23 +91,25 @@ interface CapMark {
   limit: number;
 }
 
-function capMarkOf(consumption: Consumption, category: Category): CapMark | undefined {
+function limitMarkOf(consumption: Consumption, category: Category): LimitMark | undefined {
   const { used, limit } = consumption[category];
   if (limit === null || limit === 0 || used < limit * WARN_AT) return undefined;
   const reached = used >= limit;
   return { key: `${consumption.periodStart.toISOString()} ${reached ? 'reached' : 'warned'}`, reached, used, limit };
 }
 
+// Of deleted projects, without usage that is not reported yet.
+const findClosed = statement<{ projectId: string; subscriptionId: string | null }>(
+  'billing-closed',
+  `select b.project_id, b.subscription_id from project_billing b left join projects p on p.id = b.project_id
+   where (p.id is null or p.deleted_at is not null)
+     and not exists (select from billing_reports r where r.project_id = b.project_id and r.reported_at is null)
+     and not exists (select from billing_deltas d where d.project_id = b.project_id)`,
+);
+
 /** Cancels subscriptions of deleted projects, and deletes their rows once all usage is reported. */
 async function closeAccounts(db: Db, stripe: Stripe, log: Logger): Promise<void> {
-  const rows = await db('projectBilling as b')
-    .leftJoin('projects as p', 'p.id', 'b.projectId')
-    .where((query) => query.whereNull('p.id').orWhereNotNull('p.deletedAt'))
-    .select<{ projectId: string; subscriptionId: string | null }[]>('b.projectId', 'b.subscriptionId');
-  for (const { projectId, subscriptionId } of rows) {
-    const open = await db('billingReports').where({ projectId, reportedAt: null }).first('id');
-    const unreported = await db('billingDeltas').where({ projectId }).first('id');
-    if (open || unreported) continue;
+  for (const { projectId, subscriptionId } of await findClosed(db)) {
     try {
       if (subscriptionId) await stripe.subscriptions.cancel(subscriptionId, { invoice_now: true });
     } catch (error) {
@@ -114,7 +119,7 @@ async function closeAccounts(db: Db, stripe: Stripe, log: Logger): Promise<void>
         continue;
       }
     }
-    await db('billingReports').where({ projectId }).del();
-    await db('projectBilling').where({ projectId }).del();
+    await BillingReport.query(db).where({ projectId }).delete();
+    await ProjectBilling.query(db).deleteById(projectId);
   }
 }

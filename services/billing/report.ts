@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import type { Db } from '../../db/connect.ts';
+import { BillingReport } from '../../db/models/project-billing.ts';
 import { statement } from '../../db/statement.ts';
 import { isRepeated } from '../../platform/integrations/stripe.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -7,7 +8,7 @@ import { processTimings } from '../../platform/timings.ts';
 
 export interface UsageReport {
   id: string;
-  customer_id: string;
+  customerId: string;
   count: string;
   at: Date;
 }
@@ -49,14 +50,14 @@ export async function reportUsage(db: Db, stripe: Stripe, priceId: string, log: 
   for (const report of reports) {
     try {
       await sendReport(stripe, await eventName(stripe, priceId), report);
-      await db('billingReports').where({ id: report.id }).update({ reportedAt: db.fn.now(), lastError: null });
+      await BillingReport.query(db).findById(report.id).patch({ reportedAt: new Date(), lastError: null });
       reported++;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       log.warn({ reportId: report.id, error: message }, 'usage could not be reported to Stripe; retrying later');
-      await db('billingReports')
-        .where({ id: report.id })
-        .update({ lastError: message.slice(0, 500) });
+      await BillingReport.query(db)
+        .findById(report.id)
+        .patch({ lastError: message.slice(0, 500) });
     }
   }
   return reported;
@@ -65,7 +66,7 @@ export async function reportUsage(db: Db, stripe: Stripe, priceId: string, log: 
 async function sendReport(
   stripe: Stripe,
   name: string,
-  { id, customer_id: customer, count, at }: UsageReport,
+  { id, customerId: customer, count, at }: UsageReport,
 ): Promise<void> {
   try {
     await stripe.billing.meterEvents.create({

@@ -1,4 +1,5 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { BillingReport } from '../../db/models/project-billing.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
@@ -21,7 +22,7 @@ export async function recordUsage(trx: Db, emailIds: string[]): Promise<void> {
 
 const CHUNK = 5_000;
 
-const aggregate = statement<{ project_id: string; customer_id: string | null; count: string }>(
+const aggregate = statement<{ projectId: string; customerId: string | null; count: string }>(
   'billing-usage-aggregate',
   `with deltas as (
      delete from billing_deltas where id in (select id from billing_deltas order by id limit $1 for update skip locked)
@@ -43,10 +44,10 @@ const aggregate = statement<{ project_id: string; customer_id: string | null; co
 export async function aggregateUsage(db: Db): Promise<string[]> {
   return inTransaction(db, async (trx) => {
     const rows = await aggregate(trx, [CHUNK]);
-    const reports = rows.flatMap(({ project_id: projectId, customer_id: customerId, count }) =>
+    const reports = rows.flatMap(({ projectId, customerId, count }) =>
       customerId ? [{ id: newId(), projectId, customerId, count }] : [],
     );
-    if (reports.length > 0) await trx('billingReports').insert(reports);
-    return rows.map(({ project_id: projectId }) => projectId);
+    if (reports.length > 0) await BillingReport.query(trx).insert(reports);
+    return rows.map(({ projectId }) => projectId);
   });
 }

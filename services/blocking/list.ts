@@ -13,7 +13,7 @@ export interface BlockedMail {
 
 const list = statement<BlockedMail>(
   'emails-blocked-list',
-  `select project_id as "projectId", reason, count(*)::integer as count, min(created_at) as oldest,
+  `select project_id, reason, count(*)::integer as count, min(created_at) as oldest,
      coalesce(array_agg(distinct blocked_domain) filter (where blocked_domain <> ''), '{}') as domains
    from emails where blocked_domain is not null and status = 'PENDING'
    group by project_id, reason order by min(created_at), project_id, reason`,

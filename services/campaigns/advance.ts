@@ -55,7 +55,7 @@ async function decide(deps: CampaignAdvanceDeps, campaign: Campaign): Promise<De
     case 'SENT':
       return { kind: 'end' };
     case 'CANCELLED':
-      return (await closeCancelled(db, campaign.id)) ? { kind: 'end' } : waitFor(deps, 'recheck');
+      return (await closeCancelled(db, campaign)) ? { kind: 'end' } : waitFor(deps, 'recheck');
     case 'SCHEDULED':
       return startWhenDue(deps, campaign);
     case 'SENDING':

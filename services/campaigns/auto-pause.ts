@@ -4,6 +4,7 @@ import { type CampaignCounts, countsOfCampaign } from '../../db/models/campaign-
 import { statement } from '../../db/statement.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { signalCampaign } from '../outbox/campaign-run.ts';
+import { lockCampaignSending } from './find.ts';
 import { sampleRate } from './rates.ts';
 import { totalOf } from './view.ts';
 
@@ -15,9 +16,19 @@ export async function checkProgress(db: Db, id: string, limits: AutoPauseLimits)
   // Leaves out the body, which may be long: this runs every second.
   const campaign = await Campaign.query(db)
     .findById(id)
-    .select('status', 'paused', 'frozenAt', 'baselineSent', 'baselineRefused', 'baselineBounced', 'baselineComplained');
+    .select(
+      'id',
+      'projectId',
+      'status',
+      'paused',
+      'frozenAt',
+      'baselineSent',
+      'baselineRefused',
+      'baselineBounced',
+      'baselineComplained',
+    );
   if (campaign?.status !== 'SENDING' || campaign.paused) return 'stopped';
-  const counts = await countsOfCampaign(db, id);
+  const counts = await countsOfCampaign(db, campaign);
   await sampleRate(db, id, totalOf(counts) - counts.pending);
   const reason = autoPauseReason(campaign, counts, limits);
   if (reason) await pauseCampaignItself(db, id, 'AUTO_PAUSE', reason);
@@ -67,7 +78,7 @@ export function autoPauseReason(
 
 const percent = (rate: number): string => `${Number((rate * 100).toFixed(2))} %`;
 
-const pause = statement<{ project_id: string }>(
+const pause = statement<{ projectId: string }>(
   'campaign-pause-itself',
   `update campaigns set paused = true, paused_by = $2, pause_reason = $3, updated_at = now()
    where id = $1 and status = 'SENDING' and not paused returning project_id`,
@@ -84,13 +95,13 @@ export async function pauseCampaignItself(
   reason: string,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);
+    await lockCampaignSending(trx, id);
     const [paused] = await pause(trx, [id, by, reason]);
     // A blocked campaign goes on by itself, so nobody asks who stopped it.
     if (paused && by === 'AUTO_PAUSE')
       await recordAudit(
         trx,
-        { projectId: paused.project_id },
+        { projectId: paused.projectId },
         { action: 'campaign.paused', target: { type: 'campaign', id }, changes: changesOf({}, { reason }) },
       );
     return paused !== undefined;

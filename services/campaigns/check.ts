@@ -61,7 +61,7 @@ export async function requireSegments(trx: Db, projectId: string, audience: Chec
 }
 
 /**
- * Checks the segments again before sending, because a copied campaign may name segments that were deleted since. The
+ * Checks the segments and topics again before sending, because a copied campaign may name some that were deleted since. The
  * condition "not a member" of a deleted segment would match every contact.
  */
 export async function requireSegmentsBeforeSending(
@@ -72,7 +72,7 @@ export async function requireSegmentsBeforeSending(
     await requireSegments(trx, campaign.projectId, checkAudience(campaign));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw badRequest('The audience of the campaign refers to a segment that no longer exists.', {
+    throw badRequest('The audience of the campaign refers to a segment or topic that no longer exists.', {
       suggestion: 'Change the audience with PUT /campaigns/:id.',
     });
   }

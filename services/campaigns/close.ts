@@ -10,7 +10,7 @@ export async function closeCampaign(db: Db, id: string): Promise<boolean> {
     // A resend takes this lock before it makes a recipient pending, so the counts are read after it.
     const campaign = await Campaign.query(trx).findById(id).forUpdate();
     if (campaign?.status !== 'SENDING' || !campaign.frozenAt) return false;
-    if ((await countsOfCampaign(trx, id)).pending > 0) return false;
+    if ((await countsOfCampaign(trx, campaign)).pending > 0) return false;
     const now = new Date();
     await campaign.$query(trx).patch({
       status: 'SENT',
@@ -41,13 +41,13 @@ const cancelPending = statement<{ id: string }>(
  * Marks the pending recipients of a cancelled campaign CANCELLED; the API shows them so since the cancellation. Mails in
  * flight keep their result. Returns false if some recipients are still in flight or locked.
  */
-export async function closeCancelled(db: Db, id: string): Promise<boolean> {
+export async function closeCancelled(db: Db, campaign: Campaign): Promise<boolean> {
   let last = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const rows = await cancelPending(db, [id, last, CHUNK]);
+    const rows = await cancelPending(db, [campaign.id, last, CHUNK]);
     last = rows.reduce((highest, row) => (row.id > highest ? row.id : highest), last);
     if (rows.length < CHUNK) break;
   }
-  await persistCampaignResults(db, id);
-  return (await countsOfCampaign(db, id)).pending === 0;
+  await persistCampaignResults(db, campaign.id);
+  return (await countsOfCampaign(db, campaign)).pending === 0;
 }

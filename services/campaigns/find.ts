@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
+import { statement } from '../../db/statement.ts';
 import { notFound } from '../../platform/errors.ts';
 
 export async function findCampaign(db: Db, projectId: string, id: string): Promise<Campaign> {
@@ -11,13 +12,19 @@ export async function lockCampaign(trx: Db, projectId: string, id: string): Prom
   return found(await Campaign.query(trx).findOne({ projectId, id }).whereNull('deletedAt').forUpdate());
 }
 
+const lock = statement('campaign-lock', 'select pg_advisory_xact_lock(campaign_lock($1))');
+
 /**
- * Locks the campaign for a change that decides whether its mail is sent. `write_campaign_mails` takes the same advisory
- * lock in shared mode: no mail is begun until the transaction ends, and later ones see its decision. Waits some
- * milliseconds for mails that are being begun.
+ * Until the transaction ends, no email of the campaign is begun: `write_outgoing_mails` takes the same lock in shared mode.
+ * Waits some milliseconds for those that are being begun.
  */
+export async function lockCampaignSending(trx: Db, id: string): Promise<void> {
+  await lock(trx, [id]);
+}
+
+/** Locks the campaign for a change that decides whether its mail is sent: mail that is begun later sees its decision. */
 export async function lockCampaignAndSending(trx: Db, projectId: string, id: string): Promise<Campaign> {
-  await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);
+  await lockCampaignSending(trx, id);
   return lockCampaign(trx, projectId, id);
 }
 

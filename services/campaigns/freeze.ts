@@ -1,7 +1,11 @@
+import { lockName } from '../../db/advisory-lock.ts';
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
+import { countRecipients } from '../../db/models/campaign-counts.ts';
+import { insertLedgerRowsFrom } from '../../db/models/email-writing.ts';
+import { sql, sqlText } from '../../db/sql.ts';
+import { queryCount } from '../../db/statement.ts';
 import { isStatementTimeout } from '../../platform/database-errors.ts';
-import { joined, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
 import { prepare } from '../segments/guard.ts';
 import { audienceOf } from './audience.ts';
@@ -33,11 +37,11 @@ export async function freezeAudience(db: Db, id: string): Promise<void> {
 async function freeze(trx: Db, id: string): Promise<void> {
   await prepare(trx, TIMEOUT_MS);
   // The statement of a worker that was killed may still run in Postgres. Waiting for it has the same limit.
-  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`freeze/${id}`]);
+  await lockName(trx, `freeze/${id}`);
   const campaign = await Campaign.query(trx).findById(id);
   if (campaign?.status !== 'SENDING' || campaign.frozenAt) return;
-  const total = await insertRecipients(trx, campaign);
-  await trx('campaignCountDeltas').insert({ campaignId: id, pending: total });
+  const total = await freezeRecipients(trx, campaign);
+  await countRecipients(trx, campaign, total);
   const frozen = await Campaign.query(trx)
     .findById(id)
     .where({ status: 'SENDING' })
@@ -46,17 +50,17 @@ async function freeze(trx: Db, id: string): Promise<void> {
   wake(trx, 'campaigns');
 }
 
-async function insertRecipients(trx: Db, campaign: Campaign): Promise<number> {
+const insertRecipients = sqlText(insertLedgerRowsFrom('project_id', 'source_type, priority, campaign_id, template_id'));
+
+async function freezeRecipients(trx: Db, campaign: Campaign): Promise<number> {
   const { id, templateId } = campaign;
   const audience = contactsWhere(await audienceOf(trx, campaign));
-  const { text, bindings } = joined(
-    [
-      sql`insert into emails (id, project_id, contact_id, source_type, priority, campaign_id, template_id)`,
-      sql`select uuidv7(), c.project_id, c.id, 'CAMPAIGN', ${CAMPAIGN_PRIORITY}, ${id}::uuid, ${templateId}::uuid`,
-      sql`from (select c.id, c.project_id ${audience}) c`,
-    ],
-    ' ',
+  return queryCount(
+    trx,
+    sql`${insertRecipients} (
+          select uuidv7() as id, c.project_id, c.id as contact_id, 'CAMPAIGN' as source_type,
+            ${CAMPAIGN_PRIORITY}::smallint as priority, ${id}::uuid as campaign_id, ${templateId}::uuid as template_id
+          from (select c.id, c.project_id ${audience}) c
+        ) mail`,
   );
-  const { rowCount } = await trx.raw(text, bindings as string[]);
-  return rowCount;
 }

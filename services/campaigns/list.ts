@@ -13,12 +13,45 @@ export interface CampaignsQuery {
   dir: 'asc' | 'desc';
 }
 
+/** Without documents, which may take 512 kB each. */
+const LISTED = [
+  'id',
+  'projectId',
+  'name',
+  'description',
+  'subject',
+  'body',
+  'rendererVersion',
+  'revision',
+  'fromEmail',
+  'fromName',
+  'replyTo',
+  'topicId',
+  'type',
+  'status',
+  'audienceType',
+  'segmentId',
+  'audienceCondition',
+  'templateId',
+  'audienceCount',
+  'ratePerMinute',
+  'paused',
+  'pausedBy',
+  'pauseReason',
+  'scheduledFor',
+  'frozenAt',
+  'sentAt',
+  'createdAt',
+  'updatedAt',
+] as const;
+
 export async function listCampaigns(
   db: Db,
   projectId: string,
   { page, pageSize, status, search, sort, dir }: CampaignsQuery,
 ): Promise<OffsetPage<CampaignView>> {
   const list = Campaign.query(db)
+    .select(...LISTED)
     .where({ projectId, ...(status && { status }) })
     .whereNull('deletedAt')
     .orderBy([
@@ -31,7 +64,7 @@ export async function listCampaigns(
       for (const column of ['name', 'subject', 'fromEmail']) any.orWhereILike(column, part);
     });
   }
-  await requireSmallPage(db, list, { page, pageSize });
+  await requireSmallPage(db, projectId, list, { page, pageSize });
   const { results, total } = await list.page(page - 1, pageSize);
   const data = await viewCampaigns(db, results);
   return { data, total, page, pageSize, totalPages: Math.ceil(total / pageSize) };

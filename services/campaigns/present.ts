@@ -1,4 +1,5 @@
 // Shows campaigns as JSON, in answers of the API and in webhooks.
+import { contentEditorOf } from '../mail-documents/content.ts';
 import type { CampaignView } from './view.ts';
 
 export const presentCampaignCounts = ({ totalRecipients, counts }: CampaignView) => ({
@@ -14,19 +15,29 @@ export const presentCampaignCounts = ({ totalRecipients, counts }: CampaignView)
   clickedCount: counts.clicked,
   humanOpenedCount: counts.humanOpened,
   humanClickedCount: counts.humanClicked,
+  peopleOpenedCount: counts.peopleOpened,
   bouncedCount: counts.bounced,
   complainedCount: counts.complained,
   unsubscribedCount: counts.unsubscribed,
+  topicUnsubscribedCount: counts.topicUnsubscribed,
 });
 
-export const presentCampaign = (view: CampaignView) => {
-  const { campaign, secondsLeft, slowedDomains } = view;
+export const presentCampaign = (view: CampaignView) => ({
+  ...presentListedCampaign(view),
+  document: view.campaign.document,
+});
+
+/** In a list, without the document. */
+export const presentListedCampaign = (view: CampaignView) => {
+  const { campaign, secondsLeft, slowedDomains, pausedBy } = view;
   return {
     id: campaign.id,
     name: campaign.name,
     description: campaign.description,
     subject: campaign.subject,
     body: campaign.body,
+    editor: contentEditorOf(campaign),
+    revision: campaign.revision,
     from: campaign.fromEmail,
     fromName: campaign.fromName,
     replyTo: campaign.replyTo,
@@ -34,10 +45,12 @@ export const presentCampaign = (view: CampaignView) => {
     status: campaign.status,
     paused: campaign.paused,
     pauseReason: campaign.pauseReason,
+    pausedBy,
     audienceType: campaign.audienceType,
     segmentId: campaign.segmentId,
     audienceCondition: campaign.audienceCondition,
     templateId: campaign.templateId,
+    topicId: campaign.topicId,
     ratePerMinute: campaign.ratePerMinute,
     scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
     ...presentCampaignCounts(view),

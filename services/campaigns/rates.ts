@@ -17,19 +17,14 @@ export interface SlowedDomain {
   perSecond: number;
 }
 
-const read = statement<{ campaign_id: string; per_second: number | null; slowed_domains: SlowedDomain[] }>(
+const read = statement<{ campaignId: string; perSecond: number | null; slowedDomains: SlowedDomain[] }>(
   'campaign-rates',
   'select campaign_id, per_second, slowed_domains from campaign_rates where campaign_id = any ($1::uuid[])',
 );
 
 export async function campaignRatesOf(db: Db, ids: string[]): Promise<Map<string, CampaignRate>> {
   const rows = ids.length > 0 ? await read(db, [ids]) : [];
-  return new Map(
-    rows.map(({ campaign_id, per_second: perSecond, slowed_domains: slowedDomains }) => [
-      campaign_id,
-      { perSecond, slowedDomains },
-    ]),
-  );
+  return new Map(rows.map(({ campaignId, perSecond, slowedDomains }) => [campaignId, { perSecond, slowedDomains }]));
 }
 
 /** Estimates the time left from the recent rate and the throttle. Null: no rate is known, or the campaign is paused. */

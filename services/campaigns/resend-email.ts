@@ -4,14 +4,14 @@ import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { keyIdOf, openProject, refusal } from '../access/open-project.ts';
-import { reserveMails } from '../billing/caps.ts';
+import { reserveMails } from '../billing/limits.ts';
 import type { EmailRecord } from '../emails/email-record.ts';
 import { findEmail } from '../emails/find.ts';
 import { resendRecipient } from './resolve.ts';
 
 // Keeps the count of attempts, so that a late result of the last attempt still finds its row until the next one begins.
 // Forgets unknown outcomes: a person has decided, so that the mail may go to any relay, and is retried like a new one.
-const makePending = statement<{ source_type: string }>(
+const makePending = statement<{ sourceType: string }>(
   'email-resend',
   `update emails e set status = 'PENDING', reason = null, unknown_outcomes = 0, due_at = now(),
      bounced_at = null, bounce_type = null, updated_at = now()
@@ -36,21 +36,21 @@ export async function resendEmail(db: Db, project: ProjectAccess, id: string): P
   throw await refusal(db, project);
 }
 
-/** Counts the mail against the cap again. Workflow mail over its cap is blocked instead. */
+/** Counts the mail against the billing limit again. Workflow mail over its limit is blocked instead. */
 async function resend(trx: Db, project: ProjectAccess, id: string): Promise<boolean> {
-  const { projectId, keyGeneration, capped } = project;
+  const { projectId, keyGeneration, countsOnAccept } = project;
   const [row] = await makePending(trx, [projectId, keyGeneration, id, keyIdOf(project)]);
-  if (row && capped && row.source_type === 'TRANSACTIONAL') await reserveMails(trx, projectId, 1);
+  if (row && countsOnAccept && row.sourceType === 'TRANSACTIONAL') await reserveMails(trx, projectId, 1);
   return row !== undefined;
 }
 
-const readCampaignId = statement<{ campaign_id: string | null }>(
+const readCampaignId = statement<{ campaignId: string | null }>(
   'email-campaign',
   'select campaign_id from emails where id = $2 and project_id = $1',
 );
 
 async function campaignIdOf(db: Db, { projectId }: ProjectAccess, id: string): Promise<string | null | undefined> {
-  return (await readCampaignId(db, [projectId, id]))[0]?.campaign_id;
+  return (await readCampaignId(db, [projectId, id]))[0]?.campaignId;
 }
 
 /** Resends through the campaign, which is SENDING until that is done. */

@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
-import { requireCampaignBelowCap } from '../billing/caps.ts';
+import { requireCampaignBelowLimit } from '../billing/limits.ts';
 import { insertUnpublishedResults } from '../emails/publish-results.ts';
 import { signalCampaign, startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { lockCampaignAndSending } from './find.ts';
@@ -18,7 +18,7 @@ const makePending = statement<{ id: string }>(
   'campaign-resend',
   `update emails set status = 'PENDING', reason = null, due_at = now(), bounced_at = null, bounce_type = null,
      updated_at = now()
-   where campaign_id = $1 and status = any ($2::text[]) and ($3::uuid is null or id = $3)
+   where campaign_id = $1 and status = any ($2::text[]) and ($3::uuid[] is null or id = any ($3))
    returning id`,
 );
 
@@ -42,7 +42,7 @@ export async function resolveUnknown(
   return writing(db, project, async (trx) => {
     const campaign = await lockCampaignAndSending(trx, project.projectId, id);
     const resolved =
-      action === 'close' ? (await closeUnknown(trx, [id])).length : await resend(trx, campaign, ['UNKNOWN']);
+      action === 'close' ? (await closeUnknown(trx, [id])).length : await resendMails(trx, campaign, ['UNKNOWN']);
     await recordAudit(trx, project, {
       action: 'campaign.resolved',
       target: { type: 'campaign', id },
@@ -63,16 +63,22 @@ export async function resendRecipient(
       if (!(error instanceof ApiError)) throw error;
       throw new ApiError(409, 'CONFLICT', 'The campaign of this email was deleted.');
     });
-    return (await resend(trx, campaign, ['FAILED', 'UNKNOWN'], emailId)) > 0;
+    return (await resendMails(trx, campaign, ['FAILED', 'UNKNOWN'], [emailId])) > 0;
   });
 }
 
-async function resend(trx: Db, campaign: Campaign, states: string[], emailId: string | null = null): Promise<number> {
+/** Makes emails in these states pending again, all or those given. The campaign is locked. Returns how many there were. */
+export async function resendMails(
+  trx: Db,
+  campaign: Campaign,
+  states: string[],
+  emailIds: string[] | null = null,
+): Promise<number> {
   if (campaign.status === 'CANCELLED')
     throw new ApiError(409, 'CONFLICT', 'The campaign is CANCELLED, so its emails can no longer be sent.');
-  const resent = await makePending(trx, [campaign.id, states, emailId]);
+  const resent = await makePending(trx, [campaign.id, states, emailIds]);
   if (resent.length === 0) return 0;
-  await requireCampaignBelowCap(trx, campaign.projectId, resent.length);
+  await requireCampaignBelowLimit(trx, campaign.projectId, resent.length);
   await continueSending(trx, campaign);
   wake(trx, 'campaigns');
   return resent.length;

@@ -1,6 +1,7 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import type { TemplateType } from '../../db/models/template.ts';
+import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { nameOfCopy } from '../../platform/names.ts';
@@ -10,7 +11,15 @@ import { changesOf, recordAudit } from '../audit/record.ts';
 import { senderDomain } from '../domains/name.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
+import {
+  type CheckedContent,
+  checkContent,
+  contentColumns,
+  type GivenContent,
+  usableDocument,
+} from '../mail-documents/content.ts';
 import { findTemplate } from '../templates/find.ts';
+import { requireTopicFor } from '../topics/find.ts';
 import { countAudience } from './audience.ts';
 import {
   type AudienceInput,
@@ -20,32 +29,41 @@ import {
   requireValidTexts,
 } from './check.ts';
 import { findCampaign, lockCampaign } from './find.ts';
+import { presentCampaign } from './present.ts';
 import { type CampaignView, viewCampaign } from './view.ts';
 
 export { audienceTypes, campaignStatuses } from '../../db/models/campaign.ts';
 export { templateTypes } from '../../db/models/template.ts';
 
 /** The body of create and replace. Omitted fields have their defaults. */
-export interface CampaignInput extends AudienceInput {
+export interface CampaignInput extends AudienceInput, GivenContent {
   name: string;
   description?: string | null | undefined;
   subject: string;
-  body: string;
   /** `fromName` takes precedence over the name in here. */
   from: Address;
   fromName?: string | null | undefined;
   replyTo?: string | null | undefined;
   type?: TemplateType | undefined;
   templateId?: string | null | undefined;
+  topicId?: string | null | undefined;
   ratePerMinute?: number | null | undefined;
+  /** The revision that the caller has read. */
+  expectedRevision?: number | undefined;
+}
+
+interface CheckedInput {
+  audience: CheckedAudience;
+  content: CheckedContent;
 }
 
 export async function createCampaign(db: Db, project: ProjectAccess, input: CampaignInput): Promise<CampaignView> {
   const { projectId } = project;
-  const audience = validate(input);
+  const { audience, content } = validate(input);
   const campaign = await writing(db, project, async (trx) => {
     await requireReferences(trx, projectId, input, audience);
-    return insertCampaign(trx, project, { ...columnsOf(input, audience), projectId });
+    const columns = { ...columnsOf(input, audience), ...(await contentColumns(trx, projectId, content)) };
+    return insertCampaign(trx, project, { ...columns, projectId });
   });
   return countAndView(db, campaign);
 }
@@ -72,19 +90,35 @@ export async function replaceCampaign(
   const { projectId } = project;
   // Answers 404 for another project's campaign before the body is validated.
   await findCampaign(db, projectId, id);
-  const audience = validate(input);
+  const { audience, content } = validate(input);
   const campaign = await writing(db, project, async (trx) => {
     const before = await lockCampaign(trx, projectId, id);
     if (before.status !== 'DRAFT' && before.status !== 'SCHEDULED') throw stateConflict(before, 'be changed');
+    const { expectedRevision = before.revision } = input;
+    if (expectedRevision !== before.revision) throw await revisionConflict(trx, before);
     // Accepts the unchanged templateId of a deleted template, so that the answer of GET is a valid body.
     const isSameTemplate = input.templateId?.toLowerCase() === before.templateId;
-    await requireReferences(trx, projectId, { ...input, ...(isSameTemplate && { templateId: null }) }, audience);
-    const columns = columnsOf(input, audience);
+    const references = { ...input, ...(isSameTemplate && { templateId: null }) };
+    await requireReferences(trx, projectId, references, audience, before.topicId);
+    const { savedBlockIds, rendererVersion, ...shown } = await contentColumns(trx, projectId, content, before.body);
+    const columns = { ...columnsOf(input, audience), ...shown };
     await recordChange(trx, project, before, columns);
-    return before.$query(trx).patchAndFetch({ ...columns, updatedAt: new Date() });
+    return before.$query(trx).patchAndFetch({
+      ...columns,
+      savedBlockIds,
+      rendererVersion,
+      revision: before.revision + 1,
+      updatedAt: new Date(),
+    });
   });
   return countAndView(db, campaign);
 }
+
+/** The 409 of a caller who has not seen the current campaign, which it contains. */
+const revisionConflict = async (trx: Db, campaign: Campaign): Promise<ApiError> =>
+  new ApiError(409, 'CONFLICT', 'The campaign has changed since you read it.', {
+    details: presentCampaign(await viewCampaign(trx, campaign)),
+  });
 
 async function recordChange(
   trx: Db,
@@ -105,12 +139,13 @@ async function recordChange(
 export async function duplicateCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
   const copy = await writing(db, project, async (trx) => {
     const original = await findCampaign(trx, project.projectId, id);
-    const { subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, ratePerMinute } =
+    const { subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, topicId } =
       original;
-    const { projectId, audienceType, segmentId, audienceCondition } = original;
+    const { ratePerMinute, projectId, audienceType, segmentId, audienceCondition } = original;
     return insertCampaign(trx, project, {
       subject,
       body,
+      ...(await usableDocument(trx, projectId, original)),
       description,
       fromEmail,
       fromDomain,
@@ -118,6 +153,7 @@ export async function duplicateCampaign(db: Db, project: ProjectAccess, id: stri
       replyTo,
       type,
       templateId,
+      topicId,
       ratePerMinute,
       projectId,
       audienceType,
@@ -129,6 +165,11 @@ export async function duplicateCampaign(db: Db, project: ProjectAccess, id: stri
   return countAndView(db, copy);
 }
 
+const dropWait = statement(
+  'campaign-rate-drop-wait',
+  'update campaign_rates set next_at = now() where campaign_id = $1',
+);
+
 /** Sets the throttle in mails a minute; null removes it. Takes effect immediately on a SENDING campaign. */
 export async function throttleCampaign(
   db: Db,
@@ -139,10 +180,10 @@ export async function throttleCampaign(
   return writing(db, project, async (trx) => {
     const before = await lockCampaign(trx, project.projectId, id);
     await recordChange(trx, project, before, { ratePerMinute });
-    const campaign = await before.$query(trx).patchAndFetch({ ratePerMinute, updatedAt: new Date() });
+    const revision = before.revision + 1;
+    const campaign = await before.$query(trx).patchAndFetch({ ratePerMinute, revision, updatedAt: new Date() });
     // Drops the wait that was incurred at the old rate.
-    if (ratePerMinute !== before.ratePerMinute)
-      await trx('campaignRates').where({ campaignId: id }).update({ nextAt: trx.fn.now() });
+    if (ratePerMinute !== before.ratePerMinute) await dropWait(trx, [id]);
     wake(trx, 'campaigns');
     return viewCampaign(trx, campaign);
   });
@@ -151,9 +192,13 @@ export async function throttleCampaign(
 export const stateConflict = ({ status, paused }: Campaign, action: string) =>
   new ApiError(409, 'CONFLICT', `A campaign that is ${paused ? 'paused' : status} cannot ${action}.`);
 
-function validate(input: CampaignInput): CheckedAudience {
-  requireValidTexts(input);
-  return checkAudience(input);
+function validate(input: CampaignInput): CheckedInput {
+  const { subject, body } = input;
+  requireValidTexts({ subject, body: body ?? undefined });
+  const content = checkContent(input);
+  // The schema of the request requires a body or a document.
+  if (!content) throw new Error('a campaign without content');
+  return { audience: checkAudience(input), content };
 }
 
 async function requireReferences(
@@ -161,18 +206,20 @@ async function requireReferences(
   projectId: string,
   input: CampaignInput,
   audience: CheckedAudience,
+  topicBefore?: string | null,
 ): Promise<void> {
   await requireVerifiedSender(trx, projectId, input.from.email);
   await requireSegments(trx, projectId, audience);
   if (input.templateId) await findTemplate(trx, projectId, input.templateId);
+  const { topicId, type = 'MARKETING' } = input;
+  if (topicId) await requireTopicFor(trx, projectId, { id: topicId.toLowerCase(), type, before: topicBefore });
 }
 
 function columnsOf(input: CampaignInput, { audienceType, segmentId, audienceCondition }: CheckedAudience) {
-  const { name, subject, body, from } = input;
+  const { name, subject, from } = input;
   return {
     name,
     subject,
-    body,
     audienceType,
     segmentId,
     audienceCondition,
@@ -183,6 +230,7 @@ function columnsOf(input: CampaignInput, { audienceType, segmentId, audienceCond
     replyTo: input.replyTo ?? null,
     type: input.type ?? ('MARKETING' as const),
     templateId: input.templateId ?? null,
+    topicId: input.topicId ?? null,
     ratePerMinute: input.ratePerMinute ?? null,
   };
 }
@@ -201,7 +249,10 @@ export async function deleteCampaign(db: Db, project: ProjectAccess, id: string)
   await writing(db, project, async (trx) => {
     const campaign = await lockCampaign(trx, project.projectId, id);
     if (campaign.status === 'SCHEDULED' || campaign.status === 'SENDING') throw stateConflict(campaign, 'be deleted');
-    if (campaign.frozenAt) await campaign.$query(trx).patch({ body: '', deletedAt: new Date() });
+    if (campaign.frozenAt)
+      await campaign
+        .$query(trx)
+        .patch({ body: '', document: null, rendererVersion: null, savedBlockIds: [], deletedAt: new Date() });
     else await campaign.$query(trx).delete();
     await recordAudit(trx, project, {
       action: 'campaign.deleted',

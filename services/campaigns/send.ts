@@ -1,12 +1,14 @@
 import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
+import { Topic } from '../../db/models/topic.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
-import { requireCampaignBelowCap } from '../billing/caps.ts';
+import { requireCampaignBelowLimit } from '../billing/limits.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import { signalCampaign, startCampaignWorkflow } from '../outbox/campaign-run.ts';
+import { isTopicRequired } from '../topics/required.ts';
 import { countAudience } from './audience.ts';
 import { requireSegmentsBeforeSending } from './check.ts';
 import { findCampaign, lockCampaign } from './find.ts';
@@ -31,7 +33,8 @@ export async function sendCampaign(
     requireUnsent(before);
     await requireVerifiedSender(trx, projectId, before.fromEmail);
     await requireSegmentsBeforeSending(trx, before);
-    if (!scheduledFor) await requireCampaignBelowCap(trx, projectId, audienceCount ?? before.audienceCount);
+    await requireUsableTopic(trx, before);
+    if (!scheduledFor) await requireCampaignBelowLimit(trx, projectId, audienceCount ?? before.audienceCount);
     // patchAndFetch below changes `before` itself.
     const wasDraft = before.status === 'DRAFT';
     const after = await before.$query(trx).patchAndFetch({
@@ -51,6 +54,14 @@ export async function sendCampaign(
     });
     return viewCampaign(trx, after);
   });
+}
+
+async function requireUsableTopic(trx: Db, { projectId, topicId, type }: Campaign): Promise<void> {
+  if (topicId) {
+    const topic = await Topic.query(trx).findOne({ projectId, id: topicId }).forShare();
+    if (!topic || topic.archived) throw badRequest('The topic of the campaign is archived.');
+  } else if (type !== 'TRANSACTIONAL' && (await isTopicRequired(trx, projectId)))
+    throw badRequest(`The project requires a topic for ${type} campaigns.`);
 }
 
 function requireUnsent(campaign: Campaign): void {

@@ -45,11 +45,26 @@ export function cancelCampaign(db: Db, project: ProjectAccess, id: string): Prom
   });
 }
 
+/** Makes a scheduled campaign a draft again. Its Temporal workflow ends; sending the draft starts another. */
+export function unscheduleCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
+  return changeState(db, project, id, 'campaign.unscheduled', async (_trx, campaign) => {
+    if (campaign.status !== 'SCHEDULED') throw stateConflict(campaign, 'be unscheduled');
+    return { status: 'DRAFT', scheduledFor: null, scheduledAt: null };
+  });
+}
+
 /** Pauses until a person resumes, also if the campaign has paused itself already. */
 export function pauseCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
   return changeState(db, project, id, 'campaign.paused', async (_trx, campaign) => {
     if (campaign.status !== 'SENDING' || campaign.pausedBy === 'USER') throw stateConflict(campaign, 'be paused');
-    return { paused: true, pausedBy: 'USER', pauseReason: 'paused by a user' };
+    const { type = 'SYSTEM', id: actorId = null } = project.actor ?? {};
+    return {
+      paused: true,
+      pausedBy: 'USER',
+      pauseReason: 'paused by a user',
+      pausedActorType: type,
+      pausedActorId: actorId,
+    };
   });
 }
 
@@ -57,7 +72,7 @@ export function pauseCampaign(db: Db, project: ProjectAccess, id: string): Promi
 export function resumeCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
   return changeState(db, project, id, 'campaign.resumed', async (trx, campaign) => {
     if (campaign.status !== 'SENDING' || !campaign.paused) throw stateConflict(campaign, 'be resumed');
-    const counts = await countsOfCampaign(trx, id);
+    const counts = await countsOfCampaign(trx, campaign);
     await restartRate(trx, id, totalOf(counts) - counts.pending);
     return {
       ...notPaused,

@@ -1,4 +1,4 @@
-import { type Fragment, joined, sql } from './fragment.ts';
+import { type Fragment, joined, sql } from '../../db/sql.ts';
 import type { Condition, ConditionQuery, EvaluationContext, Group, Predicate, Subject } from './types.ts';
 
 // Evaluates conditions as SQL and in memory. Operators define both for their filters.

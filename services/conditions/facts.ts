@@ -1,25 +1,30 @@
 import type { Db } from '../../db/connect.ts';
-import { type ContactRow, contactRecord } from '../../db/models/contact.ts';
-import { statement } from '../../db/statement.ts';
+import { type ContactRecord, contactColumns } from '../../db/models/contact.ts';
+import { joined, sql } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import type { Data } from '../contacts/data.ts';
 import { type Explanation, explain } from './explain.ts';
 import { type ResolvedCondition, staticSegmentsOf } from './resolve.ts';
-import type { Subject, Uses } from './types.ts';
+import { loadTopics, NO_TOPICS } from './topics.ts';
+import type { Subject, SubjectEvent, Uses } from './types.ts';
 
 /** The stored facts about one contact that conditions evaluate. */
-export type Facts = Pick<Subject, 'contact' | 'events' | 'staticSegments'>;
+export type Facts = Pick<Subject, 'contact' | 'events' | 'staticSegments' | 'topics'>;
 
 export interface FactsQuery {
   projectId: string;
   contactIds: string[];
-  uses: Pick<Uses, 'events' | 'oldEvents' | 'eventCount'>;
+  uses: Pick<Uses, 'events' | 'oldEvents' | 'eventCount' | 'testedEvents' | 'topics'>;
+  /** For filters on the data of events. */
+  now: Date;
+  timeZone: string;
   /** Static segments whose membership is needed. */
   segmentIds: string[];
 }
 
-interface Row extends ContactRow {
+interface Row extends ContactRecord {
   events: [name: string, milliseconds: number][] | null;
-  segment_ids: string[];
+  segmentIds: string[];
 }
 
 // No filter needs more than $5 of the newest or the oldest events of a name.
@@ -33,7 +38,7 @@ const eventsOf = (names: string, order: 'asc' | 'desc'): string => `
 
 const facts = statement<Row>(
   'condition-facts',
-  `select c.id, c.email, c.subscribed, c.data, c.created_at, c.updated_at,
+  `select ${contactColumns('c')},
      (
        select json_agg(json_build_array(found.name, floor(extract(epoch from found.created_at) * 1000)))
        from (${eventsOf('$3', 'desc')} union ${eventsOf('$4', 'asc')}) found
@@ -44,18 +49,52 @@ const facts = statement<Row>(
    from contacts c where c.project_id = $1 and c.id = any ($2::uuid[])`,
 );
 
-/** Loads the facts in one statement. Contacts that do not exist are left out. */
+/** Loads the facts. Contacts that do not exist are left out. */
 export async function loadFacts(db: Db, query: FactsQuery): Promise<Map<string, Facts>> {
   const { projectId, contactIds, uses, segmentIds } = query;
   const { events, oldEvents, eventCount } = uses;
   const rows = await facts(db, [projectId, contactIds, [...events], [...oldEvents], eventCount, segmentIds]);
-  return new Map(rows.map((row) => [row.id, factsOf(row)]));
+  const tested = await loadTestedEvents(db, query);
+  const topics = await loadTopics(db, projectId, contactIds, uses.topics.keys());
+  return new Map(
+    rows.map((row) => [row.id, { ...factsOf(row, tested.get(row.id) ?? []), topics: topics.get(row.id) ?? NO_TOPICS }]),
+  );
 }
 
-const factsOf = ({ events, segment_ids, ...contact }: Row): Facts => ({
-  contact: contactRecord(contact),
-  events: (events ?? []).map(([name, milliseconds]) => ({ name, createdAt: new Date(milliseconds) })),
-  staticSegments: new Set(segment_ids),
+/** Loads the events of filters with `where`, each for its filter. The database tests their data. */
+async function loadTestedEvents(
+  db: Db,
+  { projectId, contactIds, uses: { testedEvents }, now, timeZone }: FactsQuery,
+): Promise<Map<string, SubjectEvent[]>> {
+  const found = new Map<string, SubjectEvent[]>();
+  if (testedEvents.length === 0) return found;
+  const query = { projectId, now, timeZone, segments: new Map(), context: {} };
+  const selects = testedEvents.flatMap(({ name, tests, count, needsOldest }, n) =>
+    (needsOldest ? [sql`asc`] : [sql`desc`]).map(
+      (order) => sql`(select ${n}::integer as n, e.created_at from events e
+        where e.project_id = ${projectId} and e.name = ${name} and e.contact_id = c.id and ${tests.sql(query)}
+        order by e.created_at ${order} limit ${count})`,
+    ),
+  );
+  const rows = await queryRows<{ contactId: string; n: number; ms: number }>(
+    db,
+    sql`select c.id as contact_id, found.n, floor(extract(epoch from found.created_at) * 1000)::float8 as ms
+        from contacts c cross join lateral (${joined(selects, ' union all ')}) found
+        where c.project_id = ${projectId} and c.id = any (${contactIds}::uuid[])`,
+  );
+  for (const { contactId, n, ms } of rows) {
+    const { name = '', tests } = testedEvents[n] ?? {};
+    const events = found.get(contactId) ?? [];
+    events.push({ name, createdAt: new Date(ms), tests: tests?.id ?? '' });
+    found.set(contactId, events);
+  }
+  return found;
+}
+
+const factsOf = ({ events, segmentIds, ...contact }: Row, tested: SubjectEvent[]): Omit<Facts, 'topics'> => ({
+  contact,
+  events: [...(events ?? []).map(([name, milliseconds]) => ({ name, createdAt: new Date(milliseconds) })), ...tested],
+  staticSegments: new Set(segmentIds),
 });
 
 /** One evaluation: which contact, at what time. */
@@ -82,8 +121,8 @@ async function subjectOf(
   resolved: ResolvedCondition,
   { projectId, contactId, now, context = {} }: ContactEvaluation,
 ): Promise<Subject | undefined> {
-  const { uses, segments } = resolved;
-  const wanted = { projectId, contactIds: [contactId], uses, segmentIds: staticSegmentsOf(resolved) };
+  const { uses, segments, timeZone } = resolved;
+  const wanted = { projectId, contactIds: [contactId], uses, now, timeZone, segmentIds: staticSegmentsOf(resolved) };
   const facts = (await loadFacts(db, wanted)).get(contactId);
-  return facts && { ...facts, segments, context, now };
+  return facts && { ...facts, segments, timeZone, context, now };
 }

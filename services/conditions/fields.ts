@@ -1,4 +1,6 @@
-import { keysOf } from './field-path.ts';
+import { keysOf } from '../../platform/conditions/field-path.ts';
+import { readEventTests } from './event-data.ts';
+import { readCount } from './operators/arguments.ts';
 import { dataOperators } from './operators/data.ts';
 import { dateOperators } from './operators/dates.ts';
 import { emailOperators } from './operators/email.ts';
@@ -6,9 +8,12 @@ import { eventOperators } from './operators/event.ts';
 import { FilterViolation, type Operators, type RawFilter } from './operators/operator.ts';
 import { segmentOperators } from './operators/segment.ts';
 import { subscribedOperators } from './operators/subscribed.ts';
+import { topicOperators } from './operators/topic.ts';
 import type { Predicate, Uses } from './types.ts';
 
 const MAX_LENGTH = 1_000;
+/** A key or an id. */
+const TOPIC = /^[a-z0-9-]{1,50}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Maps the field names of mail events to the recorded event names, which are accepted too. */
@@ -29,9 +34,15 @@ const mailEventNames = new Map([
 /** The operators of all kinds of fields. */
 export const conditionOperators: string[] = [
   ...new Set(
-    [emailOperators, subscribedOperators, dateOperators, dataOperators, eventOperators, segmentOperators].flatMap(
-      (operators) => Object.keys(operators),
-    ),
+    [
+      emailOperators,
+      subscribedOperators,
+      dateOperators,
+      dataOperators,
+      eventOperators,
+      segmentOperators,
+      topicOperators,
+    ].flatMap((operators) => Object.keys(operators)),
   ),
 ];
 
@@ -77,7 +88,7 @@ const standard = new Map<string, FieldDefinition>([
 export function resolveField(name: string, operator: string, inExecution: boolean): FieldDefinition {
   if (name.length > MAX_LENGTH) throw fieldViolation(`must be at most ${MAX_LENGTH} characters long`);
   if (/\0|\p{Surrogate}/u.test(name)) throw fieldViolation('contains a character that cannot be stored');
-  const known = standard.get(name) ?? dataField(name) ?? segmentField(name, operator);
+  const known = standard.get(name) ?? dataField(name) ?? segmentField(name, operator) ?? topicField(name, operator);
   if (known) return known;
   const prefixed = name.startsWith('event.');
   const event = prefixed ? name.slice('event.'.length) : name;
@@ -85,7 +96,7 @@ export function resolveField(name: string, operator: string, inExecution: boolea
   if (inExecution && /^event[.[]/.test(name)) return contextField(name);
   if (prefixed || mailEventNames.has(name)) return eventField(event);
   throw fieldViolation(
-    'is not a known field. Use email, subscribed, createdAt, updatedAt, data.<key>, event.<name>, email.<event> or segment.<id>',
+    'is not a known field. Use email, subscribed, createdAt, updatedAt, data.<key>, event.<name>, email.<event>, segment.<id> or topic.<key>',
   );
 }
 
@@ -117,13 +128,28 @@ function segmentField(name: string, operator: string): FieldDefinition | undefin
   throw fieldViolation('has no segment: use segment.<id>');
 }
 
+/** Returns undefined for event names such as `topic.<key>.subscribed`. */
+function topicField(name: string, operator: string): FieldDefinition | undefined {
+  if (!name.startsWith('topic.') || Object.hasOwn(eventOperators, operator)) return undefined;
+  const topic = name.slice('topic.'.length).toLowerCase();
+  if (!TOPIC.test(topic)) throw fieldViolation('has no topic: use topic.<key> or topic.<id>');
+  return field(topic, topicOperators, ({ topics }, path) => {
+    topics.set(topic, [...(topics.get(topic) ?? []), path]);
+  });
+}
+
 function eventField(given: string): FieldDefinition {
   if (given === '') throw fieldViolation('has no event name: use event.<name>');
   const name = mailEventNames.get(given) ?? given;
-  return field(name, eventOperators, (uses, _, { count }, { needsOldest }) => {
+  return field(name, eventOperators, (uses, _, filter, { needsOldest }) => {
+    const count = readCount(filter);
+    const tests = readEventTests(name, filter);
     uses.events.add(name);
-    if (needsOldest) uses.oldEvents.add(name);
-    uses.eventCount = Math.max(uses.eventCount, Number(count ?? 1));
+    if (tests) uses.testedEvents.push({ name, tests, count, needsOldest });
+    else {
+      if (needsOldest) uses.oldEvents.add(name);
+      uses.eventCount = Math.max(uses.eventCount, count);
+    }
   });
 }
 

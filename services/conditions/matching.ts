@@ -1,7 +1,8 @@
 import type { Db } from '../../db/connect.ts';
-import { type ContactRecord, type ContactRow, contactRecord } from '../../db/models/contact.ts';
+import { type ContactRecord, contactColumns } from '../../db/models/contact.ts';
+import { type Fragment, sql, sqlText } from '../../db/sql.ts';
+import { queryRows } from '../../db/statement.ts';
 import { toSql } from './evaluate.ts';
-import { type Fragment, queryFragment, sql } from './fragment.ts';
 import type { ResolvedCondition } from './resolve.ts';
 import { projectContacts, scopeOf } from './scope.ts';
 
@@ -22,11 +23,11 @@ const MAX_SCAN = 10_000;
 export async function matchingContacts(
   db: Db,
   projectId: string,
-  { condition, uses, segments }: ResolvedCondition,
+  { condition, uses, segments, timeZone }: ResolvedCondition,
   now = new Date(),
 ): Promise<Matching> {
   const scope = uses.keys.size > 0 ? await scopeOf(db, projectId) : projectContacts(projectId);
-  return { projectId, scope, condition: toSql(condition, { projectId, now, segments, context: {} }) };
+  return { projectId, scope, condition: toSql(condition, { projectId, now, segments, timeZone, context: {} }) };
 }
 
 /** The FROM and WHERE clauses of the query. */
@@ -34,7 +35,7 @@ export const contactsWhere = ({ scope, condition }: Matching): Fragment =>
   sql`from contacts c where ${scope} and ${condition}`;
 
 export async function countMatching(db: Db, matching: Matching): Promise<number> {
-  const [row] = await queryFragment<{ count: number }>(
+  const [row] = await queryRows<{ count: number }>(
     db,
     sql`select count(*)::integer as count ${contactsWhere(matching)}`,
   );
@@ -59,6 +60,8 @@ export async function pageOfMatching(db: Db, matching: Matching, page: MatchingP
   return pageBySearch(db, matching, page);
 }
 
+const listedColumns = sqlText(contactColumns('c'));
+
 const newestFirst = sql`order by c.created_at desc, c.id desc`;
 
 /** Finds all matches, then cuts the page. MATERIALIZED keeps the planner from choosing a plan for the small LIMIT. */
@@ -67,13 +70,12 @@ async function pageBySearch(
   matching: Matching,
   { offset, limit }: MatchingPageQuery,
 ): Promise<ContactRecord[]> {
-  const rows = await queryFragment<ContactRow>(
+  return queryRows<ContactRecord>(
     db,
     sql`with found as materialized (select c.id, c.created_at ${contactsWhere(matching)}),
       page as (select c.id from found c ${newestFirst} limit ${limit} offset ${offset})
-      select c.* from page join contacts c using (id) ${newestFirst}`,
+      select ${listedColumns} from page join contacts c using (id) ${newestFirst}`,
   );
-  return rows.map(contactRecord);
 }
 
 /** Scans the newest contacts, because with many matches a first page is near. The time index leads with `subscribed`. */
@@ -81,11 +83,10 @@ async function pageByScan(db: Db, matching: Matching, { offset, limit }: Matchin
   const { projectId, condition } = matching;
   const newest = (subscribed: boolean) =>
     sql`(select * from contacts c where c.project_id = ${projectId} and c.subscribed = ${subscribed} ${newestFirst} limit ${MAX_SCAN})`;
-  const rows = await queryFragment<ContactRow>(
+  return queryRows<ContactRecord>(
     db,
-    sql`select c.* from (
+    sql`select ${listedColumns} from (
         select c.* from (${newest(true)} union all ${newest(false)}) c ${newestFirst} limit ${MAX_SCAN}
       ) c where ${condition} ${newestFirst} limit ${limit} offset ${offset}`,
   );
-  return rows.map(contactRecord);
 }

@@ -32,7 +32,10 @@ export function parseCondition(tree: unknown, { at = '', inExecution = false }: 
     events: new Set(),
     oldEvents: new Set(),
     eventCount: 1,
+    testedEvents: [],
+    needsTimeZone: false,
     segments: new Map(),
+    topics: new Map(),
     timeDependent: false,
     filterCount: 0,
   };
@@ -116,8 +119,15 @@ function readParts({ inExecution, uses }: ParseState, name: string, operator: st
     );
   const predicate = bind(filter);
   field.recordUse(uses, at, filter, predicate);
+  uses.needsTimeZone ||= usesAnniversary(operator, filter);
   uses.timeDependent ||= predicate.drift !== undefined;
   return predicate;
+}
+
+/** The test of a `where` counts too. */
+function usesAnniversary(operator: unknown, { where }: RawFilter): boolean {
+  if (typeof operator === 'string' && operator.startsWith('anniversary')) return true;
+  return Array.isArray(where) && where.some((test) => usesAnniversary(test?.operator, {}));
 }
 
 const codeFor = (value: unknown) => (value === undefined ? 'required' : 'invalid_type');

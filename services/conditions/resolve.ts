@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { Project } from '../../db/models/project.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { requireCondition } from './parse.ts';
 import type { Condition, ParsedCondition, ReferencedSegment, Uses } from './types.ts';
@@ -9,6 +10,8 @@ export interface ResolvedCondition {
   /** What it depends on, itself and through the segments that it refers to. */
   uses: Uses;
   segments: ReadonlyMap<string, ReferencedSegment>;
+  /** Of the project, where the condition needs it. */
+  timeZone: string;
 }
 
 /** What a condition needs of a segment that it refers to. */
@@ -19,15 +22,26 @@ export interface SegmentSource {
 
 /** Loads the segments that a condition refers to, and those that they refer to, level by level. */
 export async function resolveCondition(db: Db, projectId: string, parsed: ParsedCondition): Promise<ResolvedCondition> {
-  return resolveWith(parsed, (ids) =>
+  const resolved = await resolveWith(parsed, (ids) =>
     Segment.query(db).where({ projectId }).whereIn('id', ids).select('id', 'condition'),
   );
+  return { ...resolved, timeZone: await timeZoneFor(db, projectId, resolved.uses) };
+}
+
+/** Returns the time zone of the project, or UTC where none is needed. */
+export async function timeZoneFor(
+  db: Db,
+  projectId: string,
+  uses: Pick<Uses, 'needsTimeZone'> | undefined,
+): Promise<string> {
+  if (!uses?.needsTimeZone) return 'UTC';
+  return (await Project.query(db).findById(projectId).select('timezone'))?.timezone ?? 'UTC';
 }
 
 export async function resolveWith(
   { condition, uses: own }: ParsedCondition,
   find: (ids: string[]) => PromiseLike<SegmentSource[]>,
-): Promise<ResolvedCondition> {
+): Promise<Omit<ResolvedCondition, 'timeZone'>> {
   const segments = new Map<string, ReferencedSegment>();
   const seen = new Set<string>();
   let uses = own;
@@ -52,7 +66,10 @@ export const mergeUses = (one: Uses, two: Uses): Uses => ({
   events: new Set([...one.events, ...two.events]),
   oldEvents: new Set([...one.oldEvents, ...two.oldEvents]),
   eventCount: Math.max(one.eventCount, two.eventCount),
+  testedEvents: [...one.testedEvents, ...two.testedEvents],
+  needsTimeZone: one.needsTimeZone || two.needsTimeZone,
   segments: new Map([...two.segments, ...one.segments]),
+  topics: new Map([...two.topics, ...one.topics]),
   timeDependent: one.timeDependent || two.timeDependent,
   filterCount: one.filterCount + two.filterCount,
 });

@@ -1,9 +1,10 @@
 import type { Db } from '../../db/connect.ts';
+import { type Fragment, sql } from '../../db/sql.ts';
 import { statement } from '../../db/statement.ts';
-import { type Fragment, sql } from './fragment.ts';
 
 interface SearchFilter {
   search?: string | undefined;
+  query?: string | undefined;
   data: unknown[];
 }
 
@@ -34,4 +35,5 @@ export async function scopeOf(db: Db, projectId: string, filter?: SearchFilter):
 }
 
 /** Trigram indexes need three letters or digits; a shorter search scans the project's addresses. */
-const isIndexable = ({ search, data }: SearchFilter): boolean => data.length > 0 || /[a-z0-9]{3}/.test(search ?? '');
+const isIndexable = ({ search, query, data }: SearchFilter): boolean =>
+  data.length > 0 || /[a-z0-9]{3}/.test(search || query || '');

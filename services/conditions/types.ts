@@ -1,6 +1,7 @@
+import type { TopicState } from '../../db/models/topic.ts';
+import type { Fragment } from '../../db/sql.ts';
 import type { Violation } from '../../platform/errors.ts';
 import type { Data } from '../contacts/data.ts';
-import type { Fragment } from './fragment.ts';
 
 /** A parsed and validated condition tree. */
 export interface Condition {
@@ -35,6 +36,8 @@ export interface EvaluationContext {
   now: Date;
   /** By id, with all segments that they refer to; a missing segment has no members. */
   segments: ReadonlyMap<string, ReferencedSegment>;
+  /** Of the project: anniversaries follow its days. */
+  timeZone: string;
   /** The context of the execution; empty outside of one. */
   context: Data;
 }
@@ -52,8 +55,50 @@ export interface ConditionQuery extends EvaluationContext {
 /** The context of an evaluation in memory, of one contact. */
 export interface Subject extends EvaluationContext {
   contact: { email: string; subscribed: boolean; data: Data; createdAt: Date; updatedAt: Date };
-  events: readonly { name: string; createdAt: Date }[];
+  events: readonly SubjectEvent[];
   staticSegments: ReadonlySet<string>;
+  /** Of the topics that the condition uses. */
+  topics: SubjectTopics;
+}
+
+/** A contact's effective state of a topic. */
+export interface SubjectTopic {
+  state: TopicState;
+  /** When the contact chose; null without a choice. */
+  changedAt: Date | null;
+}
+
+/** By the names that conditions have for them, a key or an id. */
+export type SubjectTopics = ReadonlyMap<string, SubjectTopic>;
+
+/** An event of the contact. */
+export interface SubjectEvent {
+  name: string;
+  createdAt: Date;
+  /** The tests of an event filter (`EventTests.id`) that it was loaded for; other filters do not count it. */
+  tests?: string;
+  /** Of an event that is not stored, as in a simulation. */
+  data?: Data;
+}
+
+/** The `where` of an event filter: tests of the data of one event, all of which must hold. */
+export interface EventTests {
+  /** The same for the same tests. */
+  id: string;
+  /** On an event with the alias `e`. */
+  sql(query: ConditionQuery): Fragment;
+  evaluate(data: Data, subject: Subject): boolean;
+  /** See `Predicate`. */
+  drift: ((window: Window, query: ConditionQuery) => Fragment) | undefined;
+}
+
+/** Events that an event filter with tests needs. */
+export interface TestedEvents {
+  name: string;
+  tests: EventTests;
+  /** How many of the newest, and of the oldest where those are needed. */
+  count: number;
+  needsOldest: boolean;
 }
 
 /** What a condition depends on. Shows where a field, event or segment is used, and what a change can affect. */
@@ -68,8 +113,14 @@ export interface Uses {
   oldEvents: Set<string>;
   /** The largest `count` of any event filter. */
   eventCount: number;
+  /** The events of filters with `where`. */
+  testedEvents: TestedEvents[];
+  /** Its result depends on the time zone of the project. */
+  needsTimeZone: boolean;
   /** Ids of segments, each with the paths of the filters that name it. */
   segments: Map<string, string[]>;
+  /** Keys or ids of topics, each with the paths of the filters that name it. */
+  topics: Map<string, string[]>;
   /** Its result can change with time alone. */
   timeDependent: boolean;
   filterCount: number;

@@ -13,6 +13,8 @@ const RESERVED = new Set([
   'manageUrl',
 ]);
 
+export const isReservedField = (name: string): boolean => RESERVED.has(name);
+
 export type Data = Record<string, unknown>;
 
 /** The limit of one request. The data of a contact may grow to twice that (constraint contacts_data_size). */

@@ -61,6 +61,6 @@ async function* pages(db: Db, projectId: string, columns: Column[]): AsyncGenera
     const last = rows.at(-1);
     if (!last) return;
     yield csvLines(rows.map((row) => columns.map(({ cell }) => cell(row))));
-    query.after = { by: last.sort_key, id: last.id };
+    query.after = { by: last.sortKey, id: last.id };
   }
 }

@@ -1,11 +1,12 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { aggregateAllContactCounts } from '../../db/models/contact-counts.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import { type Fragment, sql } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { recordAudit } from '../audit/record.ts';
-import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
 import { scopeOf } from '../conditions/scope.ts';
 import { countField, readFieldName } from './fields.ts';
 
@@ -68,7 +69,7 @@ interface Chunk {
 async function removeFromChunk(db: Db, key: string, source: Fragment): Promise<Chunk> {
   const [chunk] = await retryDeadlocks(db, () =>
     inTransaction(db, (trx) =>
-      queryFragment<Chunk>(
+      queryRows<Chunk>(
         trx,
         sql`with chunk as materialized (${source}),
         locked as materialized (
@@ -86,10 +87,15 @@ async function removeFromChunk(db: Db, key: string, source: Fragment): Promise<C
   return chunk ?? { last: null, removed: 0 };
 }
 
+const removeUnused = statement(
+  'contact-field-remove',
+  'delete from contact_fields where project_id = $1 and key = $2 and contacts = 0',
+);
+
 /** Keeps the type when another request has written the key again. */
 async function deleteType(db: Db, projectId: string, key: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     await aggregateAllContactCounts(trx, projectId);
-    await trx('contact_fields').where({ projectId, key, contacts: 0 }).del();
+    await removeUnused(trx, [projectId, key]);
   });
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
-import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
+import { type Fragment, sql } from '../../db/sql.ts';
+import { queryRows } from '../../db/statement.ts';
 import { scopeOf } from '../conditions/scope.ts';
 import { countField, type FieldName, readFieldName, type StandardField } from './fields.ts';
 
@@ -26,7 +27,7 @@ const columns: Record<StandardField, Fragment> = {
 /** Returns the distinct values of a field, sorted. */
 export async function listFieldValues(db: Db, projectId: string, name: string, limit: number): Promise<FieldValues> {
   const field = readFieldName(name);
-  const rows = await queryFragment<{ value: unknown }>(
+  const rows = await queryRows<{ value: unknown }>(
     db,
     sql`select distinct value from (${await sampleOf(db, projectId, field)}) sample order by value limit ${limit}`,
   );

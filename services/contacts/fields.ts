@@ -3,7 +3,9 @@ import { type FieldCount, type FieldType, readFields } from '../../db/models/con
 
 export { fieldTypes } from '../../db/models/contact-counts.ts';
 
+import type { Violation } from '../../platform/errors.ts';
 import { aggregateContactBacklog, countContacts } from './counts.ts';
+import { isReservedField } from './data.ts';
 
 export interface ContactField {
   /** A standard field by its name, a custom one as `data.<key>`. */
@@ -27,6 +29,13 @@ export function readFieldName(name: string): FieldName {
   if (Object.hasOwn(standardTypes, name)) return { field: name as StandardField };
   const key = name.startsWith('data.') ? name.slice('data.'.length) : name;
   return { field: `data.${key}`, key };
+}
+
+/** Returns why a custom field of this name cannot be set. */
+export function settableViolation(field: string): Violation | undefined {
+  if (Object.hasOwn(standardTypes, field) || isReservedField(field))
+    return { field: 'field', message: '"field" is the name of a standard or reserved field', code: 'custom' };
+  return undefined;
 }
 
 /** Returns the keys in use, by name; at most the 10,000 most common ones. */

@@ -1,6 +1,9 @@
 import type { Db } from '../../db/connect.ts';
-import type { ContactRow } from '../../db/models/contact.ts';
-import { type Fragment, joined, queryFragment, sql } from '../conditions/fragment.ts';
+import type { ContactRecord } from '../../db/models/contact.ts';
+import type { TopicState } from '../../db/models/topic.ts';
+import { hasTopicState } from '../../db/models/topic-state.ts';
+import { type Fragment, joined, sql } from '../../db/sql.ts';
+import { queryRows } from '../../db/statement.ts';
 
 export type ContactSort = 'createdAt' | 'email';
 export type Direction = 'asc' | 'desc';
@@ -8,9 +11,15 @@ export type Direction = 'asc' | 'desc';
 export interface ContactFilter {
   /** A part of the address. */
   search?: string | undefined;
+  /** A part of the address or of a name. */
+  query?: string | undefined;
+  /** The import that the contacts were in. */
+  imported?: { projectId: string; jobId: string } | undefined;
   subscribed?: boolean | undefined;
   /** Keys of `data` with the required values, as texts of the query string. */
   data: [key: string, value: string][];
+  /** The id of a topic, and its effective state. */
+  topic?: { projectId: string; id: string; state: TopicState } | undefined;
 }
 
 export interface ListOrder {
@@ -35,7 +44,7 @@ export interface ContactPageQuery {
   limit: number;
 }
 
-export type PageRow = ContactRow & { sort_key: string };
+export type PageRow = ContactRecord & { sortKey: string };
 
 /** The most rows that a scan in list order reads to fill a page. */
 const MAX_SCANNED = 10_000;
@@ -45,7 +54,7 @@ export async function countMatches(
   db: Db,
   { scope, filter }: Pick<ContactPageQuery, 'scope' | 'filter'>,
 ): Promise<number> {
-  const [row] = await queryFragment<{ count: string }>(
+  const [row] = await queryRows<{ count: string }>(
     db,
     sql`select count(*) as count from contacts where ${scope} and ${indexed(filter)}`,
   );
@@ -64,7 +73,7 @@ export function pageByIndex(
   const limitMatches = most === undefined ? sql`` : sql`limit ${most}`;
   const matches = sql`select id, email, created_at from contacts where ${scope} and ${indexed(filter)} ${limitMatches}`;
   const page = sql`select id from matches where ${isAfter(order, after)} ${ordered(order)} limit ${limit}`;
-  return queryFragment(
+  return queryRows<PageRow & { found: number }>(
     db,
     sql`with matches as materialized (${matches})
       select c.*, ${sortKeyOf(order)} as sort_key, (select count(*)::integer from matches) as found
@@ -82,9 +91,9 @@ export function pageByScan(db: Db, { projectId, filter, order, after, limit }: C
       ${ordered(order)} limit ${maxRows})`,
   );
   const scanned = sql`select * from (${joined(scans, ' union all ')}) scans ${ordered(order)} limit ${maxRows}`;
-  return queryFragment(
+  return queryRows<PageRow>(
     db,
-    sql`select *, ${sortKeyOf(order)} as sort_key from (${scanned}) scanned
+    sql`select *, ${sortKeyOf(order)} as sort_key from (${scanned}) contacts_in_order
       where ${match ?? sql`true`} ${ordered(order)} limit ${limit}`,
   );
 }
@@ -99,23 +108,45 @@ const all = (conditions: Fragment[]): Fragment | undefined =>
   conditions.length > 0 ? joined(conditions, ' and ') : undefined;
 
 /** The filter as conditions that the indexes support. */
-function indexed({ search, subscribed, data }: ContactFilter): Fragment {
+function indexed({ search, query, imported, subscribed, data, topic }: ContactFilter): Fragment {
   const conditions = data.map(([key, value]) => {
     const objects = jsonValues(value).map((json) => `{${JSON.stringify(key)}:${json}}`);
     return sql`data @> any (${objects}::jsonb[])`;
   });
-  if (search) conditions.push(sql`email like ${`%${search.replace(/[\\%_]/g, '\\$&')}%`}`);
+  if (search) conditions.push(sql`email like ${containing(search)}`);
+  if (query)
+    conditions.push(sql`(email like ${containing(query)} or contact_names(data) like lower(${containing(query)}))`);
+  if (imported)
+    conditions.push(
+      sql`id in (select contact_id from import_contacts i where i.project_id = ${imported.projectId} and i.job_id = ${imported.jobId})`,
+    );
   if (subscribed !== undefined) conditions.push(sql`subscribed = ${subscribed}`);
+  if (topic) conditions.push(hasState(topic));
   return all(conditions) ?? sql`true`;
 }
 
 /** The filter as conditions that no index supports, so that the planner reads in list order. */
-function notIndexed({ search, subscribed, data }: ContactFilter): Fragment | undefined {
+function notIndexed({ search, query, imported, subscribed, data, topic }: ContactFilter): Fragment | undefined {
   const conditions = data.map(([key, value]) => sql`data -> ${key}::text = any (${jsonValues(value)}::jsonb[])`);
   if (search) conditions.push(sql`strpos(email, ${search}) > 0`);
+  if (query)
+    conditions.push(
+      sql`(strpos(email, ${query}) > 0 or strpos(coalesce(contact_names(data), ''), lower(${query})) > 0)`,
+    );
+  if (imported)
+    conditions.push(
+      sql`exists (select 1 from import_contacts i where i.project_id = ${imported.projectId} and i.job_id = ${imported.jobId}
+        and i.contact_id = contacts_in_order.id)`,
+    );
   if (subscribed !== undefined) conditions.push(sql`(subscribed and true) = ${subscribed}`);
+  if (topic) conditions.push(hasState(topic));
   return all(conditions);
 }
+
+const containing = (part: string): string => `%${part.replace(/[\\%_]/g, '\\$&')}%`;
+
+const hasState = ({ projectId, id, state }: NonNullable<ContactFilter['topic']>): Fragment =>
+  hasTopicState({ projectId, topicId: sql`${id}::uuid`, contact: { id: sql`id`, createdAt: sql`created_at` } }, state);
 
 /** Returns the value as JSON text, and as a number or boolean if it is written like one. */
 function jsonValues(value: string): string[] {

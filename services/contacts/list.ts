@@ -20,8 +20,11 @@ export interface ContactsQuery extends ListOrder {
   limit: number;
   cursor?: string | undefined;
   search?: string | undefined;
+  query?: string | undefined;
+  importId?: string | undefined;
   subscribed?: boolean | undefined;
   data?: Record<string, string> | undefined;
+  topic?: Pick<NonNullable<ContactFilter['topic']>, 'id' | 'state'> | undefined;
 }
 
 /** The content of a cursor. `few`: the first page found few matches; later pages need not count. */
@@ -41,14 +44,14 @@ export async function listContacts(
   const { limit, sort, dir } = query;
   const boundTo = [projectId, 'contacts', sort, dir];
   const after = query.cursor === undefined ? undefined : (openCursor(keys, boundTo, query.cursor) as CursorContent);
-  const filter = filterOf(query);
+  const filter = filterOf(projectId, query);
   const scope = isSearch(filter) ? await scopeOf(db, projectId, filter) : projectContacts(projectId);
   const pageQuery = { projectId, scope, filter, order: { sort, dir }, after, limit: limit + 1 };
   const { rows, total, few } = after ? await nextPage(db, pageQuery, after) : await firstPage(db, pageQuery);
   const page = cutPage(rows, {
     limit,
     total,
-    cursorAfter: ({ sort_key: by, id }) => signCursor(keys, boundTo, { by, id, few } satisfies CursorContent),
+    cursorAfter: ({ sortKey: by, id }) => signCursor(keys, boundTo, { by, id, few } satisfies CursorContent),
   });
   return { ...page, data: page.data.map(contactRecord) };
 }
@@ -76,12 +79,23 @@ async function nextPage(db: Db, query: ContactPageQuery, { few }: CursorContent)
   return { rows: await pageOf(db, query, few), total: 0, few };
 }
 
-function filterOf({ search, subscribed, data }: ContactsQuery): ContactFilter {
+function filterOf(
+  projectId: string,
+  { search, query, importId, subscribed, data, topic }: ContactsQuery,
+): ContactFilter {
   // Addresses are stored in lower case.
-  return { search: search?.toLowerCase(), subscribed, data: Object.entries(data ?? {}) };
+  return {
+    search: search?.toLowerCase(),
+    query: query?.trim().toLowerCase(),
+    imported: importId === undefined ? undefined : { projectId, jobId: importId },
+    subscribed,
+    data: Object.entries(data ?? {}),
+    topic: topic && { projectId, ...topic },
+  };
 }
 
-const isSearch = ({ search, data }: ContactFilter): boolean => Boolean(search) || data.length > 0;
+const isSearch = ({ search, query, imported, data, topic }: ContactFilter): boolean =>
+  Boolean(search || query || imported || topic) || data.length > 0;
 
 async function pageOf(db: Db, query: ContactPageQuery, few: boolean): Promise<PageRow[]> {
   const { filter, order, limit } = query;

@@ -20,7 +20,7 @@ export interface WriteResult<Written = WrittenContact> {
   refused: { email: string; error: string }[];
 }
 
-const write = statement<{ id: string; email: string; is_new: boolean; is_changed: boolean }>(
+const write = statement<{ id: string; email: string; isNew: boolean; isChanged: boolean }>(
   'contacts-write',
   `with project as materialized (select id from projects where id = $1), ${writing(2)}
    select id, email, is_new, is_changed from contact`,
@@ -50,11 +50,10 @@ export async function writeContacts(db: Db, projectId: string, writes: ContactWr
 async function writeAll(db: Db, projectId: string, writes: ContactWrite[]): Promise<WrittenContact[]> {
   const values = [projectId, ...contactArrays(writes)];
   // A savepoint inside a transaction, so that a refusal does not roll back the caller's work.
-  const rows = await retryDeadlocks(db, () => db.transaction((trx) => write(trx, values)));
-  return rows.map(({ id, email, is_new, is_changed }) => ({ id, email, isNew: is_new, isChanged: is_changed }));
+  return retryDeadlocks(db, () => db.transaction((trx) => write(trx, values)));
 }
 
-const preview = statement<{ email: string; is_new: boolean; is_changed: boolean; is_too_large: boolean }>(
+const preview = statement<{ email: string; isNew: boolean; isChanged: boolean; isTooLarge: boolean }>(
   'contacts-preview',
   `select given.email, c.id is null as is_new,
      c.id is null or coalesce(given.subscribed, c.subscribed) <> c.subscribed or merged.data <> c.data as is_changed,
@@ -77,10 +76,14 @@ export async function previewContacts(
     writes.map(({ subscribed }) => subscribed ?? null),
     writes.map(({ patch }) => JSON.stringify(patch)),
   ]);
-  const refused = rows.filter((row) => row.is_too_large);
-  const written = rows.filter((row) => !row.is_too_large);
+  const refused = rows.filter((row) => row.isTooLarge);
+  const written = rows.filter((row) => !row.isTooLarge);
   return {
-    written: written.map(({ email, is_new, is_changed }) => ({ email, isNew: is_new, isChanged: is_changed })),
+    written: written.map(({ email, isNew, isChanged }) => ({
+      email,
+      isNew,
+      isChanged,
+    })),
     refused: refused.map(({ email }) => ({ email, error: mergedTooLarge.message })),
   };
 }

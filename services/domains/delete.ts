@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
+import { statement } from '../../db/statement.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
@@ -8,25 +9,36 @@ import { endLoop } from './loop.ts';
 import { spellingsOf } from './name.ts';
 import { notifyDomainsChanged } from './notify.ts';
 
-const usedBy = `
-  select 'template' as kind, name from templates
-  where project_id = :projectId and substring(from_email from '[^@]*$') = any (:spellings)
-  union all
-  select 'campaign', name from campaigns
-  where project_id = :projectId and substring(from_email from '[^@]*$') = any (:spellings)
-    and status in ('DRAFT', 'SCHEDULED', 'SENDING') and deleted_at is null
-  limit 1`;
+const usedBy = statement<{ kind: string; name: string }>(
+  'domain-user',
+  `select 'template' as kind, name from templates
+   where project_id = $1 and substring(from_email from '[^@]*$') = any ($2::text[])
+   union all
+   select 'campaign', name from campaigns
+   where project_id = $1 and substring(from_email from '[^@]*$') = any ($2::text[])
+     and status in ('DRAFT', 'SCHEDULED', 'SENDING') and deleted_at is null
+   union all
+   select 'form', name from forms
+   where project_id = $1 and substring(from_email from '[^@]*$') = any ($2::text[]) and deleted_at is null
+   union all
+   select 'topic', name from topics
+   where project_id = $1 and substring(confirmation ->> 'from' from '[^@]*$') = any ($2::text[])
+   union all
+   select 'project', p.name from project_pages g join projects p on p.id = g.project_id
+   where g.project_id = $1 and substring(g.from_email from '[^@]*$') = any ($2::text[])
+   limit 1`,
+);
 
 /**
- * Returns a template or unfinished campaign that sends from the domain. Complete while the domain's row is locked:
+ * Returns a template, an unfinished campaign or the project whose pages send from the domain. Complete while the domain's row is locked:
  * saving a sender locks that row too.
  */
 export async function findDomainUser(
   trx: Db,
   { projectId, domain }: Pick<Domain, 'projectId' | 'domain'>,
 ): Promise<{ kind: string; name: string } | undefined> {
-  const { rows } = await trx.raw(usedBy, { projectId, spellings: spellingsOf(domain) });
-  return rows[0];
+  const [user] = await usedBy(trx, [projectId, spellingsOf(domain)]);
+  return user;
 }
 
 export async function deleteDomain(db: Db, project: ProjectAccess, id: string): Promise<void> {
@@ -37,7 +49,10 @@ export async function deleteDomain(db: Db, project: ProjectAccess, id: string): 
     const user = await findDomainUser(trx, domain);
     if (user)
       throw new ApiError(409, 'CONFLICT', `The ${user.kind} "${user.name}" sends from ${domain.domain}.`, {
-        suggestion: `Give the ${user.kind} another sender, or delete it first.`,
+        suggestion:
+          user.kind === 'project'
+            ? 'Give its pages another sender (PATCH /projects/:id/pages).'
+            : `Give the ${user.kind} another sender, or delete it first.`,
       });
     await removeDomain(trx, domain, project.actor);
   });

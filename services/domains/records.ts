@@ -134,9 +134,13 @@ const withoutSpace = (text = '') => text.replace(/\s+/g, '');
 
 /** Ignores additional mechanisms: the owner may authorize other senders. */
 function hasMechanisms(found: string, wanted: string): boolean {
-  const [theirs, ours] = [found, wanted].map((text) => text.toLowerCase().trim().split(/\s+/));
-  return (ours ?? []).filter((term) => !/^[-~?+]?all$/.test(term)).every((term) => theirs?.includes(term));
+  const theirs = termsOf(found);
+  return termsOf(wanted)
+    .filter((term) => !/^[-~?+]?all$/.test(term))
+    .every((term) => theirs.includes(term));
 }
+
+const termsOf = (record: string): string[] => record.toLowerCase().trim().split(/\s+/);
 
 /** The preferred exchange must be ours; further ones with lower preference are allowed. */
 function evaluateExchanges(wanted: string, exchanges: MailExchange[]): RecordCheck {

@@ -19,11 +19,18 @@ type RemovalStep = keyof typeof isDue;
 const neverVerified = 'not managed and not ever_verified';
 
 const find = (step: RemovalStep) =>
-  statement<{ id: string; project_id: string }>(
+  statement<{ id: string; projectId: string }>(
     `domains-never-verified-${step}`,
     `select id, project_id from domains where ${neverVerified} and ${isDue[step]} and id > $1 order by id limit ${CHUNK}`,
   );
 const due = { warn: find('warn'), remove: find('remove') };
+
+const lock = (step: RemovalStep) =>
+  statement(
+    `domains-lock-never-verified-${step}`,
+    `select 1 from domains where project_id = $1 and id = $2 and ${neverVerified} and ${isDue[step]} for update skip locked`,
+  );
+const lockDue = { warn: lock('warn'), remove: lock('remove') };
 
 export interface Removal {
   warned: number;
@@ -51,7 +58,7 @@ async function forEachDue(
   let done = 0;
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
     const found = await due[step](db, [after]);
-    for (const { id, project_id: projectId } of found) if (await applyStep(db, step, { id, projectId }, work)) done++;
+    for (const { id, projectId } of found) if (await applyStep(db, step, { id, projectId }, work)) done++;
     const last = found.at(-1);
     if (!last || found.length < CHUNK) return done;
     after = last.id;
@@ -66,11 +73,8 @@ async function applyStep(
   work: (trx: Db, domain: Domain) => Promise<void>,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    const domain = await Domain.query(trx)
-      .findOne(key)
-      .whereRaw(`${neverVerified} and ${isDue[step]}`)
-      .forUpdate()
-      .skipLocked();
+    const isStillDue = (await lockDue[step](trx, [key.projectId, key.id])).length > 0;
+    const domain = isStillDue ? await Domain.query(trx).findOne(key) : undefined;
     if (!domain || (await findDomainUser(trx, domain))) return false;
     await work(trx, domain);
     return true;

@@ -17,7 +17,7 @@ export interface Signer {
 }
 
 // System mail is sent from a domain of the operator, who may have added it to a project.
-const find = statement<{ id: string; selector: string; private_key: string }>(
+const find = statement<{ id: string; selector: string; privateKey: string }>(
   'domain-signer',
   `select k.id, k.selector, k.private_key from domains d join domain_keys k on k.domain_id = d.id and k.signs
    where d.domain = $2 and (d.project_id = $1 or $1 = '${SYSTEM_PROJECT_ID}' and d.status = 'VERIFIED')`,
@@ -104,6 +104,6 @@ export async function findSigner(
   if (!row) return undefined;
   return {
     selector: row.selector,
-    privateKey: openPrivateKey(secretKeys, { id: row.id, privateKey: row.private_key }),
+    privateKey: openPrivateKey(secretKeys, { id: row.id, privateKey: row.privateKey }),
   };
 }

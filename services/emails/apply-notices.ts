@@ -13,13 +13,13 @@ const NOT_FOUND_SECONDS = 600;
 /** How long to wait for a mail that the ledger shows as unfinished. */
 const UNFINISHED_SECONDS = 3 * 86_400;
 
-interface PickedRow extends Omit<MatchedNotice, 'email_id' | 'contact_id'> {
-  email_id: string | null;
-  contact_id: string | null;
+interface PickedRow extends Omit<MatchedNotice, 'emailId' | 'contactId'> {
+  emailId: string | null;
+  contactId: string | null;
   status: EmailStatus | null;
   /** Whether `email.sent` is recorded, which must come before other events of the mail. */
   published: boolean;
-  age_seconds: number;
+  ageSeconds: number;
 }
 
 // Workers run this concurrently: SKIP LOCKED gives each its own notices.
@@ -36,8 +36,8 @@ const pick = statement<PickedRow>(
 
 const remove = statement('notices-remove', 'delete from email_notices where id = any ($1::bigint[])');
 
-const postpone = statement(
-  'notices-postpone',
+const delay = statement(
+  'notices-delay',
   `update email_notices set due_at = now() + least(interval '5 minutes', greatest(interval '1 second', now() - created_at))
    where id = any ($1::bigint[])`,
 );
@@ -67,8 +67,8 @@ export async function applyNotices(db: Db, limit = BATCH): Promise<number> {
       }
       await apply(trx, ready);
       const unknown = early.filter(({ status }) => status === 'UNKNOWN');
-      if (unknown.length > 0) await markSent(trx, [unknown.map(({ email_id }) => email_id)]);
-      if (early.length > 0) await postpone(trx, [early.map(({ id }) => id)]);
+      if (unknown.length > 0) await markSent(trx, [unknown.map(({ emailId }) => emailId)]);
+      if (early.length > 0) await delay(trx, [early.map(({ id }) => id)]);
       const waiting = new Set(early);
       const done = picked.filter((row) => !waiting.has(row)).map(({ id }) => id);
       if (done.length > 0) await remove(trx, [done]);
@@ -77,7 +77,7 @@ export async function applyNotices(db: Db, limit = BATCH): Promise<number> {
   );
 }
 
-function readinessOf({ status, published, age_seconds: age }: PickedRow): 'ready' | 'early' | 'discard' {
+function readinessOf({ status, published, ageSeconds: age }: PickedRow): 'ready' | 'early' | 'discard' {
   switch (status) {
     case null:
       return age < NOT_FOUND_SECONDS ? 'early' : 'discard';
@@ -98,7 +98,7 @@ async function apply(trx: Db, notices: MatchedNotice[]): Promise<void> {
   if (notices.length === 0) return;
   await lockContactsOf(
     trx,
-    notices.map(({ contact_id }) => contact_id),
+    notices.map(({ contactId }) => contactId),
   );
   const { events, undeliverable } = await updateMails(trx, notices);
   await recordMailEvents(trx, events);

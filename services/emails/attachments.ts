@@ -5,8 +5,8 @@ import type { MailAttachment } from '../../platform/mime/compose.ts';
 
 interface AttachmentRow {
   filename: string;
-  content_type: string;
-  content_id: string | null;
+  contentType: string;
+  contentId: string | null;
   disposition: MailAttachment['disposition'];
   content: Buffer;
 }
@@ -20,10 +20,10 @@ const readSet = statement<AttachmentRow>(
 /** Reads the files of a mail. Called right before sending, because they can be ten megabytes. */
 export async function attachmentsOf(db: Db, setId: string): Promise<MailAttachment[]> {
   const rows = await readSet(db, [setId]);
-  return rows.map(({ filename, content_type, content_id, disposition, content }) => ({
+  return rows.map(({ filename, contentType, contentId, disposition, content }) => ({
     filename,
-    contentType: content_type,
-    contentId: content_id,
+    contentType,
+    contentId,
     disposition,
     content,
   }));

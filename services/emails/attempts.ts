@@ -27,7 +27,7 @@ export interface LoggedAttempt {
   answer: string | null;
 }
 
-const readLog = statement<{ attempt_log: LoggedAttempt[] | null }>(
+const readLog = statement<{ attemptLog: LoggedAttempt[] | null }>(
   'email-attempt-log',
   'select attempt_log from emails where id = $2 and project_id = $1',
 );
@@ -35,7 +35,7 @@ const readLog = statement<{ attempt_log: LoggedAttempt[] | null }>(
 /** Returns the attempts of a mail in order. */
 export async function attemptLogOf(db: Db, projectId: string, emailId: string): Promise<LoggedAttempt[]> {
   const [row] = await readLog(db, [projectId, emailId]);
-  return (row?.attempt_log ?? []).map(({ startedAt, endedAt, ...attempt }) => ({
+  return (row?.attemptLog ?? []).map(({ startedAt, endedAt, ...attempt }) => ({
     ...attempt,
     startedAt: new Date(startedAt).toISOString(),
     endedAt: new Date(endedAt).toISOString(),

@@ -6,7 +6,7 @@ export interface MailBacklog {
   due: number;
   /** Age in seconds of the mail that has been due for longest. */
   oldest: number;
-  /** Not due yet: deferred, postponed or blocked. */
+  /** Not due yet: deferred, slowed or blocked. */
   later: number;
   /** In flight. */
   sending: number;

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { type ContactInMail, contactInMail } from '../../db/models/contact.ts';
 import type { Email } from '../../db/models/email.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { statement } from '../../db/statement.ts';
@@ -8,8 +9,9 @@ import { plainMail, type Renderer, type RenderItem } from '../../platform/templa
 import type { Data } from '../contacts/data.ts';
 import { footerFor } from '../templates/footer.ts';
 import { placeholderLinks } from '../templates/render.ts';
-import { variablesOf } from '../templates/variables.ts';
-import { bulkHeaders } from './bulk-headers.ts';
+import { confirmationVariables, variablesOf } from '../templates/variables.ts';
+import { type MailTopic, mailTopic, topicName } from '../topics/in-mail.ts';
+import { bulkHeaders, listIdOf } from './bulk-headers.ts';
 
 /** A mail as it was sent, as far as that is known. */
 export interface ShownContent {
@@ -26,24 +28,26 @@ export interface ShownContent {
 /** What is stored of a mail: its templates and the values of its request. */
 interface StoredContent {
   id: string;
-  project_id: string;
-  contact_id: string;
-  campaign_id: string | null;
-  source_type: Email['sourceType'];
-  sent_at: Date | null;
+  projectId: string;
+  contactId: string;
+  campaignId: string | null;
+  sourceType: Email['sourceType'];
+  sentAt: Date | null;
   subject: string;
-  rendered_subject: string | null;
+  renderedSubject: string | null;
   html: string | null;
   type: TemplateType;
-  to_email: string | null;
-  to_name: string | null;
-  from_email: string;
-  from_name: string | null;
-  reply_to: string | null;
+  toEmail: string | null;
+  toName: string | null;
+  fromEmail: string;
+  fromName: string | null;
+  replyTo: string | null;
   variables: Data | null;
   headers: Record<string, string> | null;
   language: string | null;
-  contact: { email: string; subscribed: boolean; created_at: string; data: Data } | null;
+  contact: ContactInMail | null;
+  submissionId: string | null;
+  topic: MailTopic | null;
 }
 
 // Campaign mail takes its content from the campaign.
@@ -53,15 +57,15 @@ const read = statement<StoredContent>(
      coalesce(c.subject, k.subject) as subject, coalesce(c.rendered_subject, e.rendered_subject) as rendered_subject,
      coalesce(b.html, k.body) as html, coalesce(c.type, k.type) as type, coalesce(c.to_email, e.to_email) as to_email,
      c.to_name, coalesce(c.from_email, k.from_email) as from_email, coalesce(c.from_name, k.from_name) as from_name,
-     coalesce(c.reply_to, k.reply_to) as reply_to, c.variables, b.headers, p.language,
-     case when t.id is not null then jsonb_build_object('email', t.email, 'subscribed', t.subscribed,
-       'created_at', t.created_at, 'data', t.data) end as contact
+     coalesce(c.reply_to, k.reply_to) as reply_to, c.variables, b.headers, p.language, e.submission_id,
+     ${contactInMail('t')} as contact, ${mailTopic('o')} as topic
    from emails e
    left join email_contents c on c.email_id = e.id
    left join email_bodies b on b.id = c.body_id and b.project_id = e.project_id
    left join campaigns k on k.id = e.campaign_id
    left join contacts t on t.id = e.contact_id and t.project_id = e.project_id
    left join projects p on p.id = e.project_id
+   left join topics o on o.id = coalesce(k.topic_id, e.topic_id) and o.project_id = e.project_id
    where e.id = $2 and e.project_id = $1`,
 );
 
@@ -69,8 +73,8 @@ const read = statement<StoredContent>(
 async function storedContentOf(db: Db, projectId: string, id: string): Promise<StoredContent & { html: string }> {
   const [row] = await read(db, [projectId, id]);
   if (!row) throw notFound('email');
-  const { html, campaign_id, contact } = row;
-  if (html === null || (campaign_id !== null && contact === null))
+  const { html, campaignId, contact } = row;
+  if (html === null || (campaignId !== null && contact === null))
     throw new ApiError(410, 'RESOURCE_NOT_FOUND', 'The content of this email is no longer stored.', {
       suggestion: 'Content is kept for EMAIL_BODY_RETENTION_DAYS days, and erased with its contact.',
     });
@@ -92,47 +96,57 @@ export async function readMailContent({ db, renderer, settings }: ContentDeps, p
   const mail = rendered?.ok
     ? rendered
     : { ...plainMail({ subject, html: html + (item.footer ?? '') }, item), text: '' };
-  const shown = stored.rendered_subject ?? mail.subject;
+  const shown = stored.renderedSubject ?? mail.subject;
   const content: ShownContent = {
     subject: shown,
     html: mail.html,
     text: mail.text,
     headers: headersOf(stored, shown, item),
-    reproduced: isTemplate(html) || item.footer !== undefined || (isTemplate(subject) && !stored.rendered_subject),
-    contactId: stored.contact_id,
+    reproduced: isTemplate(html) || item.footer !== undefined || (isTemplate(subject) && !stored.renderedSubject),
+    contactId: stored.contactId,
   };
   return content;
 }
 
 const isTemplate = (text: string): boolean => /\{[{%]/.test(text);
 
-function itemOf(stored: StoredContent, baseUrl: string): RenderItem {
-  const { contact_id: id, contact, to_email, variables: passing, type } = stored;
+function itemOf(stored: StoredContent & { html: string }, baseUrl: string): RenderItem {
+  const { contactId: id, contact, toEmail, variables: passing, topic, type } = stored;
+  if (stored.submissionId)
+    return confirmationVariables(passing, {
+      confirmUrl: `${baseUrl}/confirm/preview`,
+      declineUrl: `${baseUrl}/decline/preview`,
+      ...placeholderLinks(baseUrl),
+    });
   const language = stored.language ?? 'en';
-  const { email = to_email ?? '', subscribed = false, created_at = 0, data = {} } = contact ?? {};
+  const { email = toEmail ?? '', subscribed = false, created_at = 0, data = {} } = contact ?? {};
+  const name = topic ? topicName(topic, passing?.locale ?? data.locale, language) : undefined;
   const variables = variablesOf({
     contact: { id, email, subscribed, createdAt: new Date(created_at), data },
     ...(passing && { passing }),
     links: placeholderLinks(baseUrl),
+    topicName: name,
     language,
-    ...(stored.source_type === 'WORKFLOW' && { event: passing?.event }),
+    ...(stored.sourceType === 'WORKFLOW' && { event: passing?.event }),
   });
-  return type === 'MARKETING' ? { ...variables, footer: footerFor(variables.data.locale, language) } : variables;
+  if (type !== 'MARKETING') return variables;
+  return { ...variables, footer: footerFor(variables.data.locale, language, stored.html, name) };
 }
 
 const named = (email: string, name: string | null): string => (name ? `${name} <${email}>` : email);
 
 function headersOf(stored: StoredContent, subject: string, { builtIn }: RenderItem): Record<string, string> {
-  const { id, project_id: projectId, campaign_id: campaignId, from_email: from, reply_to, sent_at, contact } = stored;
+  const { id, projectId, campaignId, fromEmail: from, replyTo, sentAt, contact, topic } = stored;
   return {
-    From: named(from, stored.from_name),
-    To: named(stored.to_email ?? contact?.email ?? '', stored.to_name),
+    From: named(from, stored.fromName),
+    To: named(stored.toEmail ?? contact?.email ?? '', stored.toName),
     Subject: subject,
     'Message-ID': messageId({ id, from: { email: from } }),
-    ...(sent_at && { Date: sent_at.toUTCString() }),
-    ...(reply_to && { 'Reply-To': reply_to }),
-    ...(campaignId && bulkHeaders({ projectId, campaignId, from })),
-    ...(stored.type === 'MARKETING' && {
+    ...(sentAt && { Date: sentAt.toUTCString() }),
+    ...(replyTo && { 'Reply-To': replyTo }),
+    ...(topic && { 'List-Id': listIdOf({ projectId, from, topic: topic.key }) }),
+    ...(campaignId && bulkHeaders({ projectId, campaignId, from, topic: topic?.key })),
+    ...((stored.type === 'MARKETING' || topic) && {
       'List-Unsubscribe': `<${builtIn.unsubscribeUrl}>`,
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     }),

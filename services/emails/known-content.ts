@@ -7,7 +7,7 @@ import { requireTemplate } from '../templates/find.ts';
 import type { MailTemplate } from './send-content.ts';
 
 /** A template as it was read. The statement that accepts a mail compares the version with the current one. */
-export type VersionedTemplate = MailTemplate & { version: number };
+export type VersionedTemplate = MailTemplate & { version: number; topicRequired: boolean };
 
 interface KnownContent {
   templates: LRUCache<string, VersionedTemplate>;
@@ -33,7 +33,8 @@ function knownContent(db: Db): KnownContent {
 
 const findTemplate = statement<VersionedTemplate>(
   'send-template',
-  `select id, type, subject, body, from_email as "fromEmail", from_name as "fromName", reply_to as "replyTo", version
+  `select id, type, subject, body, from_email, from_name, reply_to, topic_id, version,
+     (select p.topic_required from projects p where p.id = $1) as topic_required
    from templates where project_id = $1 and id = $2`,
 );
 

@@ -14,12 +14,29 @@ export interface PageToken {
 
 /** The URLs of a contact's pages, as template variables. */
 export interface ContactLinks {
+  /** Of the email's topic; of all email where it has none. */
   unsubscribeUrl: string;
   subscribeUrl: string;
   manageUrl: string;
 }
 
+/** The URLs of a confirmation email, as template variables. */
+export interface ConfirmationLinks {
+  confirmUrl: string;
+  declineUrl: string;
+}
+
+/** Adds the URL for leaving all email, which few templates use. */
+export const withAllLink = (links: ContactLinks): ContactLinks & { unsubscribeAllUrl: string } => ({
+  ...links,
+  unsubscribeAllUrl: `${links.unsubscribeUrl}${ALL}`,
+});
+
+/** What makes the address of a topic's page that of all email. */
+const ALL = '?all=1';
+
 const CONTACT = 'contact';
+const CONFIRMATION = 'confirmation';
 
 export interface LinkSettings {
   baseUrl: string;
@@ -57,6 +74,23 @@ export class MailLinks {
       manageUrl: `${this.baseUrl}/manage/${token}`,
     };
   }
+
+  confirmationLinks({ submissionId, emailId }: ConfirmationToken): ConfirmationLinks {
+    const token = signToken(this.keys, CONFIRMATION, bytesOf(submissionId, emailId));
+    return { confirmUrl: `${this.baseUrl}/confirm/${token}`, declineUrl: `${this.baseUrl}/decline/${token}` };
+  }
+}
+
+/** What a link of a confirmation email is about. */
+export interface ConfirmationToken {
+  submissionId: string;
+  emailId: string;
+}
+
+export function readConfirmationToken(keys: SigningKeys, token: string): ConfirmationToken | undefined {
+  const content = openToken(keys, CONFIRMATION, token);
+  if (content?.length !== 2 * ID_BYTES) return undefined;
+  return { submissionId: idOf(content), emailId: idOf(content.subarray(ID_BYTES)) };
 }
 
 export function readPageToken(keys: SigningKeys, token: string): PageToken | undefined {

@@ -113,7 +113,7 @@ export function classifyUserAgent(userAgent: string): AgentClass {
 interface Reading {
   agent: AgentClass | null;
   at: Date;
-  sent_at: Date | null;
+  sentAt: Date | null;
 }
 
 /** Returns whether a machine opened or clicked. An unknown agent is judged by the time alone. */
@@ -125,5 +125,5 @@ export function isMachine(reading: Reading): boolean {
 }
 
 /** Null when it is not known when the mail was sent. Clocks differ: never negative. */
-export const secondsAfterSending = ({ at, sent_at }: Pick<Reading, 'at' | 'sent_at'>): number | null =>
-  sent_at === null ? null : Math.max(0, (at.getTime() - sent_at.getTime()) / 1000);
+export const secondsAfterSending = ({ at, sentAt }: Pick<Reading, 'at' | 'sentAt'>): number | null =>
+  sentAt === null ? null : Math.max(0, (at.getTime() - sentAt.getTime()) / 1000);

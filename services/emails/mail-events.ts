@@ -6,12 +6,12 @@ import { recordEvents } from '../events/record.ts';
 /** What the events of a mail contain. */
 export interface MailFacts {
   id: string;
-  project_id: string;
-  contact_id: string;
-  campaign_id: string | null;
-  workflow_id: string | null;
+  projectId: string;
+  contactId: string;
+  campaignId: string | null;
+  workflowId: string | null;
   /** Null once erased. */
-  from_email: string | null;
+  fromEmail: string | null;
   /** The depth of workflows that caused the mail, because its events can start further workflows. */
   depth: number;
   /** The data of every event of the mail, without its Message-ID. */
@@ -41,7 +41,7 @@ export const mailFactsJoins = (mail: string): string => `
   left join executions execution on execution.id = ${mail}.execution_id`;
 
 export function mailEventData(mail: MailFacts, more: Record<string, unknown>): Record<string, unknown> {
-  const { id, from_email: from, data } = mail;
+  const { id, fromEmail: from, data } = mail;
   return { ...data, messageId: from === null ? null : messageId({ id, from: { email: from } }), ...more };
 }
 
@@ -57,7 +57,7 @@ export const lockContactsOf = async (trx: Db, contactIds: string[]): Promise<voi
 
 export interface MailEvent {
   name: string;
-  mail: Pick<MailFacts, 'id' | 'project_id' | 'contact_id' | 'depth'>;
+  mail: Pick<MailFacts, 'id' | 'projectId' | 'contactId' | 'depth'>;
   data: Record<string, unknown>;
 }
 
@@ -65,9 +65,9 @@ export interface MailEvent {
 export async function recordMailEvents(trx: Db, events: MailEvent[]): Promise<void> {
   await recordEvents(
     trx,
-    events.map(({ name, mail: { id, project_id, contact_id, depth }, data }) => ({
-      projectId: project_id,
-      contactId: contact_id,
+    events.map(({ name, mail: { id, projectId, contactId, depth }, data }) => ({
+      projectId,
+      contactId,
       name,
       data,
       emailId: id,

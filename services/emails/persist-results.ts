@@ -31,7 +31,8 @@ const persistSql = (which: string, { locked = '', publish }: { locked?: string; 
   ),
   persisted as (
     update emails e set
-      status = attempt.status, reason = attempt.reason,
+      status = attempt.status,
+      reason = case when attempt.has_recipient or attempt.reason not like '%@%' then attempt.reason end,
       attempts = case when attempt.outcome is null then e.attempts else attempt.number end,
       unknown_outcomes = e.unknown_outcomes + case when attempt.outcome = 'unknown' then 1 else 0 end,
       due_at = coalesce(attempt.ended_at + make_interval(secs => attempt.retry_after), e.due_at),

@@ -12,26 +12,29 @@ import {
 export const isRefused = (mail: string): string => `${mail}.status = 'FAILED' and ${mail}.bounced_at is not null`;
 
 interface RefusedRow extends AddressedMail {
-  bounced_at: Date;
+  withoutEvents: boolean;
+  bouncedAt: Date;
   reason: string | null;
 }
 
 const find = statement<RefusedRow>(
   'results-refused',
-  `select ${mailFactsColumns('mail')}, mail.bounced_at, mail.reason, ${addressColumns('mail')}
+  `select ${mailFactsColumns('mail')}, mail.bounced_at, mail.reason, mail.without_events, ${addressColumns('mail')}
    from emails mail ${mailFactsJoins('mail')} left join contacts contact on contact.id = mail.contact_id
    where mail.id = any ($1::uuid[]) and ${isRefused('mail')} order by mail.bounced_at, mail.id`,
 );
 
-/** Records `email.bounce` for refused mails and does what any hard bounce does. Needs the contacts' locks. */
+/** Records `email.bounce` for refused mails that have events, and does what any hard bounce does. Needs the contacts' locks. */
 export async function publishRefusals(trx: Db, ids: string[]): Promise<void> {
   const mails = await find(trx, [ids]);
   await recordMailEvents(
     trx,
-    mails.map((mail) => {
-      const detail = { bouncedAt: mail.bounced_at.toISOString(), bounceType: 'Permanent', reason: mail.reason };
-      return { name: 'email.bounce', mail, data: mailEventData(mail, { ...detail, isFirst: true }) };
-    }),
+    mails
+      .filter(({ withoutEvents }) => !withoutEvents)
+      .map((mail) => {
+        const detail = { bouncedAt: mail.bouncedAt.toISOString(), bounceType: 'Permanent', reason: mail.reason };
+        return { name: 'email.bounce', mail, data: mailEventData(mail, { ...detail, isFirst: true }) };
+      }),
   );
   await unsubscribeUndeliverable(
     trx,

@@ -12,24 +12,23 @@ export const RESULTS_PER_BATCH = 200;
 /**
  * SQL that queues the results of the ledger rows in `source` for publishing. A queue of its own avoids another update of
  * `emails`, which has many indexes. ON CONFLICT updates, and so locks, a row that is still queued; otherwise a concurrent
- * publisher could delete it together with the new result.
+ * publisher could delete it together with the new result. Confirmations of forms have no events, but count as usage.
  */
 export const insertUnpublishedResults = (source: string): string =>
   `insert into unpublished_email_results (email_id, contact_id) select id, contact_id from (select * from ${source}) result
-   where not without_events on conflict (email_id) do update set contact_id = excluded.contact_id`;
+   where not without_events or submission_id is not null on conflict (email_id) do update set contact_id = excluded.contact_id`;
 
 // Workers run this concurrently: SKIP LOCKED gives each its own results.
-const pick = statement<{ email_id: string; contact_id: string }>(
+const pick = statement<{ emailId: string; contactId: string }>(
   'results-pick',
   `delete from unpublished_email_results where email_id = any (array(
      select email_id from unpublished_email_results order by email_id limit $1 for update skip locked))
    returning email_id, contact_id`,
 );
 
-const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 const MESSAGE_ID = `'messageId', '<' || mail.id || '@' || sender.domain || '>'`;
-const SENT = `'sentAt', ${iso('mail.sent_at')}, 'providerMessageId', mail.provider_message_id`;
-const FAILED = `'failedAt', ${iso('mail.updated_at')}, 'reason', mail.reason`;
+const SENT = `'sentAt', json_time(mail.sent_at), 'providerMessageId', mail.provider_message_id`;
+const FAILED = `'failedAt', json_time(mail.updated_at), 'reason', mail.reason`;
 
 /**
  * SQL that records the result events of `mails`: ledger rows `mail` with the joins of `mailFactsJoins`, whose contacts
@@ -53,7 +52,7 @@ export const senderDomainArrays = (emails: string[]): [string[], string[]] => [
   emails.map((email) => messageDomain({ email })),
 ];
 
-const senders = statement<{ from_email: string | null; has_refused: boolean }>(
+const senders = statement<{ fromEmail: string | null; hasRefused: boolean }>(
   'results-senders',
   `select ${mailSender} as from_email, bool_or(${isRefused('mail')}) as has_refused
    from emails mail ${mailFactsJoins('mail')} where mail.id = any ($1::uuid[]) group by 1`,
@@ -64,7 +63,7 @@ const senders = statement<{ from_email: string | null; has_refused: boolean }>(
 const record = statement(
   'results-record',
   insertResultEvents(
-    `(select * from emails where id = any ($1::uuid[])) mail ${mailFactsJoins('mail')}`,
+    `(select * from emails where id = any ($1::uuid[]) and not without_events) mail ${mailFactsJoins('mail')}`,
     '$2::text[], $3::text[]',
   ),
 );
@@ -81,13 +80,13 @@ export async function publishResults(db: Db, limit = RESULTS_PER_BATCH, { billin
       if (picked.length === 0) return 0;
       await lockContactsOf(
         trx,
-        picked.map(({ contact_id }) => contact_id),
+        picked.map(({ contactId }) => contactId),
       );
-      const ids = picked.map(({ email_id }) => email_id);
+      const ids = picked.map(({ emailId }) => emailId);
       const found = await senders(trx, [ids]);
-      const from = found.flatMap(({ from_email }) => from_email ?? []);
+      const from = found.flatMap(({ fromEmail }) => fromEmail ?? []);
       await record(trx, [ids, ...senderDomainArrays(from)]);
-      if (found.some(({ has_refused }) => has_refused)) await publishRefusals(trx, ids);
+      if (found.some(({ hasRefused }) => hasRefused)) await publishRefusals(trx, ids);
       wake(trx, 'events');
       if (billing) await recordUsage(trx, ids);
       return picked.length;

@@ -4,13 +4,15 @@ import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { MailAttachment } from '../../platform/mime/compose.ts';
 import { encodeText } from '../../platform/mime/encoding.ts';
 import type { Data } from '../contacts/data.ts';
+import type { ChoicesInput } from '../topics/choices.ts';
 
 export interface Address {
   email: string;
   name?: string | undefined;
 }
 
-export interface SendInput {
+/** Its choices are those of the recipients. */
+export interface SendInput extends ChoicesInput {
   /** At least one; each recipient gets a separate mail. */
   to: Address[];
   /** From, subject and body default to the template's, and are required if it has none. */
@@ -18,6 +20,8 @@ export interface SendInput {
   subject?: string | undefined;
   body?: string | undefined;
   template?: string | null | undefined;
+  /** Key or id; wins over the template's. */
+  topic?: string | null | undefined;
   reply?: string | undefined;
   subscribed?: boolean | undefined;
   data?: Data | null | undefined;
@@ -26,7 +30,10 @@ export interface SendInput {
 }
 
 /** What mail takes from a template. */
-export type MailTemplate = Pick<Template, 'id' | 'type' | 'subject' | 'body' | 'fromEmail' | 'fromName' | 'replyTo'>;
+export type MailTemplate = Pick<
+  Template,
+  'id' | 'type' | 'subject' | 'body' | 'fromEmail' | 'fromName' | 'replyTo' | 'topicId'
+>;
 
 /** The content that all mails of a request share. */
 export interface MailContent {
@@ -40,6 +47,7 @@ export interface MailContent {
   headers: Record<string, string>;
   attachmentSet: string | null;
   templateId: string | null;
+  topicId: string | null;
   /** Of a template that was remembered, and may be outdated. */
   templateVersion?: number;
 }
@@ -73,6 +81,7 @@ export function contentOf(input: SendInput, template: MailTemplate | undefined, 
     headers: input.headers ?? {},
     attachmentSet: null,
     templateId: template?.id ?? null,
+    topicId: template?.topicId ?? null,
   };
 }
 

@@ -2,6 +2,7 @@ import { coalesceWrites, confirmed } from '../../db/coalesce-writes.ts';
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { Contact } from '../../db/models/contact.ts';
 import { sharedBodyId } from '../../db/models/email-body.ts';
+import { type EmailContent, emailContentColumns, insertEmailsSql } from '../../db/models/email-writing.ts';
 import { fieldsFit } from '../../db/models/name-limits.ts';
 import { isSuppressed } from '../../db/models/suppression.ts';
 import type { TemplateType } from '../../db/models/template.ts';
@@ -12,14 +13,18 @@ import { faultPoint } from '../../platform/fault-points.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Limits } from '../../platform/limits.ts';
 import { linkToRow } from '../../platform/tracing.ts';
+import { consentContextOf, withConsent } from '../access/consent-context.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { callerGroup, isOpenProject, keyIdOf, openProject, refusal } from '../access/open-project.ts';
-import { reserveMails } from '../billing/caps.ts';
+import { reserveMails } from '../billing/limits.ts';
 import type { Data, DataChange } from '../contacts/data.ts';
 import { readLimitedData, requireRoomForFields } from '../contacts/limits.ts';
 import { translatingContactErrors } from '../contacts/violations.ts';
+import { writeContacts } from '../contacts/write.ts';
 import { senderDomain } from '../domains/name.ts';
 import { isVerifiedSender, knownSender, rememberSender } from '../domains/verified-sender.ts';
+import { chooseTopics, contextOf } from '../topics/choices.ts';
+import { archivedTopic, findTopicNamed, requireKind } from '../topics/find.ts';
 import { storeAttachments } from './attachments.ts';
 import { isBodyStored, readTemplate, rememberBody, rememberedTemplate } from './known-content.ts';
 import { insertUnpublishedResults } from './publish-results.ts';
@@ -35,7 +40,8 @@ import {
 export type { Address, SendInput } from './send-content.ts';
 
 export interface Accepted {
-  emails: { contact: { id: string; email: string }; email: string }[];
+  /** `skipped` is why a recipient may not get the email. */
+  emails: { contact: { id: string; email: string }; email: string; skipped?: string }[];
   timestamp: Date;
 }
 
@@ -44,15 +50,16 @@ type Mail = Address & { id: string };
 type ParsedInput = SendInput & { change: DataChange; limits: Limits };
 
 interface AcceptedRow {
-  email_id: string;
-  contact_id: string;
-  created_at: Date;
-  senders_version: string;
+  emailId: string;
+  contactId: string;
+  createdAt: Date;
+  sendersVersion: string;
+  skipped: string | null;
 }
 
 /** One request as the statement takes it: the shared content, and a mail per recipient. */
 interface SendRequest {
-  content: Record<string, unknown>;
+  content: Omit<EmailContent, 'n'> & Record<string, unknown>;
   mails: (Record<string, unknown> & { id: string })[];
 }
 
@@ -63,9 +70,8 @@ const insertMails = statement<AcceptedRow>(
   'send',
   `with content as materialized (
      select content.*, project.senders_version from ${openProject('$5')} as project,
-       json_to_recordset($3::json) as content (n integer, domain text, verified_at_version uuid, from_email text,
-         from_name text, reply_to text, subject text, body_id uuid, html text, headers jsonb, shared boolean, type text,
-         variables jsonb, attachment_set uuid, template_id uuid, template_version integer, fields jsonb, field_count integer, max_fields integer)
+       json_to_recordset($3::json) as content (${emailContentColumns}, domain text, verified_at_version uuid,
+         template_id uuid, template_version integer, topic_id uuid, needs_subscription boolean, fields jsonb, field_count integer, max_fields integer)
      where (content.verified_at_version = project.senders_version or (
        select d.status = 'VERIFIED' from domains d where d.domain = content.domain and d.project_id = $1))
        and (content.template_version is null or content.template_version = (
@@ -77,41 +83,29 @@ const insertMails = statement<AcceptedRow>(
          max: 'content.max_fields',
        })}
    ),
+   recipient as materialized (
+     select r.*, content.template_id, content.topic_id, content.needs_subscription,
+       ${isSuppressed('$1', 'r.email')} as suppressed
+     from json_to_recordset($4::json) as r (content integer, id uuid, email text,
+       name text, contact_id uuid, subscribed boolean, patch jsonb, deletes jsonb, defaults jsonb, event_id uuid,
+       event_data jsonb)
+     join content on content.n = r.content
+     order by r.email collate "C", r.id
+   ),
    mail as materialized (
-     select mail.* from json_to_recordset($4::json) as mail (content integer, id uuid, email text, name text,
-       contact_id uuid, subscribed boolean, patch jsonb, deletes jsonb, defaults jsonb, event_id uuid)
-     where content in (select n from content)
-     order by email collate "C", id
+     select r.content, r.id, contact.id as contact_id, r.email, r.name, r.template_id, r.topic_id, r.needs_subscription,
+       case reason when 'suppressed' then 'FAILED' else case when reason is null then 'PENDING' else 'SKIPPED' end end as status,
+       reason
+     from recipient r, write_contact($1, r.email, r.contact_id, r.subscribed, false, r.patch, r.deletes, r.defaults,
+       r.event_id, coalesce(r.event_data, '{}')) as contact,
+       lateral (select case when r.topic_id is null and r.needs_subscription is null
+         then case when r.suppressed then 'suppressed' end
+         else recipient_refusal($1, contact.id, r.needs_subscription, r.suppressed, r.topic_id) end as reason) refusal
    ),
-   contact as materialized (
-     select mail.id as email_id, written.id from mail, write_contact($1, mail.email, mail.contact_id, mail.subscribed,
-       false, mail.patch, mail.deletes, mail.defaults, mail.event_id) as written
-   ),
-   -- After the contacts and in order, so that statements that share bodies do not wait for each other in a circle.
-   bodies as (
-     insert into email_bodies (id, project_id, html, headers, shared)
-     select c.body_id, $1, c.html, c.headers, c.shared from content c
-     where c.html is not null and (select count(*) from contact) > 0 order by c.body_id
-     on conflict do nothing
-   ),
-   contents as (
-     insert into email_contents
-       (email_id, project_id, body_id, to_email, to_name, from_email, from_name, reply_to, subject, type, variables,
-        attachment_set)
-     select mail.id, $1, c.body_id, mail.email, mail.name, c.from_email, c.from_name, c.reply_to, c.subject, c.type,
-       c.variables, c.attachment_set
-     from mail join content c on c.n = mail.content
-   ),
-   accepted as (
-     insert into emails (id, project_id, contact_id, template_id, status, reason)
-     select mail.id, $1, contact.id, c.template_id,
-       case when s.suppressed then 'FAILED' else 'PENDING' end, case when s.suppressed then 'suppressed' end
-     from mail join content c on c.n = mail.content join contact on contact.email_id = mail.id
-     cross join lateral (select ${isSuppressed('$1', 'mail.email')} as suppressed) s
-     returning id, contact_id, without_events, status, created_at
-   ),
+   ${insertEmailsSql('$1', 'template_id, topic_id, needs_subscription, status, reason')},
    result as (${insertUnpublishedResults("accepted where status = 'FAILED'")})
-   select id as email_id, contact_id, created_at, (select senders_version from content limit 1) as senders_version
+   select id as email_id, contact_id, created_at, (select senders_version from content limit 1) as senders_version,
+     case when status = 'SKIPPED' then reason end as skipped
    from accepted`,
 );
 
@@ -127,7 +121,7 @@ async function writeRequests(db: Db, project: ProjectAccess, requests: SendReque
     keyIdOf(project),
   ]);
   faultPoint('accept-after');
-  const byId = new Map(rows.map((row) => [row.email_id, row]));
+  const byId = new Map(rows.map((row) => [row.emailId, row]));
   return requests.map((request) => request.mails.flatMap(({ id }) => byId.get(id) ?? []));
 }
 
@@ -168,22 +162,28 @@ async function acceptMails(
 ): Promise<Accepted> {
   const { template: templateId, attachments } = input;
   const request: ParsedInput = { ...input, change: readLimitedData(input.data, limits.limits), limits: limits.limits };
-  const needsTransaction = attachments?.length || project.capped;
-  if (templateId && !needsTransaction) {
+  const needsTransaction = attachments?.length || project.countsOnAccept || input.topics !== undefined;
+  if (templateId && !needsTransaction && !input.topic) {
     const content = rememberedContent(db, project, input, limits);
     const accepted = content && (await acceptOnce(db, project, request, content, mails));
     if (accepted) return accepted;
   }
   const template = templateId ? await readTemplate(db, project.projectId, templateId) : undefined;
   const content = contentOf(input, template, limits);
+  if (input.topic) content.topicId = await topicNamed(db, project.projectId, input.topic, content.type);
+  else if (template?.topicRequired && content.topicId === null && content.type !== 'TRANSACTIONAL')
+    throw badRequest(`The project requires a topic for ${content.type} templates.`, { suggestion: 'Send `topic`.' });
   // Most mail needs one statement, which concurrent requests share.
   if (content.type === 'TRANSACTIONAL' && !needsTransaction) return acceptContent(db, project, request, content, mails);
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
+      // First, because the email is asked for the state that they lead to.
+      if (input.topics) await chooseForRecipients(trx, project, input);
       if (attachments?.length) content.attachmentSet = await storeAttachments(trx, attachments);
-      if (project.capped) await reserveMails(trx, project.projectId, input.to.length);
+      if (project.countsOnAccept) await reserveMails(trx, project.projectId, input.to.length);
       const accepted = await acceptContent(trx, project, request, content, mails);
-      if (content.type !== 'TRANSACTIONAL') await refuseUnsubscribed(trx, accepted, content.type);
+      if (content.type !== 'TRANSACTIONAL' && content.topicId === null)
+        await refuseUnsubscribed(trx, accepted, content.type);
       return accepted;
     }),
   );
@@ -200,9 +200,9 @@ function rememberedContent(db: Db, { projectId }: ProjectAccess, input: SendInpu
   }
 }
 
-const findMails = statement<Pick<AcceptedRow, 'email_id' | 'contact_id' | 'created_at'>>(
+const findMails = statement<Omit<AcceptedRow, 'sendersVersion'>>(
   'send-find',
-  `select id as email_id, contact_id, created_at from emails where project_id = $1 and id = any ($2::uuid[])`,
+  `select id as email_id, contact_id, created_at, case when status = 'SKIPPED' then reason end as skipped from emails where project_id = $1 and id = any ($2::uuid[])`,
 );
 
 async function findAccepted(db: Db, { projectId }: ProjectAccess, mails: Mail[]): Promise<Accepted | undefined> {
@@ -244,7 +244,7 @@ async function acceptOnce(
   );
   const [first] = rows;
   if (!first) return undefined;
-  rememberSender(db, project.projectId, domain, first.senders_version);
+  rememberSender(db, project.projectId, domain, first.sendersVersion);
   if (body.shared && !db.isTransaction) rememberBody(db, body.body_id);
   wake(db, 'mail');
   return toAccepted(mails, rows);
@@ -277,6 +277,7 @@ async function writeMails(
         deletes,
         defaults: name ? { name } : {},
         event_id: newId(),
+        ...(subscribed !== undefined && { event_data: { consent: consentContextOf(project) } }),
       };
       return { id, email, name, ...contact };
     }),
@@ -296,6 +297,8 @@ const contentColumns = (content: MailContent, seen: Data) => ({
   attachment_set: content.attachmentSet,
   template_id: content.templateId,
   template_version: content.templateVersion,
+  topic_id: content.topicId ?? undefined,
+  needs_subscription: content.type === 'TRANSACTIONAL' ? undefined : true,
 });
 
 /** The text of a template is stored once a month; headers of the request may name a person. */
@@ -315,11 +318,14 @@ function undefinedIfEmpty<T extends object>(object: T): T | undefined {
   return undefined;
 }
 
-function toAccepted(mails: Mail[], rows: Pick<AcceptedRow, 'email_id' | 'contact_id' | 'created_at'>[]): Accepted {
-  const contacts = new Map(rows.map((row) => [row.email_id, row.contact_id]));
+function toAccepted(mails: Mail[], rows: Omit<AcceptedRow, 'sendersVersion'>[]): Accepted {
+  const byId = new Map(rows.map((row) => [row.emailId, row]));
   return {
-    emails: mails.map(({ id, email }) => ({ contact: { id: contacts.get(id) ?? '', email }, email: id })),
-    timestamp: rows[0]?.created_at ?? new Date(),
+    emails: mails.map(({ id, email }) => {
+      const { contactId = '', skipped } = byId.get(id) ?? {};
+      return { contact: { id: contactId, email }, email: id, ...(skipped && { skipped }) };
+    }),
+    timestamp: rows[0]?.createdAt ?? new Date(),
   };
 }
 
@@ -327,6 +333,28 @@ function toAccepted(mails: Mail[], rows: Pick<AcceptedRow, 'email_id' | 'contact
 async function refusalReason(db: Db, project: ProjectAccess, domain: string): Promise<ApiError | undefined> {
   if (!(await isOpenProject(db, project))) return refusal(db, project);
   return (await isVerifiedSender(db, project.projectId, domain)) ? undefined : unverifiedSender(domain);
+}
+
+/** Returns the id of a topic that goes with email of this type. */
+async function topicNamed(db: Db, projectId: string, name: string, type: TemplateType): Promise<string> {
+  const topic = await findTopicNamed(db, projectId, name);
+  requireKind(topic, type, 'topic');
+  if (topic.archived) throw archivedTopic(topic, 'topic');
+  return topic.id;
+}
+
+/** Writes the choices of the recipients, who become contacts. */
+async function chooseForRecipients(trx: Db, project: ProjectAccess, input: SendInput): Promise<void> {
+  const { to, subscribed } = input;
+  const eventData = withConsent(contextOf(project, input, false));
+  const contact = { subscribed, subscribedWhenNew: false, patch: {}, deletes: [], eventData };
+  const addresses = [...new Set(to.map(({ email }) => email))];
+  const { written } = await writeContacts(
+    trx,
+    project.projectId,
+    addresses.map((email) => ({ email, ...contact })),
+  );
+  for (const { id, isNew } of written) await chooseTopics(trx, project, id, input, { isNew });
 }
 
 const MAX_LISTED = 5;

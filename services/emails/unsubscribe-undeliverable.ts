@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import type { ConsentContext } from '../access/consent-context.ts';
 import { addSuppressions, type NewSuppression } from '../suppressions/add.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { type MailEvent, type MailFacts, recordMailEvents } from './mail-events.ts';
@@ -17,8 +18,8 @@ export interface UndeliverableContact {
 /** A mail with its recipient. */
 export interface AddressedMail extends MailFacts {
   /** The address that the mail was sent to; null once erased. */
-  to_email: string | null;
-  contact_email: string | null;
+  toEmail: string | null;
+  contactEmail: string | null;
 }
 
 /** SQL: the columns of `AddressedMail` beyond `MailFacts`, with the joins of `mailFactsJoins` and `contacts contact`. */
@@ -28,13 +29,15 @@ export const addressColumns = (mail: string): string =>
 export const undeliverable = (mail: AddressedMail, reason: UndeliverableContact['reason']): UndeliverableContact => ({
   mail,
   reason,
-  address: mail.to_email ?? mail.contact_email,
-  isCurrent: mail.to_email === null || mail.to_email === mail.contact_email,
+  address: mail.toEmail ?? mail.contactEmail,
+  isCurrent: mail.toEmail === null || mail.toEmail === mail.contactEmail,
 });
 
 const unsubscribe = statement<{ id: string }>(
   'undeliverable-unsubscribe',
-  `update contacts set subscribed = false, updated_at = now() where id = any ($1::uuid[]) and subscribed returning id`,
+  `with named as materialized (select set_config('everpost.consent', $2, true))
+   update contacts set subscribed = false, updated_at = now() from named
+   where contacts.id = any ($1::uuid[]) and subscribed returning contacts.id`,
 );
 
 /** Unsubscribes contacts after hard bounces and complaints, and suppresses their addresses. Needs the contacts' locks. */
@@ -42,12 +45,17 @@ export async function unsubscribeUndeliverable(trx: Db, contacts: UndeliverableC
   if (contacts.length === 0) return;
   // A bounce of a former address keeps the subscription; a complaint ends it for any address.
   const unsubscribed = contacts.filter(({ reason, isCurrent }) => reason === 'complaint' || isCurrent);
-  const rows = await unsubscribe(trx, [unsubscribed.map(({ mail }) => mail.contact_id)]);
+  const consents = unsubscribed.map(({ mail, reason }): [string, ConsentContext] => {
+    const { id: emailId, campaignId, workflowId } = mail;
+    return [mail.contactId, { method: reason === 'bounce' ? 'BOUNCE' : 'COMPLAINT', emailId, campaignId, workflowId }];
+  });
+  const context = JSON.stringify({ byContact: Object.fromEntries(consents) });
+  const rows = await unsubscribe(trx, [unsubscribed.map(({ mail }) => mail.contactId), context]);
   const events = rows.flatMap(({ id }): MailEvent[] => {
-    const contact = unsubscribed.find(({ mail }) => mail.contact_id === id);
+    const contact = unsubscribed.find(({ mail }) => mail.contactId === id);
     if (!contact) return [];
     const { mail, reason } = contact;
-    const data = { reason, emailId: mail.id, campaignId: mail.campaign_id, workflowId: mail.workflow_id };
+    const data = { reason, emailId: mail.id, campaignId: mail.campaignId, workflowId: mail.workflowId };
     return [{ name: 'contact.unsubscribed', mail, data }];
   });
   await recordMailEvents(trx, events);
@@ -59,13 +67,13 @@ export async function unsubscribeUndeliverable(trx: Db, contacts: UndeliverableC
  * user with a temporarily broken mailbox could never log in again.
  */
 const suppressionOf = ({ mail, reason, address }: UndeliverableContact): NewSuppression[] =>
-  address === null || mail.project_id === SYSTEM_PROJECT_ID
+  address === null || mail.projectId === SYSTEM_PROJECT_ID
     ? []
     : [
         {
-          projectId: mail.project_id,
+          projectId: mail.projectId,
           address,
-          contactId: mail.contact_id,
+          contactId: mail.contactId,
           reason: reason === 'bounce' ? 'HARD_BOUNCE' : 'COMPLAINT',
           emailId: mail.id,
         },

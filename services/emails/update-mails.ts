@@ -17,26 +17,28 @@ const MAX_REPEATS = 10;
 export interface MatchedNotice {
   id: string;
   kind: NoticeKind;
-  bounce_type: BounceType | null;
+  bounceType: BounceType | null;
   link: string | null;
   reason: string | null;
   at: Date;
   agent: AgentClass | null;
   /** When the mail was sent. */
-  sent_at: Date | null;
-  email_id: string;
-  contact_id: string;
+  sentAt: Date | null;
+  emailId: string;
+  contactId: string;
 }
 
 interface UpdatedRow extends AddressedMail {
-  delivered_before: boolean;
-  opened_before: boolean;
-  clicked_before: boolean;
-  human_opened_before: boolean;
-  human_clicked_before: boolean;
-  bounced_before: boolean;
-  complained_before: boolean;
-  bounce_type_before: BounceType | null;
+  /** A confirmation of a form: what happens to it changes the ledger only. */
+  isSilent: boolean;
+  deliveredBefore: boolean;
+  openedBefore: boolean;
+  clickedBefore: boolean;
+  humanOpenedBefore: boolean;
+  humanClickedBefore: boolean;
+  bouncedBefore: boolean;
+  complainedBefore: boolean;
+  bounceTypeBefore: BounceType | null;
 }
 
 // Keeps the time of the first notice of each kind. The status only moves forward, in any order of notices.
@@ -70,6 +72,7 @@ const update = statement<UpdatedRow>(
    )
    select ${mailFactsColumns('updated')}, updated.delivered_before, updated.opened_before, updated.clicked_before,
      updated.human_opened_before, updated.human_clicked_before, updated.bounced_before, updated.complained_before, updated.bounce_type_before,
+     updated.without_events and updated.submission_id is not null as is_silent,
      ${addressColumns('updated')}
    from updated ${mailFactsJoins('updated')}
    left join contacts contact on contact.id = updated.contact_id`,
@@ -111,15 +114,15 @@ export async function updateMails(
 function byMail(notices: MatchedNotice[]): Map<string, MatchedNotice[]> {
   const mails = new Map<string, MatchedNotice[]>();
   for (const notice of notices) {
-    const group = mails.get(notice.email_id);
+    const group = mails.get(notice.emailId);
     if (group) group.push(notice);
-    else mails.set(notice.email_id, [notice]);
+    else mails.set(notice.emailId, [notice]);
   }
   return mails;
 }
 
 function bounceTypeOf(group: MatchedNotice[]): BounceType | null {
-  const types = group.filter(({ kind }) => kind === 'bounce').map(({ bounce_type }) => bounce_type ?? 'Undetermined');
+  const types = group.filter(({ kind }) => kind === 'bounce').map(({ bounceType }) => bounceType ?? 'Undetermined');
   return types.find((type) => type === 'Permanent') ?? types[0] ?? null;
 }
 
@@ -138,21 +141,21 @@ class NoticeEvents {
   }
 
   add(notice: MatchedNotice): void {
-    const mail = this.mails.get(notice.email_id);
+    const mail = this.mails.get(notice.emailId);
     if (!mail || this.isRepeatedTooOften(notice)) return;
     const isFirst = this.isFirst(mail, notice.kind);
-    const isWorse = notice.kind === 'bounce' && notice.bounce_type === 'Permanent' && !this.bouncedForGood(mail);
+    const isWorse = notice.kind === 'bounce' && notice.bounceType === 'Permanent' && !this.bouncedForGood(mail);
     if (!isFirst && !isWorse && notice.kind !== 'open' && notice.kind !== 'click') return;
-    if (notice.kind === 'bounce') mail.bounce_type_before = notice.bounce_type ?? 'Undetermined';
+    if (notice.kind === 'bounce') mail.bounceTypeBefore = notice.bounceType ?? 'Undetermined';
     const data = mailEventData(mail, { ...detailOf(mail, notice), ...this.readerOf(mail, notice), isFirst });
-    this.events.push({ name: `email.${notice.kind}`, mail, data });
+    if (!mail.isSilent) this.events.push({ name: `email.${notice.kind}`, mail, data });
     if (notice.kind === 'complaint' || isWorse)
       this.undeliverable.push(undeliverable(mail, notice.kind === 'complaint' ? 'complaint' : 'bounce'));
   }
 
   private isRepeatedTooOften(notice: MatchedNotice): boolean {
-    const { email_id, kind, link } = notice;
-    const key = `${email_id} ${kind} ${isMachine(notice)} ${link}`;
+    const { emailId, kind, link } = notice;
+    const key = `${emailId} ${kind} ${isMachine(notice)} ${link}`;
     const before = this.repeats.get(key) ?? 0;
     this.repeats.set(key, before + 1);
     return before >= MAX_REPEATS;
@@ -162,7 +165,7 @@ class NoticeEvents {
   private readerOf(mail: UpdatedRow, notice: MatchedNotice) {
     if (notice.kind !== 'open' && notice.kind !== 'click') return {};
     const machine = isMachine(notice);
-    const before = notice.kind === 'open' ? 'human_opened_before' : 'human_clicked_before';
+    const before = notice.kind === 'open' ? 'humanOpenedBefore' : 'humanClickedBefore';
     const isFirstHuman = !machine && !mail[before];
     if (!machine) mail[before] = true;
     return { machine, isFirstHuman, userAgentClass: notice.agent, secondsAfterSending: secondsAfterSending(notice) };
@@ -170,22 +173,22 @@ class NoticeEvents {
 
   private isFirst(mail: UpdatedRow, kind: NoticeKind): boolean {
     const before = {
-      delivery: 'delivered_before',
-      open: 'opened_before',
-      click: 'clicked_before',
-      bounce: 'bounced_before',
-      complaint: 'complained_before',
+      delivery: 'deliveredBefore',
+      open: 'openedBefore',
+      click: 'clickedBefore',
+      bounce: 'bouncedBefore',
+      complaint: 'complainedBefore',
     } as const;
     const isFirst = !mail[before[kind]];
     mail[before[kind]] = true;
     return isFirst;
   }
 
-  private readonly bouncedForGood = ({ bounced_before, bounce_type_before }: UpdatedRow): boolean =>
-    bounced_before && bounce_type_before === 'Permanent';
+  private readonly bouncedForGood = ({ bouncedBefore, bounceTypeBefore }: UpdatedRow): boolean =>
+    bouncedBefore && bounceTypeBefore === 'Permanent';
 }
 
-function detailOf(mail: UpdatedRow, { kind, at, link, bounce_type: bounceType, reason }: MatchedNotice) {
+function detailOf(mail: UpdatedRow, { kind, at, link, bounceType, reason }: MatchedNotice) {
   const time = at.toISOString();
   switch (kind) {
     case 'delivery':
@@ -194,7 +197,7 @@ function detailOf(mail: UpdatedRow, { kind, at, link, bounce_type: bounceType, r
       return { openedAt: time };
     case 'click':
       // A link may contain personal data, so it is dropped once the contact is deleted.
-      return { clickedAt: time, link: mail.contact_email === null ? null : link };
+      return { clickedAt: time, link: mail.contactEmail === null ? null : link };
     case 'bounce':
       return { bouncedAt: time, bounceType: bounceType ?? 'Undetermined', reason };
     case 'complaint':

@@ -1,5 +1,4 @@
 import type { Db } from '../../db/connect.ts';
-import { aggregateActivityDeltas } from '../../db/models/activity-counts.ts';
 import { aggregateEventDeltas } from '../../db/models/event-counts.ts';
 
 /** With more deltas than this a reader aggregates some itself, in case no worker does. */
@@ -13,11 +12,9 @@ export async function aggregateEventBacklog(db: Db, projectId: string, pending: 
 /** Housekeeping: aggregates the deltas of all projects. Safe to run in several processes at once. */
 export async function aggregateEventCounts(db: Db): Promise<number> {
   let total = 0;
-  for (const aggregate of [aggregateEventDeltas, aggregateActivityDeltas])
-    for (;;) {
-      const aggregated = await aggregate(db, BATCH_SIZE);
-      total += aggregated;
-      if (aggregated < BATCH_SIZE) break;
-    }
-  return total;
+  for (;;) {
+    const aggregated = await aggregateEventDeltas(db, BATCH_SIZE);
+    total += aggregated;
+    if (aggregated < BATCH_SIZE) return total;
+  }
 }

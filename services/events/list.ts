@@ -120,11 +120,11 @@ async function page(
   return { ...cut, data: cut.data.map(recordOf) };
 }
 
-const recordOf = ({ id, name, data, contact_id, email_id, created_at }: EventRow): EventRecord => ({
+const recordOf = ({ id, name, data, contactId, emailId, createdAt }: EventRow): EventRecord => ({
   id,
   name,
   data,
-  contactId: contact_id,
-  emailId: email_id,
-  createdAt: created_at,
+  contactId,
+  emailId,
+  createdAt,
 });

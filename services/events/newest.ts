@@ -6,9 +6,9 @@ export interface EventRow {
   id: string;
   name: string;
   data: Record<string, unknown>;
-  contact_id: string;
-  email_id: string | null;
-  created_at: Date;
+  contactId: string;
+  emailId: string | null;
+  createdAt: Date;
   /** Its type in the activity feed, by the database function `activity_type`. */
   type: string;
   /** Microseconds since 1970, which a Date cannot hold. */

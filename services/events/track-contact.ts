@@ -4,6 +4,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import { consentContextOf, withConsent } from '../access/consent-context.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import type { Data } from '../contacts/data.ts';
@@ -19,11 +20,11 @@ export interface TrackContactInput {
   data?: Data | null | undefined;
 }
 
-const track = statement<{ contact_id: string | null; created_at: Date }>(
+const track = statement<{ contactId: string | null; createdAt: Date }>(
   'track-contact',
   `with contact as materialized (
-     select written.id from ${openProject('$11')} as project
-     left join update_contact(project.id, $3::uuid, null, $4::boolean, $5::jsonb, $6::jsonb, $7::uuid) as written on true
+     select written.id from ${openProject('$12')} as project
+     left join update_contact(project.id, $3::uuid, null, $4::boolean, $5::jsonb, $6::jsonb, $7::uuid, $11::jsonb) as written on true
    ),
    recorded as (
      ${insertEventsSql(
@@ -58,11 +59,12 @@ export async function trackEventOf(
     eventId,
     input.name,
     JSON.stringify(seen),
+    withConsent(consentContextOf(project)),
     keyIdOf(project),
   ];
   const [row] = await translatingContactErrors(() => retryDeadlocks(db, () => track(db, values)));
   if (!row) throw await refusal(db, project);
-  if (row.contact_id === null) throw contactNotFound();
+  if (row.contactId === null) throw contactNotFound();
   wake(db, 'events');
-  return { contactId: row.contact_id, eventId, timestamp: row.created_at };
+  return { contactId: row.contactId, eventId, timestamp: row.createdAt };
 }

@@ -8,6 +8,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import { linkToRow } from '../../platform/tracing.ts';
+import { consentContextOf } from '../access/consent-context.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { callerGroup, keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import type { Data } from '../contacts/data.ts';
@@ -39,25 +40,27 @@ interface TrackRequest {
   fields: number;
   deletes: string[];
   change_id: string;
+  /** Who changes the subscription. */
+  change_data: object | undefined;
   /** Of a call with the public key. */
   origin?: string | undefined;
 }
 
 interface TrackedRow {
-  event_id: string;
-  contact_id: string;
-  created_at: Date;
+  eventId: string;
+  contactId: string;
+  createdAt: Date;
   allowed: true;
-  fields_fit: true;
-  event_fits: true;
+  fieldsFit: true;
+  eventFits: true;
 }
 
 /** A request outside the policy of the public key, or beyond a limit of names. Nothing of it is written. */
-type RefusedRow = Pick<TrackedRow, 'event_id'> & {
-  created_at: null;
+type RefusedRow = Pick<TrackedRow, 'eventId'> & {
+  createdAt: null;
   allowed: boolean;
-  fields_fit: boolean;
-  event_fits: boolean;
+  fieldsFit: boolean;
+  eventFits: boolean;
 };
 
 /** The requests that share a statement have the same key and limits. */
@@ -88,13 +91,13 @@ const track = statement<TrackedRow | RefusedRow>(
        ${eventFits({ projectId: '$1', name: 'request.name', max: '$5' })} as event_fits
      from ${openProject('$6')} as project, json_to_recordset($3::json) as request (event_id uuid, name text,
        seen jsonb, email text, contact_id uuid, subscribed boolean, patch jsonb, fields integer, deletes jsonb,
-       change_id uuid, origin text)
+       change_id uuid, change_data jsonb, origin text)
      order by email collate "C", event_id
    ),
    contact as materialized (
      select request.event_id, request.name, request.seen, written.id
      from request, write_contact($1, request.email, request.contact_id, request.subscribed, true, request.patch,
-       request.deletes, '{}', request.change_id) as written
+       request.deletes, '{}', request.change_id, coalesce(request.change_data, '{}')) as written
      where request.allowed and request.fields_fit and request.event_fits
    ),
    recorded as (
@@ -129,7 +132,7 @@ async function trackAll(
     keyIdOf(project),
     isPublic,
   ]);
-  const byId = new Map(rows.map((row) => [row.event_id, row]));
+  const byId = new Map(rows.map((row) => [row.eventId, row]));
   return requests.map(({ event_id }) => byId.get(event_id));
 }
 
@@ -166,7 +169,8 @@ export async function trackEvent(
   const event_id = newId();
   const origin = publicCall?.origin?.toLowerCase();
   linkToRow(event_id);
-  const request = { ...contact, fields, change_id, event_id, name: input.event, seen, origin };
+  const change_data = input.subscribed === undefined ? undefined : { consent: consentContextOf(project) };
+  const request = { ...contact, fields, change_id, change_data, event_id, name: input.event, seen, origin };
   const group = { project, limits, isPublic: publicCall !== undefined };
   const row = await confirmed(
     db,
@@ -175,10 +179,10 @@ export async function trackEvent(
   );
   if (!row) throw await refusal(db, project);
   if (!row.allowed) throw outsidePolicy();
-  if (row.created_at === null) {
+  if (row.createdAt === null) {
     const key = publicCall ? 'public' : 'secret';
-    throw row.event_fits ? tooManyFields(limits, key) : tooManyEventNames(limits, key);
+    throw row.eventFits ? tooManyFields(limits, key) : tooManyEventNames(limits, key);
   }
   wake(db, 'events');
-  return { contactId: row.contact_id, eventId: row.event_id, timestamp: row.created_at };
+  return { contactId: row.contactId, eventId: row.eventId, timestamp: row.createdAt };
 }

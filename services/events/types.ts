@@ -23,6 +23,9 @@ export const shownTypes = [
   'email.failed',
   'contact.subscribed',
   'contact.unsubscribed',
+  'topic.subscribed',
+  'topic.unsubscribed',
+  'form.confirmed',
 ] as const;
 export type ShownType = (typeof shownTypes)[number];
 
@@ -43,6 +46,15 @@ const typeOfSystemEvent: Record<(typeof systemEvents)[number], ShownType> = {
 
 /** Returns the type that the feed shows events of that name as. */
 export const shownTypeOf = (name: string): ShownType =>
+  /^topic\.[a-z0-9-]+\.(?:subscribed|unsubscribed)$/.test(name)
+    ? name.endsWith('.subscribed')
+      ? 'topic.subscribed'
+      : 'topic.unsubscribed'
+    : /^form\.[a-z0-9-]+\.confirmed$/.test(name)
+      ? 'form.confirmed'
+      : shownTypeOfOther(name);
+
+const shownTypeOfOther = (name: string): ShownType =>
   // A client may name an event `constructor`.
   Object.hasOwn(typeOfSystemEvent, name)
     ? typeOfSystemEvent[name as keyof typeof typeOfSystemEvent]

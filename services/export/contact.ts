@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Db } from '../../db/connect.ts';
 import type { Contact } from '../../db/models/contact.ts';
 import { Execution, ExecutionStep } from '../../db/models/execution.ts';
-import { Suppression } from '../../db/models/suppression.ts';
+import { findSuppressionOf } from '../../db/models/suppression.ts';
 import { statement } from '../../db/statement.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { heavyWork } from '../access/heavy-work.ts';
@@ -11,6 +11,8 @@ import { recordAudit } from '../audit/record.ts';
 import { findContact } from '../contacts/find.ts';
 import { listEmails } from '../emails/list.ts';
 import { segmentsOfContact } from '../segments/of-contact.ts';
+import { readContactTopics } from '../topics/choices.ts';
+import { consentsOf } from '../topics/consents.ts';
 
 const PAGE = 100;
 const EXPORT_WAIT_MS = 600_000;
@@ -43,8 +45,14 @@ export async function exportContact(
 async function* documentOf(contact: Pick<Contact, 'email'>, person: Person): AsyncGenerator<string> {
   yield `{"contact":${JSON.stringify(contact)}`;
   yield `,"suppression":${JSON.stringify((await suppressionOf(person, contact.email)) ?? null)}`;
+  const { topics, snoozedUntil, frequency } = await read(person, () =>
+    readContactTopics(person.db, person.projectId, person.contactId),
+  );
+  yield `,"preferences":${JSON.stringify({ snoozedUntil, frequency, topics })}`;
   const lists: [string, Pages][] = [
     ['segments', segments(person)],
+    ['consents', consentsOf(person.db, person.projectId, person.contactId)],
+    ['submissions', submissions(person, contact.email)],
     ['events', events(person)],
     ['emails', emails(person)],
     ['executions', executions(person)],
@@ -67,12 +75,10 @@ const read = <T>({ db, projectId }: Person, work: () => Promise<T>): Promise<T> 
   heavyWork(db, 'read', projectId, work, EXPORT_WAIT_MS);
 
 const suppressionOf = (person: Person, email: string) =>
-  read(person, async () =>
-    Suppression.query(person.db)
-      .findOne({ projectId: person.projectId })
-      .whereRaw('address_hash = address_hash(?::uuid, ?)', [person.projectId, email])
-      .select('reason', 'note', 'createdAt'),
-  );
+  read(person, async () => {
+    const found = await findSuppressionOf(person.db, person.projectId, email);
+    return found && { reason: found.reason, note: found.note, createdAt: found.createdAt };
+  });
 
 async function* segments(person: Person): Pages {
   const { db, projectId, contactId } = person;
@@ -84,8 +90,8 @@ interface EventRow {
   id: string;
   name: string;
   data: Record<string, unknown>;
-  email_id: string | null;
-  created_at: Date;
+  emailId: string | null;
+  createdAt: Date;
   /** To the microsecond, which a Date cannot hold. */
   at: string;
 }
@@ -99,18 +105,53 @@ const eventsAfter = statement<EventRow>(
 
 async function* events(person: Person): Pages {
   const { db, projectId, contactId } = person;
-  for (let [at, id] = ['-infinity', '00000000-0000-0000-0000-000000000000']; ; ) {
+  let last = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
+  for (;;) {
+    const { at, id } = last;
     const page = await read(person, () => eventsAfter(db, [projectId, contactId, at, id, PAGE]));
-    const last = page.at(-1);
-    if (!last) return;
-    yield page.map(({ id, name, data, email_id: emailId, created_at: createdAt }) => ({
+    const end = page.at(-1);
+    if (!end) return;
+    yield page.map(({ id, name, data, emailId, createdAt }) => ({
       id,
       name,
       data,
       emailId,
       createdAt,
     }));
-    [at, id] = [last.at, last.id];
+    last = end;
+  }
+}
+
+interface SubmissionRow {
+  id: string;
+  formId: string | null;
+  status: string;
+  reason: string | null;
+  fields: object | null;
+  ip: string | null;
+  userAgent: string | null;
+  pageUrl: string | null;
+  createdAt: Date;
+  confirmedAt: Date | null;
+}
+
+// Those of the address: what waits for its confirmation has no contact yet.
+const submissionsAfter = statement<SubmissionRow>(
+  'export-submissions',
+  `select id, form_id, status, reason, data as fields, context ->> 'ip' as ip, context ->> 'userAgent' as user_agent, page_url,
+     created_at, confirmed_at from form_submissions
+   where project_id = $1 and address_hash = address_hash($1::uuid, $2) and ($3::uuid is null or id > $3) order by id limit $4`,
+);
+
+/** What the person has submitted with forms, and the confirmations of topics. */
+async function* submissions(person: Person, email: string): Pages {
+  const { db, projectId } = person;
+  for (let after: string | null = null; ; ) {
+    const page: SubmissionRow[] = await read(person, () => submissionsAfter(db, [projectId, email, after, PAGE]));
+    const last = page.at(-1);
+    if (!last) return;
+    yield page;
+    after = last.id;
   }
 }
 

@@ -25,9 +25,9 @@ export interface Done<T> {
 
 interface KeyRow {
   request: string;
-  status_code: number;
+  statusCode: number;
   response: Record<string, unknown>;
-  created_at: Date;
+  createdAt: Date;
 }
 
 const tryLock = statement<{ acquired: boolean }>(
@@ -104,8 +104,8 @@ function reused(key: string, request: string, used?: KeyRow): ApiError {
     details: {
       key,
       originalRequest: used?.request ?? null,
-      originalRequestAt: used?.created_at.toISOString() ?? null,
-      originalStatusCode: used?.status_code ?? null,
+      originalRequestAt: used?.createdAt.toISOString() ?? null,
+      originalStatusCode: used?.statusCode ?? null,
       originalResponse: response,
     },
     suggestion: suggestionFor(used, response),
@@ -121,16 +121,18 @@ function suggestionFor(used: KeyRow | undefined, response: KeyRow['response'] | 
 
 const SWEEP_CHUNK = 10_000;
 
+const removeExpired = statement(
+  'idempotency-remove-expired',
+  `delete from idempotency_keys where ctid = any (array(
+     select ctid from idempotency_keys where created_at <= now() - make_interval(secs => $1) limit $2))`,
+);
+
 /** Removes expired keys in chunks, so that a backlog is not one long transaction. */
 export async function sweepKeys(db: Db, ttlHours: number): Promise<number> {
   let swept = 0;
   for (;;) {
-    const { rowCount } = await db.raw(
-      `delete from idempotency_keys where ctid = any (array(
-         select ctid from idempotency_keys where created_at <= now() - make_interval(secs => ?) limit ?))`,
-      [ttlHours * 3600, SWEEP_CHUNK],
-    );
-    swept += rowCount;
-    if (rowCount < SWEEP_CHUNK) return swept;
+    const removed = await removeExpired.count(db, [ttlHours * 3600, SWEEP_CHUNK]);
+    swept += removed;
+    if (removed < SWEEP_CHUNK) return swept;
   }
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { Job } from '../../db/models/job.ts';
+import { Job, JobInputRow } from '../../db/models/job.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
@@ -18,7 +18,7 @@ export async function cancelJob(db: Db, project: ProjectAccess, id: string, limi
     requireJobScope(project, job, 'write');
     if (job.status !== 'QUEUED' && job.status !== 'RUNNING')
       throw new ApiError(409, 'CONFLICT', `This job has already ended (${job.status}).`);
-    await trx('jobInputs').where({ jobId: id }).del();
+    await JobInputRow.query(trx).deleteById(id);
     // A job that waits for a slot has no Temporal workflow.
     if (job.admittedAt)
       await writeOutboxMessage(trx, {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { TextDecoder } from 'node:util';
 import type { Db } from '../../db/connect.ts';
+import { JobChunk } from '../../db/models/job.ts';
 import { bytesOfBuffer, notText, type ReadBytes } from './csv.ts';
 
 /** Of each stored part of a file but the last. */
@@ -23,7 +24,7 @@ export async function storeFile(trx: Db, jobId: string, read: ReadBytes): Promis
   let number = 0;
   for await (const content of inChunks(read(0))) {
     requireText(decoder, content, true);
-    await trx('jobChunks').insert({ jobId, number: number++, content });
+    await JobChunk.query(trx).insert({ jobId, number: number++, content });
     size += content.length;
   }
   requireText(decoder, Buffer.alloc(0), false);
@@ -62,8 +63,8 @@ export const storedBytes = (db: Db, jobId: string): ReadBytes =>
   async function* (from) {
     let skip = from % CHUNK_BYTES;
     for (let number = Math.floor(from / CHUNK_BYTES); ; number++) {
-      const part = await db('jobChunks').where({ jobId, number }).first<{ content: Buffer } | undefined>('content');
-      if (!part) return;
+      const part = await JobChunk.query(db).findById([jobId, number]).select('content');
+      if (!part?.content) return;
       yield part.content.subarray(skip);
       skip = 0;
     }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { parse } from 'csv-parse';
+import { parseMoment } from '../../platform/conditions/moments.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { MAX_KEY_LENGTH } from '../contacts/data.ts';
 
@@ -223,6 +224,27 @@ export function typedCell(cell: string): string | number | boolean {
   return cell;
 }
 
+/** What a column's cells must be; without one, each cell is converted by its look. */
+export const cellTypes = ['string', 'number', 'boolean', 'date'] as const;
+export type CellType = (typeof cellTypes)[number];
+
+/** Undefined for a cell that is not of the type. An empty cell is of any type. */
+export function cellOfType(cell: string, type: CellType): string | number | boolean | undefined {
+  const text = cell.trim();
+  if (text === '') return '';
+  switch (type) {
+    case 'string':
+      return cell;
+    case 'number':
+      return NUMBER.test(text) ? Number(text) : undefined;
+    case 'boolean':
+      return subscribedCell(text) ?? undefined;
+    case 'date':
+      return parseMoment(text) === undefined ? undefined : text;
+  }
+}
+
+const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/;
 const YES = new Set(['true', '1', 'yes']);
 const NO = new Set(['false', '0', 'no']);
 

@@ -35,6 +35,11 @@ export async function storeErrors(
   await store(trx, [id, projectId, column('row'), column('email'), column('error')]);
 }
 
+const page = statement<RowError>(
+  'job-errors-page',
+  `select "row", email, error from job_errors where project_id = $1 and job_id = $2 and "row" > $3 order by "row" limit $4`,
+);
+
 /** Returns all bad rows of an import as CSV, in their order. */
 export const exportErrors = (db: Db, projectId: string, jobId: string): Readable =>
   Readable.from(pages(db, projectId, jobId), { objectMode: false });
@@ -42,12 +47,7 @@ export const exportErrors = (db: Db, projectId: string, jobId: string): Readable
 async function* pages(db: Db, projectId: string, jobId: string): AsyncGenerator<string> {
   yield csvLines([['row', 'email', 'error']]);
   for (let after = 0; ; ) {
-    const rows = await db('jobErrors')
-      .where({ projectId, jobId })
-      .where('row', '>', after)
-      .orderBy('row')
-      .limit(PAGE)
-      .select<RowError[]>('row', 'email', 'error');
+    const rows = await page(db, [projectId, jobId, after, PAGE]);
     const last = rows.at(-1);
     if (!last) return;
     yield csvLines(rows.map(({ row, email, error }) => [row, email, error]));

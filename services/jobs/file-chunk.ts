@@ -1,7 +1,16 @@
 import type { Db } from '../../db/connect.ts';
 import type { ImportResult } from '../../db/models/job.ts';
+import type { Segment } from '../../db/models/segment.ts';
 import type { CsvPosition, CsvRow } from './csv.ts';
 import type { RowError } from './errors.ts';
+
+/** The job that a chunk belongs to. */
+export interface ImportJob {
+  id: string;
+  projectId: string;
+  /** Its contacts become members of this segment, which is locked. */
+  segment: Segment | undefined;
+}
 
 /** Rows of a file that are applied in one transaction. */
 export interface FileChunk {
@@ -14,7 +23,7 @@ export interface FileChunk {
   readonly errors: RowError[];
   add(row: CsvRow): void;
   /** Writes the rows, and returns the result of the import including this chunk. */
-  apply(trx: Db, projectId: string, before: ImportResult): Promise<ImportResult>;
+  apply(trx: Db, job: ImportJob, before: ImportResult): Promise<ImportResult>;
 }
 
 /** Reached in a file full of invalid rows. */

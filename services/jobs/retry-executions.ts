@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
-import type { BulkResult, Job } from '../../db/models/job.ts';
+import { type BulkResult, type Job, JobInputRow } from '../../db/models/job.ts';
+import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
@@ -22,6 +23,9 @@ export interface RetryOptions {
 
 const CHUNK_EXECUTIONS = 500;
 
+/** As text, because a Date is coarser. */
+export const readClock = statement<{ now: string }>('clock-text', 'select clock_timestamp()::text as now');
+
 /** Creates a job that retries the FAILED executions of a workflow, or those with this error. */
 export async function createRetryJob(
   db: Db,
@@ -33,11 +37,11 @@ export async function createRetryJob(
   const { projectId } = project;
   return writing(db, project, async (trx) => {
     await findWorkflow(trx, projectId, workflowId);
-    const { rows } = await trx.raw('select clock_timestamp()::text as now');
-    const options: RetryOptions = { workflowId, error: error ?? null, failedUntil: rows[0].now, after: null };
+    const [clock] = await readClock(trx);
+    const options: RetryOptions = { workflowId, error: error ?? null, failedUntil: clock?.now ?? '', after: null };
     const total = await countFailedExecutions(trx, { projectId, ...options });
     const id = newId();
-    await trx('jobInputs').insert({ jobId: id, options: JSON.stringify(options) });
+    await JobInputRow.query(trx).insert({ jobId: id, options });
     return insertJob(
       trx,
       project,
@@ -62,9 +66,9 @@ export async function retryChunk(
   const position = { after: options.after, limit: CHUNK_EXECUTIONS };
   const which = { projectId, ...options };
   const { found, retried, last, blockedContacts } = await retryFailedExecutions(trx, which, position);
-  await trx('jobInputs')
-    .where({ jobId: id })
-    .update({ options: JSON.stringify({ ...options, after: last }) });
+  await JobInputRow.query(trx)
+    .findById(id)
+    .patch({ options: { ...options, after: last } });
   const before = result as BulkResult;
   const isLast = found < CHUNK_EXECUTIONS;
   const changed = before.changed + retried;

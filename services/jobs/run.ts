@@ -1,18 +1,31 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { type BulkResult, type BulkType, type ImportResult, Job } from '../../db/models/job.ts';
+import {
+  type BulkResult,
+  type BulkType,
+  type ImportResult,
+  Job,
+  JobChunk,
+  JobInputRow,
+  type RenderResult,
+} from '../../db/models/job.ts';
 import { readFieldRoom } from '../../db/models/name-limits.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
-import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
-import { deleteContacts } from '../removal/contact.ts';
+import { lockJobSegment } from '../segments/static-members.ts';
+import { archivedTopics } from '../topics/find.ts';
+import { applyBulk } from './apply-bulk.ts';
 import { CHUNK_CONTACTS, storedBytes } from './chunks.ts';
 import type { ImportOptions } from './create.ts';
-import { type CsvFile, type CsvPosition, openCsv } from './csv.ts';
+import type { BulkOptions } from './create-by-condition.ts';
+import { type CsvColumns, type CsvFile, type CsvPosition, openCsv } from './csv.ts';
 import { storeErrors } from './errors.ts';
 import { type FileChunk, MAX_ERRORS } from './file-chunk.ts';
 import { ImportChunk } from './import-chunk.ts';
+import { splitColumns } from './import-consent.ts';
+import { type RenderOptions, renderChunk } from './render-documents.ts';
+import { type ResendOptions, resendChunk } from './resend-recipients.ts';
 import { type RetryOptions, retryChunk } from './retry-executions.ts';
 import { admitWaiting } from './slots.ts';
 import { SuppressionChunk } from './suppression-chunk.ts';
@@ -44,7 +57,9 @@ export async function runSlice(
   try {
     const { type } = job;
     if (type === 'IMPORT' || type === 'SUPPRESSION_IMPORT') return await importSlice(db, job, isOver, limits);
-    if (type === 'RETRY_EXECUTIONS') return await retrySlice(db, job, isOver, limits);
+    if (type === 'RETRY_EXECUTIONS') return await slice<RetryOptions>(db, job, isOver, limits, retryChunk);
+    if (type === 'RENDER') return await slice<RenderOptions>(db, job, isOver, limits, renderChunk);
+    if (type === 'RESEND_RECIPIENTS') return await slice<ResendOptions>(db, job, isOver, limits, resendChunk);
     return await bulkSlice(db, job, type, isOver, limits);
   } catch (error) {
     if (error instanceof Superseded) return progressOf(await Job.query(db).findById(jobId).throwIfNotFound());
@@ -52,13 +67,14 @@ export async function runSlice(
   }
 }
 
+const start = statement(
+  'job-start',
+  `update jobs set status = 'RUNNING', started_at = coalesce(started_at, now())
+   where id = $1 and status in ('QUEUED', 'RUNNING')`,
+);
+
 async function begin(db: Db, id: string): Promise<Job | undefined> {
-  const [job] = await Job.query(db)
-    .patch({ status: 'RUNNING', startedAt: Job.raw('coalesce(started_at, now())') as never })
-    .where({ id })
-    .whereIn('status', ['QUEUED', 'RUNNING'])
-    .returning('*');
-  return job;
+  return (await start.count(db, [id])) > 0 ? Job.query(db).findById(id) : undefined;
 }
 
 const progressOf = ({ status, processed, total }: Job): JobProgress => ({
@@ -68,18 +84,23 @@ const progressOf = ({ status, processed, total }: Job): JobProgress => ({
 });
 
 async function importSlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Promise<JobProgress> {
-  const input = await db('jobInputs').where({ jobId: job.id }).first<JobInput | undefined>();
+  const input = await JobInputRow.query(db).findById(job.id);
   if (!input) throw new Superseded();
-  const file = await openCsv(storedBytes(db, job.id), input.options.mapping);
+  const options = input.options as ImportOptions;
+  const file = await openCsv(storedBytes(db, job.id), options.mapping);
   let current = job.total > 0 ? job : await countRows(db, job, file);
-  const newChunk = await chunkMaker(db, job, file, input.options, limits);
+  const newChunk = await chunkMaker(db, job, file, options, limits);
   const after = { position: Number(input.position), row: input.row };
   for await (const chunk of readAhead(chunksOf(file, after, newChunk))) {
     current = await applyChunk(db, current, limits, async (trx, { id, projectId, result }) => {
       const before = result as ImportResult;
-      const updated = await chunk.apply(trx, projectId, before);
+      const { segmentId } = options;
+      const segment = segmentId === undefined ? undefined : await lockJobSegment(trx, projectId, segmentId);
+      const updated = await chunk.apply(trx, { id, projectId, segment }, before);
       await storeErrors(trx, { id, projectId }, chunk.errors, before.failed);
-      await trx('jobInputs').where({ jobId: id }).update(chunk.end);
+      await JobInputRow.query(trx)
+        .findById(id)
+        .patch({ position: String(chunk.end.position), row: chunk.end.row });
       return { result: updated, size: chunk.size };
     });
     if (isOver()) return progressOf(current);
@@ -87,27 +108,34 @@ async function importSlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Pr
   return progressOf(await applyChunk(db, current, limits, async (_, { result }) => ({ result, size: 0 })));
 }
 
-interface JobInput {
-  options: ImportOptions;
-  position: string;
-  row: number;
-}
-
 async function chunkMaker(
   db: Db,
   { type, projectId }: Job,
   file: CsvFile,
-  { subscribed = true }: ImportOptions,
+  options: ImportOptions,
   limits: Limits,
 ): Promise<() => FileChunk> {
-  const { columns } = file;
-  if (type === 'SUPPRESSION_IMPORT') return () => new SuppressionChunk(columns);
-  const rules = { ...(await rulesOf(db, projectId, file, limits)), subscribed };
+  if (type === 'SUPPRESSION_IMPORT') return () => new SuppressionChunk(file.columns);
+  const { subscribed = true, types = {}, orderedBy: context = { method: 'IMPORT' } } = options;
+  const { columns, consent: consentColumns } = splitColumns(file.columns, options);
+  const typed = file.header.flatMap((name, column) => {
+    const type = Object.hasOwn(types, name) ? types[name] : undefined;
+    return type ? [[column, type] as const] : [];
+  });
+  const consent = consentColumns && {
+    columns: consentColumns,
+    consent: options.consent,
+    confirmation: options.confirmation,
+    context,
+    archived: await archivedTopics(db, projectId),
+  };
+  const room = await roomForFields(db, projectId, columns, limits);
+  const rules = { ...room, subscribed, types: new Map(typed), context, consent };
   return () => new ImportChunk(columns, rules);
 }
 
 /** Accepts new columns in their order as long as the project has room; rows with a value in another one are rejected. */
-async function rulesOf(db: Db, projectId: string, { columns }: CsvFile, limits: Limits) {
+async function roomForFields(db: Db, projectId: string, columns: CsvColumns, limits: Limits) {
   const keys = [...new Set(columns.fields.map(({ key }) => key))];
   const { fields, unknown } = await readFieldRoom(db, projectId, keys);
   return { limits, refusedKeys: new Set(unknown.slice(Math.max(0, limits.customFields - fields))) };
@@ -155,16 +183,15 @@ async function* readAhead<T>(items: AsyncIterable<T>): AsyncIterable<T> {
 
 /** Every stored part but the last has the same number of contacts, so `processed` tells the next one. */
 async function bulkSlice(db: Db, job: Job, type: BulkType, isOver: IsOver, limits: Limits): Promise<JobProgress> {
+  const options = (await JobInputRow.query(db).findById(job.id))?.options as BulkOptions | undefined;
   for (let current = job; ; ) {
     const number = Math.floor(current.processed / CHUNK_CONTACTS);
-    const chunk = await db('jobChunks')
-      .where({ jobId: job.id, number })
-      .first<{ contactIds: string[] } | undefined>('contactIds');
+    const chunk = await JobChunk.query(db).findById([job.id, number]).select('contactIds');
     // A job without contacts has no part.
     const contactIds = chunk?.contactIds ?? [];
     if (!chunk && current.processed < current.total) throw new Superseded();
     current = await applyChunk(db, current, limits, async (trx, { projectId, result }) => ({
-      result: mergeResults(result as BulkResult, await applyBulk(trx, projectId, type, contactIds)),
+      result: mergeResults(result as BulkResult, await applyBulk(trx, projectId, { type, ...options }, contactIds)),
       size: contactIds.length,
     }));
     const progress = progressOf(current);
@@ -173,20 +200,26 @@ async function bulkSlice(db: Db, job: Job, type: BulkType, isOver: IsOver, limit
 }
 
 const mergeResults = (before: BulkResult, chunk: BulkResult): BulkResult => ({
-  requested: before.requested,
+  ...before,
   changed: before.changed + chunk.changed,
   unchanged: before.unchanged + chunk.unchanged,
   failed: before.failed + chunk.failed,
   errors: [...before.errors, ...chunk.errors].slice(0, MAX_ERRORS),
 });
 
-/** Retries failed executions until none of those that had failed when the job was ordered is left. */
-async function retrySlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Promise<JobProgress> {
+/** Applies chunks of a job whose options hold its position, until nothing is left. */
+async function slice<Options>(
+  db: Db,
+  job: Job,
+  isOver: IsOver,
+  limits: Limits,
+  applyNext: (trx: Db, job: Job, options: Options) => Promise<AppliedChunk>,
+): Promise<JobProgress> {
   for (let current = job; ; ) {
     current = await applyChunk(db, current, limits, async (trx, locked) => {
-      const input = await trx('jobInputs').where({ jobId: job.id }).first<{ options: RetryOptions } | undefined>();
+      const input = await JobInputRow.query(trx).findById(job.id);
       if (!input) throw new Superseded();
-      return retryChunk(trx, locked, input.options);
+      return applyNext(trx, locked, input.options as Options);
     });
     const progress = progressOf(current);
     if (progress.ended || isOver()) return progress;
@@ -194,7 +227,7 @@ async function retrySlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Pro
 }
 
 interface AppliedChunk {
-  result: ImportResult | BulkResult;
+  result: ImportResult | BulkResult | RenderResult;
   size: number;
   /** Nothing follows, however much was processed. Unset: the job is done when everything is processed. */
   isLast?: boolean;
@@ -213,7 +246,7 @@ async function applyChunk(
       if (job?.status !== 'RUNNING' || job.processed !== processed) throw new Superseded();
       const { result, size, isLast } = await apply(trx, job);
       const isDone = isLast ?? processed + size >= total;
-      if (isDone) await trx('jobInputs').where({ jobId: id }).del();
+      if (isDone) await JobInputRow.query(trx).deleteById(id);
       const updated = await job.$query(trx).patchAndFetch({
         processed: isLast ? total : Math.min(processed + size, total),
         result,
@@ -237,44 +270,7 @@ export async function failJob(db: Db, id: string, reason: string, limits: Limits
       .whereIn('status', ['QUEUED', 'RUNNING'])
       .returning('projectId');
     if (!failed) return;
-    await trx('jobInputs').where({ jobId: id }).del();
+    await JobInputRow.query(trx).deleteById(id);
     await admitWaiting(trx, failed.projectId, limits);
   });
-}
-
-// Locks all contacts before changing any, in the order of their addresses, as all statements that write several.
-const subscribe = statement<{ id: string; is_changed: boolean }>(
-  'contacts-subscribe',
-  `with locked as materialized (
-     select id from contacts where project_id = $1 and id = any ($2::uuid[]) order by email collate "C" for update
-   )
-   select written.id, written.is_changed
-   from locked join unnest($2::uuid[], $3::uuid[]) as given (id, event_id) using (id),
-     update_contact($1::uuid, locked.id, null, $4::boolean, '{}', '[]', given.event_id) as written
-   where written.id is not null`,
-);
-
-/** Applies the whole job in the caller's transaction: at most a thousand contacts, in few statements. */
-async function applyBulk(trx: Db, projectId: string, type: BulkType, contactIds: string[]): Promise<BulkResult> {
-  const ids = [...new Set(contactIds.map((id) => id.toLowerCase()))];
-  const known = await apply(trx, projectId, type, ids);
-  const unknown = ids.filter((id) => !known.has(id));
-  const changed = [...known.values()].filter(Boolean).length;
-  return {
-    requested: contactIds.length,
-    changed,
-    unchanged: contactIds.length - changed - unknown.length,
-    failed: unknown.length,
-    errors: unknown.map((contactId) => ({ contactId, error: 'contact not found in this project' })),
-  };
-}
-
-/** Returns the existing contacts, and whether each was changed. */
-async function apply(trx: Db, projectId: string, type: BulkType, ids: string[]): Promise<Map<string, boolean>> {
-  if (type === 'BULK_DELETE') {
-    const deleted = await deleteContacts(trx, projectId, ids);
-    return new Map(deleted.map((id) => [id, true]));
-  }
-  const rows = await subscribe(trx, [projectId, ids, ids.map(() => newId()), type === 'BULK_SUBSCRIBE']);
-  return new Map(rows.map(({ id, is_changed }) => [id, is_changed]));
 }

@@ -11,7 +11,13 @@ const resources = {
   BULK_SUBSCRIBE: 'contacts',
   BULK_UNSUBSCRIBE: 'contacts',
   BULK_DELETE: 'contacts',
+  BULK_ADD_TO_SEGMENT: 'contacts',
+  BULK_SET_FIELD: 'contacts',
+  BULK_TOPIC_SUBSCRIBE: 'contacts',
+  BULK_TOPIC_UNSUBSCRIBE: 'contacts',
   RETRY_EXECUTIONS: 'workflows',
+  RENDER: 'templates',
+  RESEND_RECIPIENTS: 'campaigns',
 } as const satisfies Record<JobType, string>;
 
 const scopeOf = (type: JobType, right: Right): Scope => `${resources[type]}:${right}`;

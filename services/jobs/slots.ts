@@ -1,4 +1,6 @@
+import { lockName } from '../../db/advisory-lock.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Limits } from '../../platform/limits.ts';
 import { workflowIds } from '../outbox/ids.ts';
@@ -11,17 +13,36 @@ type JobLimits = Pick<Limits, 'openJobs' | 'runningJobs'>;
 
 /** Serializes the counting of a project's jobs until the transaction ends. */
 async function lockJobs(trx: Db, projectId: string): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`jobs/${projectId}`]);
+  await lockName(trx, `jobs/${projectId}`);
 }
+
+const countOpen = statement<{ open: number }>(
+  'jobs-open',
+  `select count(*)::integer as open from jobs where project_id = $1 and status in ('QUEUED', 'RUNNING')`,
+);
+
+const admit = statement<{ id: string }>(
+  'jobs-admit',
+  `with open as (
+     select count(*) as jobs from jobs
+     where project_id = $1 and status in ('QUEUED', 'RUNNING') and admitted_at is not null
+   )
+   update jobs set admitted_at = now() where id = any (array(
+     select id from jobs where project_id = $1 and status = 'QUEUED' and admitted_at is null
+     order by id limit (select greatest($2 - jobs, 0) from open) for update skip locked))
+   returning id`,
+);
+
+const findWaiting = statement<{ projectId: string }>(
+  'jobs-waiting',
+  `select distinct project_id from jobs where status = 'QUEUED' and admitted_at is null`,
+);
 
 /** Rejects a job above the limit. Keeps the lock for the insert that follows. */
 export async function requireRoomForJob(trx: Db, projectId: string, { openJobs }: JobLimits): Promise<void> {
   await lockJobs(trx, projectId);
-  const { rows } = await trx.raw(
-    `select count(*)::integer as open from jobs where project_id = ? and status in ('QUEUED', 'RUNNING')`,
-    [projectId],
-  );
-  if (rows[0].open >= openJobs)
+  const [row] = await countOpen(trx, [projectId]);
+  if (row && row.open >= openJobs)
     throw new ApiError(409, 'CONFLICT', `This project has reached the limit of ${openJobs} open jobs.`, {
       suggestion: 'Wait for one to finish, or cancel one with POST /contacts/jobs/:jobId/cancel.',
     });
@@ -33,18 +54,8 @@ export async function requireRoomForJob(trx: Db, projectId: string, { openJobs }
  */
 export async function admitWaiting(trx: Db, projectId: string, { runningJobs }: JobLimits): Promise<number> {
   await lockJobs(trx, projectId);
-  const { rows } = await trx.raw(
-    `with open as (
-       select count(*) as jobs from jobs
-       where project_id = :projectId and status in ('QUEUED', 'RUNNING') and admitted_at is not null
-     )
-     update jobs set admitted_at = now() where id = any (array(
-       select id from jobs where project_id = :projectId and status = 'QUEUED' and admitted_at is null
-       order by id limit (select greatest(:runningJobs - jobs, 0) from open) for update skip locked))
-     returning id`,
-    { projectId, runningJobs },
-  );
-  for (const { id } of rows as { id: string }[])
+  const admitted = await admit(trx, [projectId, runningJobs]);
+  for (const { id } of admitted)
     await writeOutboxMessage(trx, {
       queue: 'starts',
       action: 'start',
@@ -54,14 +65,13 @@ export async function admitWaiting(trx: Db, projectId: string, { runningJobs }: 
       projectId,
       resourceId: id,
     });
-  return rows.length;
+  return admitted.length;
 }
 
 /** Housekeeping: fills slots that became free without an end of a job: the limit was raised, or rows were deleted. */
 export async function admitAllWaiting(db: Db, limits: JobLimits): Promise<number> {
-  const { rows } = await db.raw(`select distinct project_id from jobs where status = 'QUEUED' and admitted_at is null`);
   let admitted = 0;
-  for (const { project_id: projectId } of rows as { project_id: string }[])
+  for (const { projectId } of await findWaiting(db))
     admitted += await inTransaction(db, (trx) => admitWaiting(trx, projectId, limits));
   return admitted;
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { ImportResult } from '../../db/models/job.ts';
+import { statement } from '../../db/statement.ts';
 import { parseAddress } from '../../platform/address.ts';
 import {
   type SuppressedAddress,
@@ -9,10 +10,16 @@ import {
 } from '../suppressions/suppress.ts';
 import type { CsvColumns, CsvRow } from './csv.ts';
 import type { RowError } from './errors.ts';
-import { addResult, type FileChunk, MAX_ROWS, rowErrorOf } from './file-chunk.ts';
+import { addResult, type FileChunk, type ImportJob, MAX_ROWS, rowErrorOf } from './file-chunk.ts';
 
 const MAX_ADDRESSES = 1_000;
 const MAX_NOTE = 500;
+
+const countUnknown = statement<{ unknown: number }>(
+  'suppressions-unknown',
+  `select count(*)::integer as unknown from unnest($2::text[]) as given (email) where not exists (
+     select 1 from suppressions s where s.project_id = $1 and s.address_hash = address_hash($1::uuid, given.email))`,
+);
 
 /** A part of an imported suppression list: addresses, and optional columns "reason" and "note". */
 export class SuppressionChunk implements FileChunk {
@@ -50,7 +57,7 @@ export class SuppressionChunk implements FileChunk {
     }
   }
 
-  async apply(trx: Db, projectId: string, before: ImportResult): Promise<ImportResult> {
+  async apply(trx: Db, { projectId }: ImportJob, before: ImportResult): Promise<ImportResult> {
     const addresses = [...this.addresses.values()];
     const added = before.dryRun
       ? await this.unknownAmong(trx, projectId, [...this.addresses.keys()])
@@ -59,12 +66,8 @@ export class SuppressionChunk implements FileChunk {
   }
 
   private async unknownAmong(trx: Db, projectId: string, emails: string[]): Promise<number> {
-    const { rows } = await trx.raw(
-      `select count(*)::integer as unknown from unnest(?::text[]) as given (email) where not exists (
-         select 1 from suppressions s where s.project_id = ? and s.address_hash = address_hash(?::uuid, given.email))`,
-      [emails, projectId, projectId],
-    );
-    return rows[0].unknown;
+    const [row] = await countUnknown(trx, [projectId, emails]);
+    return row?.unknown ?? 0;
   }
 
   private reasonOf(cells: string[]): Pick<SuppressedAddress, 'reason' | 'note'> {

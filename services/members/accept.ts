@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Membership, type Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
-import { User } from '../../db/models/user.ts';
+import { User, UserIdentity } from '../../db/models/user.ts';
 import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { ApiError, badRequest, validationError } from '../../platform/errors.ts';
 import { type Actor, asUser, recordAudit } from '../audit/record.ts';
@@ -14,6 +14,7 @@ import { markVerified } from '../users/verification.ts';
 export type AcceptanceNeed = 'session' | 'password' | 'nothing';
 
 export interface OpenInvitation {
+  projectId: string;
   projectName: string;
   email: string;
   role: Role;
@@ -32,14 +33,16 @@ export async function findInvitation(db: Db, token: string, session: string | un
   const project = projectId && (await Project.query(db).findById(projectId));
   const membership = projectId && (await Membership.query(db).findById([projectId, user.id]));
   if (!project || !membership) throw withdrawn();
+  const identities = await UserIdentity.query(db).where({ userId: user.id }).orderBy('provider');
   return {
+    projectId: project.id,
     projectName: project.name,
     email: user.email,
     role: membership.role,
     needs: await needOf(db, user, await findSessionOf(db, session, user.id)),
     hasPassword: user.passwordHash !== null,
     hasTwoFactor: user.totpEnabledAt !== null,
-    providers: await db('userIdentities').where({ userId: user.id }).orderBy('provider').pluck('provider'),
+    providers: identities.map(({ provider }) => provider),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Membership, type Role } from '../../db/models/membership.ts';
+import { UserToken } from '../../db/models/user.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { findMember, type Member } from './list.ts';
 import { type ActingMember, lockMembers, refuseLastOwner, requireMembership, requireOwnerFor } from './rules.ts';
@@ -32,7 +33,7 @@ export async function removeMember(db: Db, by: ActingMember, userId: string): Pr
     if (userId !== by.userId) requireOwnerFor(by, membership.role);
     await refuseLastOwner(trx, membership);
     await Membership.query(trx).deleteById([projectId, userId]);
-    await trx('userTokens').where({ projectId, userId }).del();
+    await UserToken.query(trx).where({ projectId, userId }).delete();
     await recordAudit(
       trx,
       { projectId, actor },

@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Membership, type Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
-import { User } from '../../db/models/user.ts';
+import { User, UserToken } from '../../db/models/user.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { clientNetwork } from '../../platform/http/client-network.ts';
 import { newId } from '../../platform/ids.ts';
@@ -48,7 +48,7 @@ export async function inviteMember(
     );
     await countInvitation(trx, inviter);
     if (await mayMailInvitation(trx, inviter, email)) {
-      await trx('userTokens').where({ projectId, userId, purpose: 'INVITATION' }).del();
+      await UserToken.query(trx).where({ projectId, userId, purpose: 'INVITATION' }).delete();
       const token = await issueToken(trx, 'INVITATION', { userId, projectId });
       await mailInvitation(trx, settings, email, { token, projectName: name, role, invitedBy: inviter });
     }

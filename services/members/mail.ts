@@ -1,13 +1,14 @@
 import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import { type SystemMail, sendSystemMail } from '../system/mail.ts';
+
+const findManagers = statement<{ email: string }>(
+  'members-managers',
+  `select u.email from memberships m join users u on u.id = m.user_id
+   where m.project_id = $1 and m.status = 'ACTIVE' and m.role in ('ADMIN', 'OWNER') order by u.email collate "C"`,
+);
 
 /** Mails the ADMINs and OWNERs of a project. */
 export async function mailManagers(trx: Db, projectId: string, mail: Omit<SystemMail, 'to'>): Promise<void> {
-  const managers = await trx('memberships as m')
-    .join('users as u', 'u.id', 'm.userId')
-    .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
-    .whereIn('m.role', ['ADMIN', 'OWNER'])
-    .orderByRaw('u.email collate "C"')
-    .select<{ email: string }[]>('u.email');
-  for (const { email } of managers) await sendSystemMail(trx, { ...mail, to: email });
+  for (const { email } of await findManagers(trx, [projectId])) await sendSystemMail(trx, { ...mail, to: email });
 }

@@ -20,9 +20,10 @@ export async function receiveNotices(db: Db, id: string, notices: Notice[]): Pro
   });
 }
 
+const removeOld = statement(
+  'notices-remove-ids',
+  `delete from received_notices where received_at < now() - interval '${DEDUPLICATION_DAYS} days'`,
+);
+
 /** Housekeeping: deletes the ids of old messages. */
-export async function deleteOldNoticeIds(db: Db): Promise<number> {
-  return db('receivedNotices')
-    .where('receivedAt', '<', db.raw('now() - make_interval(days => ?)', [DEDUPLICATION_DAYS]))
-    .del();
-}
+export const deleteOldNoticeIds = (db: Db): Promise<number> => removeOld.count(db);

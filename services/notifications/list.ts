@@ -24,8 +24,8 @@ const SHOWN = `from notifications n
 
 const page = statement<Notification>(
   'notifications-page',
-  `select n.id, n.type, n.project_id as "projectId", p.name as "projectName", n.data, n.created_at as "createdAt",
-     n.read_at as "readAt"
+  `select n.id, n.type, n.project_id, p.name as project_name, n.data, n.created_at,
+     n.read_at
    ${SHOWN} and ($2::uuid is null or n.id < $2) order by n.id desc limit $3`,
 );
 

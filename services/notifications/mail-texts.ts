@@ -48,6 +48,11 @@ export const notificationMailTexts: Record<AccountLanguage, Texts> = {
           : `An import of the project ${project} has finished: ${total} rows were read.`,
         button: 'View import',
       }),
+      'form.attacked': ({ name, project }) => ({
+        subject: `The form ${name} is under attack`,
+        paragraph: `Bots submit the form ${name} of the project ${project}. Until the attack ends, every visitor presses one more button, and forms sent without script are refused. You do not need to do anything.`,
+        button: 'View form',
+      }),
       // Mailed by the services that notice them.
       'domain.lost': newsInEnglish,
       'endpoint.disabled': newsInEnglish,
@@ -75,6 +80,11 @@ export const notificationMailTexts: Record<AccountLanguage, Texts> = {
           ? `Ein Import des Projekts ${project} ist fehlgeschlagen${reasonAfter(reason)}`
           : `Ein Import des Projekts ${project} ist abgeschlossen: ${total} Zeilen wurden gelesen.`,
         button: 'Import anzeigen',
+      }),
+      'form.attacked': ({ name, project }) => ({
+        subject: `Das Formular ${name} wird angegriffen`,
+        paragraph: `Bots senden das Formular ${name} des Projekts ${project} ab. Bis der Angriff endet, drückt jeder Besucher einen weiteren Knopf, und ohne Skript gesendete Formulare werden abgelehnt. Sie müssen nichts tun.`,
+        button: 'Formular anzeigen',
       }),
       'domain.lost': newsInGerman,
       'endpoint.disabled': newsInGerman,

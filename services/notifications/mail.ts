@@ -13,7 +13,7 @@ const KEPT_DAYS = 90;
 interface DueRow {
   id: string;
   type: NotificationType;
-  project_id: string;
+  projectId: string;
   data: Record<string, unknown>;
   email: string;
   /** Of the user. */
@@ -55,7 +55,7 @@ export async function mailNotifications(
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function mailOf(
-  { type, data, project_id, project, language }: DueRow,
+  { type, data, projectId, project, language }: DueRow,
   baseUrl: string,
 ): Pick<SystemMail, 'subject' | 'paragraphs' | 'link' | 'closing'> {
   const { closing, types } = notificationMailTexts[accountLanguageOf(language)];
@@ -66,12 +66,15 @@ function mailOf(
     failed: data.status === 'FAILED',
     total: Number(data.total),
   });
-  const url = `${baseUrl}/app/p/${project_id}/${pageOf(type, data)}`;
+  const url = `${baseUrl}/app/p/${projectId}/${pageOf(type, data)}`;
   return { subject, paragraphs: [paragraph], ...(button && { link: { url, text: button } }), closing };
 }
 
-const pageOf = (type: NotificationType, data: DueRow['data']): string =>
-  type === 'import.finished' ? `contacts/import?job=${textOf(data.jobId)}` : `campaigns/${textOf(data.campaignId)}`;
+function pageOf(type: NotificationType, data: DueRow['data']): string {
+  if (type === 'import.finished') return `contacts/import?job=${textOf(data.jobId)}`;
+  if (type === 'form.attacked') return `forms/${textOf(data.formId)}`;
+  return `campaigns/${textOf(data.campaignId)}`;
+}
 
 const removeOld = statement<{ id: string }>(
   'notifications-remove-old',

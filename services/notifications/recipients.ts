@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import { type AccountLanguage, accountLanguageOf } from '../../platform/languages.ts';
 import { defaultChannels, type NotificationType } from './types.ts';
 
@@ -7,6 +8,16 @@ export interface MailRecipient {
   project: string;
   language: AccountLanguage;
 }
+
+const find = statement<Omit<MailRecipient, 'language'> & { language: string | null }>(
+  'members-to-mail',
+  `select u.email, u.language, p.name as project
+   from memberships m join users u on u.id = m.user_id join projects p on p.id = m.project_id
+   left join notification_settings s on s.user_id = m.user_id and s.type = $2
+   where m.project_id = $1 and m.status = 'ACTIVE' and (u.totp_enabled_at is not null or not p.require_two_factor)
+     and coalesce(s.email, $3) and (not $4 or m.role in ('ADMIN', 'OWNER'))
+   order by u.email collate "C"`,
+);
 
 /**
  * Returns the active members of a project who want mail of the type; without a type all of them. Members without the
@@ -18,19 +29,7 @@ export async function membersToMail(
   type: NotificationType | null,
   { managersOnly = false }: { managersOnly?: boolean } = {},
 ): Promise<MailRecipient[]> {
-  const members = trx('memberships as m')
-    .join('users as u', 'u.id', 'm.userId')
-    .join('projects as p', 'p.id', 'm.projectId')
-    .leftJoin('notificationSettings as s', (join) => join.on('s.userId', 'm.userId').andOnVal('s.type', type ?? ''))
-    .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
-    .whereRaw('(u.totp_enabled_at is not null or not p.require_two_factor)')
-    .whereRaw('coalesce(s.email, ?)', [type === null || defaultChannels(type).email])
-    .orderByRaw('u.email collate "C"')
-    .select<(Omit<MailRecipient, 'language'> & { language: string | null })[]>(
-      'u.email',
-      'u.language',
-      'p.name as project',
-    );
-  if (managersOnly) members.whereIn('m.role', ['ADMIN', 'OWNER']);
-  return (await members).map((member) => ({ ...member, language: accountLanguageOf(member.language) }));
+  const defaultsToMail = type === null || defaultChannels(type).email;
+  const members = await find(trx, [projectId, type, defaultsToMail, managersOnly]);
+  return members.map((member) => ({ ...member, language: accountLanguageOf(member.language) }));
 }

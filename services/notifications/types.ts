@@ -4,6 +4,7 @@ export const notificationTypes = [
   'campaign.paused',
   'domain.lost',
   'endpoint.disabled',
+  'form.attacked',
   'import.finished',
   'project.near_limit',
 ] as const;

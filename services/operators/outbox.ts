@@ -4,7 +4,7 @@ import { notFound } from '../../platform/errors.ts';
 import { type Actor, changesOf, recordAudit } from '../audit/record.ts';
 import { unparkOutboxMessages } from '../outbox/resolve.ts';
 
-const lock = statement<{ id: string; project_id: string }>(
+const lock = statement<{ id: string; projectId: string }>(
   'outbox-parked-lock',
   'select id, project_id from outbox where parked_at is not null and ($1::bigint is null or id = $1) order by id for update',
 );
@@ -17,7 +17,7 @@ export async function retryParkedMessage(db: Db, id: string, actor?: Actor): Pro
     await unparkOutboxMessages(trx, [id]);
     await recordAudit(
       trx,
-      { projectId: message.project_id, actor },
+      { projectId: message.projectId, actor },
       { action: 'outbox.retried', target: { type: 'outbox', id } },
     );
   });
@@ -33,7 +33,7 @@ export async function retryAllParkedMessages(db: Db, actor?: Actor): Promise<num
       parked.map(({ id }) => id),
     );
     const counts = new Map<string, number>();
-    for (const { project_id } of parked) counts.set(project_id, (counts.get(project_id) ?? 0) + 1);
+    for (const { projectId } of parked) counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
     for (const [projectId, messages] of counts)
       await recordAudit(
         trx,

@@ -79,7 +79,7 @@ async function queuesOf(db: Db, { due, oldest }: MailBacklog): Promise<QueueStat
 
 const failing = statement<FailingEndpoint>(
   'operator-failing-endpoints',
-  `select id, project_id as "projectId", url, failing_since as "failingSince", enabled
+  `select id, project_id, url, failing_since, enabled
    from webhook_endpoints where failing_since is not null order by failing_since, id limit $1`,
 );
 

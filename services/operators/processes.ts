@@ -30,7 +30,7 @@ const beat = statement(
 const remove = statement('process-remove', 'delete from processes where id = $1');
 const list = statement<SeenProcess>(
   'processes-seen',
-  `select kind, version, build, host, pid, started_at as "startedAt", seen_at as "lastSeenAt"
+  `select kind, version, build, host, pid, started_at, seen_at as last_seen_at
    from processes order by kind, started_at, id`,
 );
 

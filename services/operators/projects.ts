@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { rateHours } from '../../db/models/activity-counts.ts';
 import { statement } from '../../db/statement.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
@@ -22,19 +23,19 @@ export interface OperatorProject {
 interface Row {
   id: string;
   name: string;
-  created_at: Date;
+  createdAt: Date;
   disabled: boolean;
-  disabled_reason: string | null;
+  disabledReason: string | null;
   members: number;
-  sent_1: string;
-  refused_1: string;
-  bounced_1: string;
-  complained_1: string;
-  sent_7: string;
-  refused_7: string;
-  bounced_7: string;
-  complained_7: string;
-  sent_30: string;
+  sent1: string;
+  refused1: string;
+  bounced1: string;
+  complained1: string;
+  sent7: string;
+  refused7: string;
+  bounced7: string;
+  complained7: string;
+  sent30: string;
 }
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -62,11 +63,8 @@ const list = statement<Row>(
    select page.*, (select count(*)::integer from memberships where project_id = page.id and status = 'ACTIVE') as members,
      counted.*
    from page, lateral (
-     select ${sums.join(', ')}, coalesce(sum(sent), 0) as sent_30 from (
-       select hour, sent, refused, bounced, complained from activity_hours where project_id = page.id
-       union all
-       select hour, sent, refused, bounced, complained from past_rate_hours where project_id = page.id
-     ) h where hour >= date_trunc('hour', now() - interval '30 days', 'UTC')
+     select ${sums.join(', ')}, coalesce(sum(sent), 0) as sent_30
+     from ${rateHours('page.id')} h where hour >= date_trunc('hour', now() - interval '30 days', 'UTC')
    ) counted
    order by page.id desc`,
 );
@@ -107,21 +105,21 @@ export async function findAnyProject(db: Db, id: string): Promise<OperatorProjec
 function projectOf(row: Row): OperatorProject {
   const rates = (days: 1 | 7) =>
     ratesOf({
-      sent: Number(row[`sent_${days}`]),
-      refused: Number(row[`refused_${days}`]),
-      bounced: Number(row[`bounced_${days}`]),
-      complained: Number(row[`complained_${days}`]),
+      sent: Number(row[`sent${days}`]),
+      refused: Number(row[`refused${days}`]),
+      bounced: Number(row[`bounced${days}`]),
+      complained: Number(row[`complained${days}`]),
     });
   const last24h = rates(1);
   const last7d = rates(7);
   return {
     id: row.id,
     name: row.name,
-    createdAt: row.created_at,
+    createdAt: row.createdAt,
     disabled: row.disabled,
-    disabledReason: row.disabled_reason,
+    disabledReason: row.disabledReason,
     members: row.members,
-    volume: { last24h: last24h.sent, last7d: last7d.sent, last30d: Number(row.sent_30) },
+    volume: { last24h: last24h.sent, last7d: last7d.sent, last30d: Number(row.sent30) },
     rates: { last24h, last7d },
   };
 }

@@ -1,4 +1,6 @@
 import type { Db } from '../../db/connect.ts';
+import { sql, sqlText } from '../../db/sql.ts';
+import { queryRows } from '../../db/statement.ts';
 import { SealError, sealPrefixes, unseal } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { type SealedColumn, sealedColumns } from '../sealing/columns.ts';
@@ -27,10 +29,10 @@ export interface SealedSecrets {
 export async function checkSealedSecrets(db: Db, keys: SigningKeys): Promise<SealedSecrets> {
   const found: SealedSecrets = { opened: [], unopened: [] };
   for (const { kind, table, id, column, boundTo } of checkedColumns) {
-    const { rows }: { rows: { id: string; sealed: string }[] } = await db.raw(
-      `select ${id} as id, ${column} as sealed from ${table} where ${column} is not null
-       order by ${column} ^@ any (?::text[]) limit 1`,
-      [sealPrefixes(keys)],
+    const rows = await queryRows<{ id: string; sealed: string }>(
+      db,
+      sql`select ${sqlText(id)} as id, ${sqlText(column)} as sealed from ${sqlText(table)} where ${sqlText(column)} is not null
+          order by ${sqlText(column)} ^@ any (${sealPrefixes(keys)}::text[]) limit 1`,
     );
     for (const row of rows) {
       try {

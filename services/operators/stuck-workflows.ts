@@ -25,7 +25,7 @@ const write = statement(
 const remove = statement('stuck-remove', 'delete from stuck_workflows where run_id = any ($1::text[])');
 const list = statement<StuckWorkflow & { count: number }>(
   'stuck-list',
-  `select run_id as "runId", workflow_id as "workflowId", workflow_type as "workflowType", failure,
+  `select run_id, workflow_id, workflow_type, failure,
      failures as attempts, first_failed_at as since, (count(*) over ())::integer as count
    from stuck_workflows order by first_failed_at, run_id limit $1`,
 );

@@ -9,8 +9,8 @@ export type ClaimedMessage = Action & { id: string; projectId: string; workflowI
 
 interface Row {
   id: string;
-  project_id: string;
-  workflow_id: string;
+  projectId: string;
+  workflowId: string;
   action: Action['action'];
   payload: Record<string, unknown>;
 }
@@ -44,8 +44,8 @@ export async function claimOutboxMessages(
 ): Promise<ClaimedMessage[]> {
   const rows = await claim(db, [queue, limit, claimMs / 1_000]);
   return rows.map(
-    ({ id, project_id, workflow_id, action, payload }) =>
-      ({ ...payload, action, id, projectId: project_id, workflowId: workflow_id }) as ClaimedMessage,
+    ({ id, projectId, workflowId, action, payload }) =>
+      ({ ...payload, action, id, projectId, workflowId }) as ClaimedMessage,
   );
 }
 

@@ -15,8 +15,8 @@ export interface ParkedMessage {
 
 const list = statement<ParkedMessage & { count: number }>(
   'outbox-parked',
-  `select id, queue, project_id as "projectId", workflow_id as "workflowId", action, attempts,
-     last_error as "lastError", parked_at as "parkedAt", (count(*) over ())::integer as count
+  `select id, queue, project_id, workflow_id, action, attempts,
+     last_error, parked_at, (count(*) over ())::integer as count
    from outbox where parked_at is not null order by id limit $1`,
 );
 

@@ -35,8 +35,8 @@ const recordFailures = statement<{ id: string; parked: boolean }>(
    returning outbox.id, parked_at is not null as parked`,
 );
 
-const postpone = statement(
-  'outbox-postpone',
+const delay = statement(
+  'outbox-delay',
   `update outbox set due_at = now() + make_interval(secs => $3), last_error = unreachable.error
    from unnest($1::bigint[], $2::text[]) as unreachable (id, error)
    where outbox.id = unreachable.id`,
@@ -49,7 +49,7 @@ export async function resolveOutboxMessages(
   unreachableMs = processTimings.outboxClaim.unreachable,
 ): Promise<string[]> {
   if (done.length > 0) await remove(db, [done]);
-  if (unreachable.length > 0) await postpone(db, [...columnsOf(unreachable), unreachableMs / 1_000]);
+  if (unreachable.length > 0) await delay(db, [...columnsOf(unreachable), unreachableMs / 1_000]);
   if (failed.length === 0) return [];
   const rows = await recordFailures(db, [...columnsOf(failed), MAX_ATTEMPTS]);
   return rows.filter(({ parked }) => parked).map(({ id }) => id);
@@ -60,10 +60,12 @@ const columnsOf = (rows: FailedMessage[]) => [
   rows.map(({ error }) => error.replaceAll('\0', '').slice(0, ERROR_LENGTH)),
 ];
 
+const unpark = statement(
+  'outbox-unpark',
+  'update outbox set parked_at = null, attempts = 0, due_at = now() where parked_at is not null and id = any ($1::bigint[])',
+);
+
 /** Makes parked rows due again with all their attempts. */
 export async function unparkOutboxMessages(db: Db, ids: string[]): Promise<number> {
-  return db('outbox')
-    .whereNotNull('parkedAt')
-    .whereIn('id', ids)
-    .update({ parkedAt: null, attempts: 0, dueAt: db.fn.now() });
+  return unpark.count(db, [ids]);
 }

@@ -1,3 +1,4 @@
+import { lockName } from '../../db/advisory-lock.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
@@ -45,7 +46,7 @@ export async function createProject(
 
 /** Counts only projects that the user owns, not those they were invited to. */
 async function requireRoomForProject(trx: Db, userId: string, max: number): Promise<void> {
-  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`projects/${userId}`]);
+  await lockName(trx, `projects/${userId}`);
   const owned = await Membership.query(trx).where({ userId, role: 'OWNER' }).resultSize();
   if (owned >= max)
     throw new ApiError(409, 'CONFLICT', `You have reached the limit of ${max} owned projects.`, {

@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
+import { ProjectSuspension } from '../../db/models/project-suspension.ts';
 import { newId } from '../../platform/ids.ts';
 import { notifyKeysChanged } from '../access/keys.ts';
 import { noProject } from '../access/membership.ts';
@@ -17,7 +18,7 @@ export async function disableProject(
     const project = await lock(trx, id);
     if (project.disabled) return false;
     await Project.query(trx).findById(id).patch({ disabled: true, disabledReason: reason, updatedAt: new Date() });
-    await trx('projectSuspensions').insert({ id: newId(), projectId: id, reason, automatic });
+    await ProjectSuspension.query(trx).insert({ id: newId(), projectId: id, reason, automatic });
     await recordAudit(
       trx,
       { projectId: id, actor },
@@ -37,7 +38,7 @@ export async function enableProject(db: Db, id: string, actor?: Actor): Promise<
     await Project.query(trx)
       .findById(id)
       .patch({ disabled: false, disabledReason: null, enabledAt: now, updatedAt: now });
-    await trx('projectSuspensions').where({ projectId: id, enabledAt: null }).update({ enabledAt: now });
+    await ProjectSuspension.query(trx).where({ projectId: id }).whereNull('enabledAt').patch({ enabledAt: now });
     await recordAudit(trx, { projectId: id, actor }, { action: 'project.enabled', target: { type: 'project', id } });
     await notifyKeysChanged(trx, id);
     await releaseBlockedMail(trx, { projectId: id });

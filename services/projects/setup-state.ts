@@ -17,19 +17,20 @@ export interface SetupState {
 const steps = statement<SetupState>(
   'setup-state',
   `select
-     exists (select 1 from domains where project_id = $1) as "domainAdded",
-     exists (select 1 from domains where project_id = $1 and status = 'VERIFIED') as "domainVerified",
-     exists (select 1 from contacts where project_id = $1) as "contactCreated",
-     exists (select 1 from templates where project_id = $1) as "templateCreated",
+     exists (select 1 from domains where project_id = $1) as domain_added,
+     exists (select 1 from domains where project_id = $1 and status = 'VERIFIED') as domain_verified,
+     exists (select 1 from contacts where project_id = $1) as contact_created,
+     exists (select 1 from templates where project_id = $1) as template_created,
      exists (select 1 from event_names where project_id = $1 and name not like 'email.%' and name not like 'contact.%'
        and name not like 'segment.%')
        or exists (select 1 from event_deltas where project_id = $1 and name not like 'email.%'
-       and name not like 'contact.%' and name not like 'segment.%') as "eventTracked",
-     exists (select 1 from activity_hours where project_id = $1 and sent > 0)
-       or exists (select 1 from activity_deltas where project_id = $1 and kind = 'sent') as "emailSent",
-     exists (select 1 from campaigns where project_id = $1 and status in ('SENDING', 'SENT')) as "campaignSent",
-     exists (select 1 from workflows where project_id = $1 and enabled) as "workflowEnabled",
-     (select count(*) > 1 from memberships where project_id = $1) as "memberInvited"`,
+       and name not like 'contact.%' and name not like 'segment.%') as event_tracked,
+     exists (select 1 from counters where project_id = $1 and subject = 'activity/days' and (counts ->> 'sent')::bigint > 0)
+       or exists (select 1 from counter_deltas where project_id = $1 and subject = 'activity/hours'
+       and (counts ->> 'sent')::bigint > 0) as email_sent,
+     exists (select 1 from campaigns where project_id = $1 and status in ('SENDING', 'SENT')) as campaign_sent,
+     exists (select 1 from workflows where project_id = $1 and enabled) as workflow_enabled,
+     (select count(*) > 1 from memberships where project_id = $1) as member_invited`,
 );
 
 /** Returns which setup steps a new project has completed. */

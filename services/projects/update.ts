@@ -1,8 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
+import { Segment } from '../../db/models/segment.ts';
 import type { User } from '../../db/models/user.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { notifyKeysChanged } from '../access/keys.ts';
 import { noProject } from '../access/membership.ts';
 import { type Actor, changesOf, recordAudit } from '../audit/record.ts';
 
@@ -21,6 +23,8 @@ export interface ProjectChange {
   timezone?: string | undefined;
   publicKeyPolicy?: PublicKeyPolicy | undefined;
   requireTwoFactor?: boolean | undefined;
+  logRequests?: boolean | undefined;
+  topicRequired?: boolean | undefined;
 }
 
 /** Only an OWNER who has two-factor authentication decides whether the project requires it. */
@@ -36,7 +40,7 @@ export function mayRequireTwoFactor({ totpEnabledAt }: User, role: Role): void {
 export async function updateProject(
   db: Db,
   id: string,
-  { name, tracking, language, timezone, publicKeyPolicy, requireTwoFactor }: ProjectChange,
+  { name, tracking, language, timezone, publicKeyPolicy, requireTwoFactor, logRequests, topicRequired }: ProjectChange,
   actor?: Actor,
 ): Promise<void> {
   const change = {
@@ -45,6 +49,8 @@ export async function updateProject(
     ...(language !== undefined && { language }),
     ...(timezone !== undefined && { timezone }),
     ...(requireTwoFactor !== undefined && { requireTwoFactor }),
+    ...(logRequests !== undefined && { logRequests }),
+    ...(topicRequired !== undefined && { topicRequired }),
     ...(publicKeyPolicy && {
       publicKeyOrigins: [...new Set(publicKeyPolicy.origins)],
       publicKeyEvents: [...new Set(publicKeyPolicy.events)],
@@ -56,7 +62,14 @@ export async function updateProject(
     const changes = changesOf<Project>(before, change);
     await Project.query(trx)
       .findById(id)
-      .patch({ ...change, updatedAt: new Date() });
+      .patch({ ...change, ...(topicRequired !== undefined && { topicRequiredDecided: true }), updatedAt: new Date() });
+    // Anniversaries follow the days of the project.
+    if (changes.timezone)
+      await Segment.query(trx)
+        .where({ projectId: id, trackMembership: true, timeDependent: true })
+        .patch({ reconcileAt: new Date() });
+    // Cached with keys.
+    if (changes.logRequests) await notifyKeysChanged(trx, id);
     if (Object.keys(changes).length > 0)
       await recordAudit(
         trx,

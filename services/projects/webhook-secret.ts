@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { WebhookSecret } from '../../db/models/webhook-secret.ts';
 import { seal, unseal } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newWebhookSecret } from '../../platform/crypto/standard-webhooks.ts';
@@ -6,18 +7,14 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
 import { recordAudit } from '../audit/record.ts';
 
-interface SealedSecret {
-  sealed: string;
-}
-
 /** Returns the secret that signs the project's WEBHOOK steps; creates it on first use. */
 export async function webhookSecret(db: Db, keys: SigningKeys, projectId: string): Promise<string> {
-  const stored = await find(db, projectId);
+  const stored = await WebhookSecret.query(db).findById(projectId);
   if (stored) return unseal(keys, webhookSecretContext(projectId), stored.sealed);
   const sealed = seal(keys, webhookSecretContext(projectId), newWebhookSecret());
   // Of concurrent callers the first wins.
-  await db('webhookSecrets').insert({ projectId, sealed }).onConflict('projectId').ignore();
-  const first = await find(db, projectId);
+  await WebhookSecret.query(db).insert({ projectId, sealed }).onConflict('projectId').ignore();
+  const first = await WebhookSecret.query(db).findById(projectId);
   return unseal(keys, webhookSecretContext(projectId), first?.sealed ?? sealed);
 }
 
@@ -27,7 +24,7 @@ export async function rotateWebhookSecret(db: Db, keys: SigningKeys, project: Pr
   const secret = newWebhookSecret();
   const sealed = seal(keys, webhookSecretContext(projectId), secret);
   await writing(db, project, async (trx) => {
-    await trx('webhookSecrets')
+    await WebhookSecret.query(trx)
       .insert({ projectId, sealed, updatedAt: new Date() })
       .onConflict('projectId')
       .merge(['sealed', 'updatedAt']);
@@ -38,9 +35,6 @@ export async function rotateWebhookSecret(db: Db, keys: SigningKeys, project: Pr
   });
   return secret;
 }
-
-const find = (db: Db, projectId: string): Promise<SealedSecret | undefined> =>
-  db('webhookSecrets').where({ projectId }).first<SealedSecret | undefined>('sealed');
 
 /** The context that the sealed secret is bound to. */
 export function webhookSecretContext(projectId: string): string[] {

@@ -3,6 +3,7 @@ import { Campaign } from '../../db/models/campaign.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { Execution } from '../../db/models/execution.ts';
 import { Job } from '../../db/models/job.ts';
+import { ProjectErasure } from '../../db/models/project-erasure.ts';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { Workflow } from '../../db/models/workflow.ts';
 import { processTimings } from '../../platform/timings.ts';
@@ -101,7 +102,7 @@ export const kinds: Kind[] = [
         ${isPastGrace('created_at')} as past_grace
       from project_erasures where not done`,
     revive: async (trx, id) => {
-      const open = await trx('projectErasures').where({ id, done: false }).forUpdate().first('projectId');
+      const open = await ProjectErasure.query(trx).findOne({ id, done: false }).forUpdate();
       if (open) await restart(trx, 'erasure', open.projectId, id, { erasureId: id });
     },
   },

@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { statement } from '../../db/statement.ts';
+import { sql, sqlText } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { processTimings } from '../../platform/timings.ts';
 import { type Kind, kinds } from './kinds.ts';
@@ -69,23 +70,28 @@ const recordRuns = (db: Db, scan: string, runs: OpenRun[]) =>
     runs.map(({ startedAt }) => Date.now() - startedAt.getTime() > processTimings.reconciler.grace),
   ]);
 
+const removeScan = statement(
+  'reconcile-remove-scan',
+  "delete from open_runs where scan = $1 or at < now() - interval '1 hour'",
+);
+
 /** Also deletes scans whose process died. */
 async function deleteScan(db: Db, scan: string): Promise<void> {
-  await db.raw("delete from open_runs where scan = ? or at < now() - interval '1 hour'", [scan]);
+  await removeScan(db, [scan]);
 }
 
 /** Ignores workflows with a message in the outbox: their start is still under way. */
 async function reviveLost(db: Db, scan: string, kind: Kind, temporal: TemporalSide, heartbeat: () => void) {
-  const lost: { rows: { key: string; workflow_id: string }[] } = await db.raw(
-    `select row.key, row.workflow_id from (${kind.rows}) row
-     where row.past_grace
-       and not exists (select 1 from open_runs o where o.scan = ? and o.workflow_id = row.workflow_id)
-       and not exists (select 1 from outbox m where m.workflow_id = row.workflow_id)
-     limit ?`,
-    [scan, MAX_PER_KIND],
+  const lost = await queryRows<{ key: string; workflowId: string }>(
+    db,
+    sql`select row.key, row.workflow_id from (${sqlText(kind.rows)}) row
+        where row.past_grace
+          and not exists (select 1 from open_runs o where o.scan = ${scan} and o.workflow_id = row.workflow_id)
+          and not exists (select 1 from outbox m where m.workflow_id = row.workflow_id)
+        limit ${MAX_PER_KIND}`,
   );
   let revived = 0;
-  for (const { key, workflow_id: workflowId } of lost.rows) {
+  for (const { key, workflowId } of lost) {
     heartbeat();
     if (await temporal.isOpen({ workflowId, workflowType: kind.workflowType })) continue;
     await inTransaction(db, (trx) => kind.revive(trx, key));
@@ -96,16 +102,16 @@ async function reviveLost(db: Db, scan: string, kind: Kind, temporal: TemporalSi
 
 async function endStrays(db: Db, scan: string, kind: Kind, temporal: TemporalSide, heartbeat: () => void) {
   const { workflowType } = kind;
-  const strays: { rows: { workflow_id: string }[] } = await db.raw(
-    `select o.workflow_id from open_runs o
-     where o.scan = ? and o.workflow_type = ? and o.past_grace
-       and not exists (select 1 from (${kind.rows}) row where row.workflow_id = o.workflow_id)
-     limit ?`,
-    [scan, workflowType, MAX_PER_KIND],
+  const strays = await queryRows<{ workflowId: string }>(
+    db,
+    sql`select o.workflow_id from open_runs o
+        where o.scan = ${scan} and o.workflow_type = ${workflowType} and o.past_grace
+          and not exists (select 1 from (${sqlText(kind.rows)}) row where row.workflow_id = o.workflow_id)
+        limit ${MAX_PER_KIND}`,
   );
-  for (const { workflow_id: workflowId } of strays.rows) {
+  for (const { workflowId } of strays) {
     heartbeat();
     await temporal.end({ workflowId, workflowType });
   }
-  return strays.rows.length;
+  return strays.length;
 }

@@ -1,5 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import { joined, sql, sqlText } from '../../db/sql.ts';
+import { queryCount, queryRows } from '../../db/statement.ts';
 import { dropUnusedParts, type RemovedContent } from '../emails/bodies.ts';
 
 const CHUNK = 1_000;
@@ -12,7 +14,7 @@ export async function eraseChunk(db: Db, table: string, projectId: string): Prom
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       // Nobody is told of every row that goes.
-      await trx.raw("select set_config('everpost.without_webhooks', 'on', true)");
+      await queryRows(trx, sql`select set_config('everpost.without_webhooks', 'on', true)`);
       return erase(trx, projectId);
     }),
   );
@@ -20,113 +22,108 @@ export async function eraseChunk(db: Db, table: string, projectId: string): Prom
 
 /** Deletes by ctid, partition by partition, because a ctid is unique only within a partition. */
 async function eraseRows(trx: Db, table: string, projectId: string): Promise<number> {
-  const leaves: { rows: { leaf: string }[] } = await trx.raw(
-    'select relid::regclass::text as leaf from pg_partition_tree(?::regclass) where isleaf',
-    [table],
+  const leaves = await queryRows<{ leaf: string }>(
+    trx,
+    sql`select relid::regclass::text as leaf from pg_partition_tree(${table}::regclass) where isleaf`,
   );
   // A table without partitions has no tree.
-  for (const leaf of leaves.rows.length > 0 ? leaves.rows.map((row) => row.leaf) : [table]) {
-    const { rowCount } = await trx.raw(
-      `delete from only ${leaf} where ctid = any (array(select ctid from only ${leaf} where project_id = ? limit ?))`,
-      [projectId, CHUNK],
+  for (const name of leaves.length > 0 ? leaves.map(({ leaf }) => leaf) : [table]) {
+    const leaf = sqlText(name);
+    const deleted = await queryCount(
+      trx,
+      sql`delete from only ${leaf} where ctid = any (array(
+        select ctid from only ${leaf} where project_id = ${projectId} limit ${CHUNK}))`,
     );
-    if (rowCount > 0) return rowCount;
+    if (deleted > 0) return deleted;
   }
   return 0;
 }
 
+const rate = (name: string) => sqlText(`coalesce(sum((counts ->> '${name}')::bigint), 0) as ${name}`);
+
 /** Moves the rates that auto-disable reads into a table outside analytics: a reset must not clear a project's bad rates. */
-async function eraseKeepingRates(trx: Db, deletion: string, projectId: string): Promise<number> {
-  const { rows } = await trx.raw(
-    `with deleted as (${deletion}),
-     moved as (
-       insert into past_rate_hours as past (project_id, hour, sent, refused, bounced, complained)
-       select project_id, hour, sum(sent), sum(refused), sum(bounced), sum(complained) from deleted
-       group by 1, 2 having sum(sent) <> 0 or sum(bounced) <> 0 or sum(complained) <> 0 order by 1, 2
-       on conflict (project_id, hour) do update set sent = past.sent + excluded.sent, refused = past.refused + excluded.refused,
-         bounced = past.bounced + excluded.bounced, complained = past.complained + excluded.complained
-     )
-     select count(*)::integer as count from deleted`,
-    { projectId, limit: CHUNK },
-  );
-  return rows[0].count;
-}
+const eraseKeepingRates =
+  (table: 'counters' | 'counter_deltas'): Erase =>
+  async (trx, projectId) => {
+    const counts = sqlText(table);
+    const [row] = await queryRows<{ count: number }>(
+      trx,
+      sql`with deleted as (
+         delete from ${counts} where ctid = any (array(select ctid from ${counts} where project_id = ${projectId} limit ${CHUNK}))
+         returning project_id, subject, period, counts
+       ),
+       hours as (
+         select project_id, period as hour, ${joined(['sent', 'refused', 'bounced', 'complained'].map(rate), ', ')}
+         from deleted where subject = 'activity/hours' group by 1, 2
+       ),
+       moved as (
+         insert into past_rate_hours as past (project_id, hour, sent, refused, bounced, complained)
+         select * from hours where sent <> 0 or bounced <> 0 or complained <> 0 order by 1, 2
+         on conflict (project_id, hour) do update set sent = past.sent + excluded.sent,
+           refused = past.refused + excluded.refused, bounced = past.bounced + excluded.bounced,
+           complained = past.complained + excluded.complained
+       )
+       select count(*)::integer as count from deleted`,
+    );
+    return row?.count ?? 0;
+  };
 
 const specialCases: Record<string, Erase> = {
   /** Deletes the rows of other tables that belong to a mail, which have no project or no index by it. */
   async emails(trx, projectId) {
-    const { rows } = await trx.raw(
-      `delete from emails where id in (select id from emails where project_id = ? order by id limit ? for update)
-       returning id`,
-      [projectId, CHUNK],
+    const mails = await queryRows<{ id: string }>(
+      trx,
+      sql`delete from emails where id in (
+        select id from emails where project_id = ${projectId} order by id limit ${CHUNK} for update) returning id`,
     );
-    const ids = (rows as { id: string }[]).map(({ id }) => id);
+    const ids = mails.map(({ id }) => id);
     if (ids.length === 0) return 0;
-    await trx.raw('delete from outgoing_mails where email_id = any (?::uuid[])', [ids]);
-    await trx.raw('delete from email_notices where email_id = any (?::uuid[])', [ids]);
-    const contents: { rows: RemovedContent[] } = await trx.raw(
-      'delete from email_contents where email_id = any (?::uuid[]) returning body_id, attachment_set',
-      [ids],
+    await queryRows(trx, sql`delete from outgoing_mails where email_id = any (${ids}::uuid[])`);
+    await queryRows(trx, sql`delete from email_notices where email_id = any (${ids}::uuid[])`);
+    const contents = await queryRows<RemovedContent>(
+      trx,
+      sql`delete from email_contents where email_id = any (${ids}::uuid[]) returning body_id, attachment_set`,
     );
-    await dropUnusedParts(trx, contents.rows);
+    await dropUnusedParts(trx, contents);
     return ids.length;
   },
 
   /** Locks contacts in the order of their addresses, as all writers do. Keeps the addresses of suppressions. */
   async contacts(trx, projectId) {
-    await trx.raw("select set_config('everpost.keep_suppressed_addresses', 'on', true)");
-    const { rowCount } = await trx.raw(
-      `delete from contacts where id in (
-         select id from contacts where project_id = ? order by email collate "C" limit ? for update)`,
-      [projectId, CHUNK],
+    await queryRows(trx, sql`select set_config('everpost.keep_suppressed_addresses', 'on', true)`);
+    return queryCount(
+      trx,
+      sql`delete from contacts where id in (
+         select id from contacts where project_id = ${projectId} order by email collate "C" limit ${CHUNK} for update)`,
     );
-    return rowCount;
   },
 
   /** Deletes the rows, which makes the files inaccessible. The bytes are deleted later (`services/uploads/remove.ts`). */
   async uploads(trx, projectId) {
-    const { rowCount } = await trx.raw(
-      `with deleted as (
-         delete from uploads where project_id = :projectId
-           and key in (select key from uploads where project_id = :projectId limit :chunk) returning key, size
+    return queryCount(
+      trx,
+      sql`with deleted as (
+         delete from uploads where project_id = ${projectId}
+           and key in (select key from uploads where project_id = ${projectId} limit ${CHUNK}) returning key, size
        ),
        freed as (
-         update upload_totals set bytes = bytes - (select coalesce(sum(size), 0) from deleted) where project_id = :projectId
+         update upload_totals set bytes = bytes - (select coalesce(sum(size), 0) from deleted) where project_id = ${projectId}
        )
        insert into upload_removals (key) select key from deleted`,
-      { projectId, chunk: CHUNK },
-    );
-    return rowCount;
-  },
-
-  async activity_hours(trx, projectId) {
-    return eraseKeepingRates(
-      trx,
-      `delete from activity_hours
-       where ctid = any (array(select ctid from activity_hours where project_id = :projectId limit :limit))
-       returning project_id, hour, sent, refused, bounced, complained`,
-      projectId,
     );
   },
 
-  async activity_deltas(trx, projectId) {
-    const count = (kind: string) => `case when kind = '${kind}' then delta else 0 end as ${kind}`;
-    return eraseKeepingRates(
-      trx,
-      `delete from activity_deltas
-       where ctid = any (array(select ctid from activity_deltas where project_id = :projectId limit :limit))
-       returning project_id, date_trunc('hour', at, 'UTC') as hour, ${['sent', 'refused', 'bounced', 'complained'].map(count)}`,
-      projectId,
-    );
-  },
+  counters: eraseKeepingRates('counters'),
+  counter_deltas: eraseKeepingRates('counter_deltas'),
 
   /** Deletes the members first, in chunks: deleting the segment would delete up to a million of them at once. */
   async segments(trx, projectId) {
-    const { rowCount } = await trx.raw(
-      `delete from segment_members where ctid = any (array(
-         select m.ctid from segments s join segment_members m on m.segment_id = s.id where s.project_id = ? limit ?))`,
-      [projectId, CHUNK],
+    const deleted = await queryCount(
+      trx,
+      sql`delete from segment_members where ctid = any (array(
+         select m.ctid from segments s join segment_members m on m.segment_id = s.id
+         where s.project_id = ${projectId} limit ${CHUNK}))`,
     );
-    return rowCount > 0 ? rowCount : eraseRows(trx, 'segments', projectId);
+    return deleted > 0 ? deleted : eraseRows(trx, 'segments', projectId);
   },
 };

@@ -1,5 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
+import { ProjectErasure } from '../../db/models/project-erasure.ts';
+import { statement } from '../../db/statement.ts';
 import { notifyKeysChanged } from '../access/keys.ts';
 import { eraseChunk } from './project-chunk.ts';
 import { erasedByReset, keptByReset } from './project-tables.ts';
@@ -12,13 +14,6 @@ export interface ErasureProgress {
   deleted: number;
 }
 
-interface Erasure {
-  projectId: string;
-  kind: 'RESET' | 'DELETE';
-  done: boolean;
-  deleted: string;
-}
-
 /** Aggregation may move rows from one table to another during a round, so one empty round proves nothing. */
 const EMPTY_ROUNDS = 2;
 
@@ -27,7 +22,7 @@ const EMPTY_ROUNDS = 2;
  * another call continues.
  */
 export async function runErasure(db: Db, id: string, isOver: () => boolean): Promise<ErasureProgress> {
-  const erasure = await db('projectErasures').where({ id }).first<Erasure | undefined>();
+  const erasure = await ProjectErasure.query(db).findById(id);
   if (!erasure || erasure.done) return { ended: true, deleted: Number(erasure?.deleted ?? 0) };
   const tables = erasure.kind === 'DELETE' ? [...erasedByReset, ...keptByReset] : erasedByReset;
   let deleted = 0;
@@ -45,20 +40,27 @@ export async function runErasure(db: Db, id: string, isOver: () => boolean): Pro
   return { ...progress, ended: await finish(db, id) };
 }
 
+const addDeleted = statement<{ deleted: number }>(
+  'erasure-add-deleted',
+  'update project_erasures set deleted = deleted + $2 where id = $1 returning deleted::float8 as deleted',
+);
+
 async function recordProgress(db: Db, id: string, deleted: number): Promise<ErasureProgress> {
-  const [row] = await db('projectErasures').where({ id }).increment('deleted', deleted).returning('deleted');
-  return { ended: false, deleted: Number(row?.deleted ?? deleted) };
+  const [row] = await addDeleted(db, [id, deleted]);
+  return { ended: false, deleted: row?.deleted ?? deleted };
 }
 
 /** False: a reset has become a deletion, so there is more to erase. */
 async function finish(db: Db, id: string): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    const { projectId } = (await trx('projectErasures').where({ id }).first('projectId')) ?? {};
+    const stored = await ProjectErasure.query(trx).findById(id);
+    if (!stored) return true;
+    const { projectId } = stored;
     const project = await Project.query(trx).findById(projectId).forUpdate();
-    const erasure = await trx('projectErasures').where({ id, done: false }).forUpdate().first<Erasure | undefined>();
+    const erasure = await ProjectErasure.query(trx).findOne({ id, done: false }).forUpdate();
     if (!erasure) return true;
     if (project?.deletedAt && erasure.kind === 'RESET') return false;
-    await trx('projectErasures').where({ id }).update({ done: true, completedAt: trx.fn.now() });
+    await ProjectErasure.query(trx).findById(id).patch({ done: true, completedAt: new Date() });
     if (erasure.kind === 'DELETE') await Project.query(trx).deleteById(projectId);
     else if (project?.disabledReason === RESETTING) {
       await Project.query(trx).findById(projectId).patch({ disabled: false, disabledReason: null });

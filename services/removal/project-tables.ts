@@ -15,11 +15,10 @@ export const erasedByReset = [
   'workflow_moves',
   'workflow_counts',
   'workflow_drafts',
-  'workflow_transitions',
-  'workflow_steps',
   'workflows',
   'event_queue',
   'job_errors',
+  'import_contacts',
   'jobs',
   'emails',
   'outgoing_mails',
@@ -30,9 +29,20 @@ export const erasedByReset = [
   'segment_dependencies',
   'segments',
   'contacts',
+  'page_changes',
+  'preference_requests',
+  'contact_topics',
+  'form_submissions',
+  'form_versions',
+  'forms',
+  'topic_defaults',
+  'topics',
   'contact_fields',
   'template_versions',
+  'template_drafts',
   'templates',
+  'saved_blocks',
+  'views',
   'uploads',
   'upload_totals',
   'idempotency_keys',
@@ -46,13 +56,11 @@ export const erasedByReset = [
   'domain_days',
   'link_days',
   'previews',
-  'workflow_count_deltas',
-  'activity_deltas',
-  'human_activity_deltas',
-  'activity_hours',
   'removed_execution_hours',
   'contact_count_deltas',
   'contact_counts',
+  'counter_deltas',
+  'counters',
 ] as const;
 
 /**
@@ -61,6 +69,9 @@ export const erasedByReset = [
  */
 export const keptByReset = [
   'suppressions',
+  'consents',
+  'consent_texts',
+  'withdrawals',
   'past_rate_hours',
   'project_suspensions',
   'billing_hours',
@@ -69,6 +80,8 @@ export const keptByReset = [
   'webhook_listeners',
   'webhook_endpoints',
   'domains',
+  'brand_kits',
+  'project_pages',
   'memberships',
   'scoped_keys',
   'user_tokens',
@@ -82,7 +95,7 @@ export const keptByReset = [
 /**
  * Never erased here: outbox messages are deleted when they are delivered, what is owed when it is billed
  * (`services/billing/maintenance.ts`), and erasures record this work itself. The audit log is append-only; retention drops
- * its old months.
+ * its old months. `activity_hours` follows the counters until the next release.
  */
 export const neverErased = [
   'outbox',
@@ -91,4 +104,5 @@ export const neverErased = [
   'billing_reports',
   'project_erasures',
   'audit_log',
+  'activity_hours',
 ] as const;

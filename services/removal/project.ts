@@ -2,6 +2,8 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
+import { ProjectErasure } from '../../db/models/project-erasure.ts';
+import { UserToken } from '../../db/models/user.ts';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { newId } from '../../platform/ids.ts';
 import { notifyKeysChanged } from '../access/keys.ts';
@@ -26,7 +28,7 @@ export async function deleteProject(db: Db, id: string, actor?: Actor): Promise<
   await inTransaction(db, async (trx) => {
     // Locks domains before the project, as all changes of a domain do, because they also write `senders_version`.
     await Domain.query(trx).where({ projectId: id }).orderBy('id').forUpdate().select('id');
-    const { name } = await lockProject(trx, id);
+    const { name, keyGeneration } = await lockProject(trx, id);
     await Project.query(trx)
       .findById(id)
       .patch({
@@ -36,10 +38,10 @@ export async function deleteProject(db: Db, id: string, actor?: Actor): Promise<
         // Values that no request can match: neither is a valid key or hash.
         publicKey: `deleted ${id}`,
         secretKeyHash: Buffer.from(`deleted ${id}`),
-        keyGeneration: Project.raw('key_generation + 1'),
+        keyGeneration: keyGeneration + 1,
       });
     await Membership.query(trx).delete().where({ projectId: id });
-    await trx('userTokens').where({ projectId: id }).del();
+    await UserToken.query(trx).where({ projectId: id }).delete();
     const domains = await Domain.query(trx).delete().where({ projectId: id }).returning('*');
     for (const domain of domains) if (!domain.managed) await endLoop(trx, domain);
     const endpoints = await WebhookEndpoint.query(trx).delete().where({ projectId: id }).returning('*');
@@ -79,13 +81,13 @@ async function lockProject(trx: Db, id: string): Promise<Project> {
 }
 
 async function beginErasure(trx: Db, projectId: string, kind: 'RESET' | 'DELETE'): Promise<string> {
-  const open = await trx('projectErasures').where({ projectId, done: false }).first<{ id: string } | undefined>('id');
+  const open = await ProjectErasure.query(trx).findOne({ projectId, done: false });
   if (open) {
-    await trx('projectErasures').where({ id: open.id }).update({ kind });
+    await ProjectErasure.query(trx).where({ projectId, id: open.id }).patch({ kind });
     return open.id;
   }
   const id = newId();
-  await trx('projectErasures').insert({ id, projectId, kind });
+  await ProjectErasure.query(trx).insert({ id, projectId, kind });
   await writeOutboxMessage(trx, {
     queue: 'control',
     action: 'start',

@@ -10,14 +10,11 @@ import { usageOf } from '../usage/template.ts';
 export async function deleteTemplate(db: Db, project: ProjectAccess, id: string): Promise<void> {
   await writing(db, project, async (trx) => {
     const template = await lockTemplate(trx, project.projectId, id);
-    const {
-      canDelete,
-      workflowSteps: [step],
-    } = await usageOf(trx, project.projectId, id);
-    if (!canDelete) {
-      const user = step ? `the workflow "${step.workflowName}"` : 'something';
-      throw new ApiError(409, 'CONFLICT', `The template is used by ${user} and cannot be deleted.`);
-    }
+    const { workflowSteps, confirmations = [] } = await usageOf(trx, project.projectId, id);
+    const [step] = workflowSteps;
+    const [confirmation] = confirmations;
+    if (step) throw inUse(`the workflow "${step.workflowName}"`);
+    if (confirmation) throw inUse(`the ${confirmation.type === 'FORM' ? 'form' : 'topic'} "${confirmation.name}"`);
     await template.$query(trx).delete();
     await recordAudit(trx, project, {
       action: 'template.deleted',
@@ -26,3 +23,6 @@ export async function deleteTemplate(db: Db, project: ProjectAccess, id: string)
     });
   });
 }
+
+const inUse = (by: string): ApiError =>
+  new ApiError(409, 'CONFLICT', `The template is used by ${by} and cannot be deleted.`);

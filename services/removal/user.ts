@@ -1,10 +1,17 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { Contact } from '../../db/models/contact.ts';
 import { Membership } from '../../db/models/membership.ts';
-import { User } from '../../db/models/user.ts';
+import { AccountRequest, User } from '../../db/models/user.ts';
+import { statement } from '../../db/statement.ts';
 import { type Actor, recordAudit } from '../audit/record.ts';
 import { lockMembers, refuseLastOwner } from '../members/rules.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { deleteContacts } from './contact.ts';
+
+const removeRateWindow = statement(
+  'session-rate-window-remove',
+  'delete from session_rate_windows where project_id = $1',
+);
 
 /** Deletes the account and everything about its address. A project never loses its last OWNER. */
 export async function deleteUser(db: Db, user: User, actor?: Actor): Promise<void> {
@@ -24,14 +31,14 @@ export async function deleteUser(db: Db, user: User, actor?: Actor): Promise<voi
       { action: 'user.deleted', target: { type: 'user', id: user.id } },
     );
     await User.query(trx).deleteById(user.id);
-    const contacts = await trx('contacts').where({ projectId: SYSTEM_PROJECT_ID, email: user.email }).select('id');
+    const contacts = await Contact.query(trx).where({ projectId: SYSTEM_PROJECT_ID, email: user.email }).select('id');
     await deleteContacts(
       trx,
       SYSTEM_PROJECT_ID,
       contacts.map(({ id }) => id),
     );
     // The bucket of calls that were about no project has the user's id in place of a project's.
-    await trx('sessionRateWindows').where({ projectId: user.id }).del();
-    await trx('accountRequests').where({ email: user.email }).del();
+    await removeRateWindow(trx, [user.id]);
+    await AccountRequest.query(trx).where({ email: user.email }).delete();
   });
 }

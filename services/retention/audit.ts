@@ -1,6 +1,14 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import { AUDIT_RETENTION_DAYS } from '../audit/list.ts';
-import { addMonth, daysAgo, monthsOf, withLockTimeout } from './partitions.ts';
+import { addMonth, daysAgo, dropTable, monthsOf, withLockTimeout } from './partitions.ts';
+
+const removeRevokedKeys = statement('keys-remove-revoked', 'delete from scoped_keys where revoked_at < $1');
+
+const monthsInDefault = statement<{ month: string }>(
+  'audit-months-in-default',
+  `select distinct to_char(at at time zone 'UTC', 'YYYY-MM-01') as month from audit_log_default order by 1`,
+);
 
 /**
  * Drops the months of the audit log that are older than it is kept, and returns how many. Rows are never deleted. Revoked
@@ -14,18 +22,15 @@ export async function dropOldAuditMonths(db: Db, now = new Date()): Promise<numb
     if (to <= before) {
       await inTransaction(db, async (trx) => {
         await withLockTimeout(trx);
-        await trx.raw('drop table ??', [table]);
+        await dropTable(trx, table);
       });
       dropped++;
     }
-  await db('scopedKeys').where('revokedAt', '<', before).del();
+  await removeRevokedKeys(db, [before]);
   return dropped;
 }
 
 /** Rows are in the default partition when no worker ran for months. Only those of a month can be dropped. */
 async function emptyDefaultPartition(db: Db): Promise<void> {
-  const { rows } = await db.raw(
-    `select distinct to_char(at at time zone 'UTC', 'YYYY-MM-01') as month from audit_log_default order by 1`,
-  );
-  for (const { month } of rows as { month: string }[]) await addMonth(db, 'audit_log', month);
+  for (const { month } of await monthsInDefault(db)) await addMonth(db, 'audit_log', month);
 }

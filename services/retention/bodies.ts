@@ -1,7 +1,8 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { statement } from '../../db/statement.ts';
+import { identifier, sql, sqlText } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import { dropUnusedAttachments, dropUnusedParts, isUnused, type RemovedContent } from '../emails/bodies.ts';
-import { daysAgo, type Month, monthsOf, withLockTimeout } from './partitions.ts';
+import { daysAgo, dropTable, type Month, monthsOf, withLockTimeout } from './partitions.ts';
 
 const CHUNK = 1_000;
 
@@ -26,26 +27,30 @@ export async function removeOldBodies(db: Db, days: number, now = new Date()): P
   return removed;
 }
 
+const lockTable = (trx: Db, table: string) =>
+  queryRows(trx, sql`lock table ${identifier(table)} in access exclusive mode`);
+
 /** Moves contents that are still needed to the default partition. */
 async function dropMonth(db: Db, { table }: Month): Promise<number> {
   return inTransaction(db, async (trx) => {
     await withLockTimeout(trx);
-    await trx.raw('lock table ?? in access exclusive mode', [table]);
-    const { rows } = await trx.raw(
-      `select count(*)::integer as count, array_agg(distinct attachment_set) filter (where attachment_set is not null) as sets
-       from ?? c where not ${unfinished('c.email_id')}`,
-      [table],
+    await lockTable(trx, table);
+    const partition = identifier(table);
+    const [removed] = await queryRows<{ count: number; sets: string[] | null }>(
+      trx,
+      sql`select count(*)::integer as count, array_agg(distinct attachment_set) filter (where attachment_set is not null) as sets
+          from ${partition} c where not ${sqlText(unfinished('c.email_id'))}`,
     );
-    await trx.raw(
-      `create temporary table kept_contents on commit drop as select * from ?? c where ${unfinished('c.email_id')}`,
-      [table],
+    await queryRows(
+      trx,
+      sql`create temporary table kept_contents on commit drop as
+          select * from ${partition} c where ${sqlText(unfinished('c.email_id'))}`,
     );
-    await trx.raw('drop table ??', [table]);
-    await trx.raw('insert into email_contents select * from kept_contents');
-    await trx.raw('drop table kept_contents');
-    const [{ count, sets }] = rows as [{ count: number; sets: string[] | null }];
-    await dropUnusedAttachments(trx, sets ?? []);
-    return count;
+    await dropTable(trx, table);
+    await queryRows(trx, sql`insert into email_contents select * from kept_contents`);
+    await queryRows(trx, sql`drop table kept_contents`);
+    await dropUnusedAttachments(trx, removed?.sets ?? []);
+    return removed?.count ?? 0;
   });
 }
 
@@ -53,14 +58,15 @@ async function dropMonth(db: Db, { table }: Month): Promise<number> {
 async function dropBodies(db: Db, { table }: Month): Promise<void> {
   await inTransaction(db, async (trx) => {
     await withLockTimeout(trx);
-    await trx.raw('lock table ?? in access exclusive mode', [table]);
-    await trx.raw(
-      `create temporary table kept_bodies on commit drop as select * from ?? b where not ${isUnused('b.id')}`,
-      [table],
+    await lockTable(trx, table);
+    await queryRows(
+      trx,
+      sql`create temporary table kept_bodies on commit drop as
+          select * from ${identifier(table)} b where not ${sqlText(isUnused('b.id'))}`,
     );
-    await trx.raw('drop table ??', [table]);
-    await trx.raw('insert into email_bodies select * from kept_bodies');
-    await trx.raw('drop table kept_bodies');
+    await dropTable(trx, table);
+    await queryRows(trx, sql`insert into email_bodies select * from kept_bodies`);
+    await queryRows(trx, sql`drop table kept_bodies`);
   });
 }
 
@@ -71,7 +77,7 @@ const removeFromDefault = statement(
 );
 
 interface IdRow {
-  email_id: string;
+  emailId: string;
   finished: boolean;
 }
 
@@ -96,9 +102,9 @@ async function removeContents(db: Db, next: typeof oldIds, bounds: Date[]): Prom
   let removed = 0;
   for (let after: string | null = null; ; ) {
     const rows: IdRow[] = await next(db, [after, CHUNK, ...bounds]);
-    const ids = rows.filter(({ finished }) => finished).map(({ email_id }) => email_id);
+    const ids = rows.filter(({ finished }) => finished).map(({ emailId }) => emailId);
     if (ids.length > 0) removed += await inTransaction(db, (trx) => remove(trx, ids));
-    after = rows.at(-1)?.email_id ?? null;
+    after = rows.at(-1)?.emailId ?? null;
     if (rows.length < CHUNK) return removed;
   }
 }

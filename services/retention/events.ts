@@ -1,8 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { lockEventAggregation } from '../../db/models/event-counts.ts';
-import { statement } from '../../db/statement.ts';
+import { identifier, sql, sqlText } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import { aggregateEventCounts } from '../events/counts.ts';
-import { daysAgo, type Month, monthsOf, withLockTimeout } from './partitions.ts';
+import { daysAgo, dropTable, type Month, monthsOf, withLockTimeout } from './partitions.ts';
 
 const CHUNK = 5_000;
 const HOUR_MS = 3_600_000;
@@ -36,21 +37,21 @@ async function dropMonth(db: Db, { table }: Month): Promise<number> {
   return inTransaction(db, async (trx) => {
     await withLockTimeout(trx);
     await lockEventAggregation(trx);
-    const { rows } = await trx.raw(
-      `with removed as materialized (
-         select project_id, contact_id, name, activity_type(name, data) <> 'hidden' as in_feed from ??
+    const [row] = await queryRows<{ count: number }>(
+      trx,
+      sql`with removed as materialized (
+         select project_id, contact_id, name, activity_type(name, data) <> 'hidden' as in_feed from ${identifier(table)}
        ),
-       ${subtractRetained('removed')},
+       ${sqlText(subtractRetained('removed'))},
        changes as (
          insert into contact_changes (project_id, contact_id, dependencies)
          select distinct r.project_id, r.contact_id, array['event.' || r.name] from removed r
          join segment_dependencies d on d.project_id = r.project_id and d.dependency = 'event.' || r.name
        )
        select count(*)::integer as count from removed`,
-      [table],
     );
-    await trx.raw('drop table ??', [table]);
-    return rows[0].count;
+    await dropTable(trx, table);
+    return row?.count ?? 0;
   });
 }
 

@@ -1,7 +1,9 @@
 import { limitStatements } from '../../db/bounds.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { identifier, sql } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 
-export const partitioned = ['events', 'email_contents', 'email_bodies', 'audit_log'] as const;
+export const partitioned = ['events', 'email_contents', 'email_bodies', 'audit_log', 'consents'] as const;
 export type Partitioned = (typeof partitioned)[number];
 
 /** Tables with weekly partitions by `created_at`. */
@@ -15,14 +17,17 @@ export interface Month {
   to: Date;
 }
 
+// Named by month (events_2026_11) or by the Monday of their week (webhook_events_2026_11_16).
+const findPartitions = statement<{ name: string }>(
+  'partitions',
+  `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+   where i.inhparent = $1::regclass and c.relname ~ $2 order by c.relname`,
+);
+
 /** Returns the monthly partitions of a table, the oldest first. */
 export async function monthsOf(db: Db, table: Partitioned): Promise<Month[]> {
-  const { rows } = await db.raw(
-    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = ?::regclass and c.relname ~ '_[0-9]{4}_[0-9]{2}$' order by c.relname`,
-    [table],
-  );
-  return (rows as { name: string }[]).map(({ name }) => {
+  const months = await findPartitions(db, [table, '_[0-9]{4}_[0-9]{2}$']);
+  return months.map(({ name }) => {
     const year = Number(name.slice(-7, -3));
     const month = Number(name.slice(-2));
     return { table: name, from: new Date(Date.UTC(year, month - 1, 1)), to: new Date(Date.UTC(year, month, 1)) };
@@ -40,11 +45,22 @@ const WEEKS_AHEAD = 2;
 /** Long, because a month may have a hundred million rows. */
 const STATEMENT_TIMEOUT_MS = 10 * 60_000;
 
+const limitLockWaits = statement('lock-timeout', `set local lock_timeout = '2s'`);
+
 /** Waits briefly for the lock of a table, because all later statements queue behind it. The next run tries again. */
 export async function withLockTimeout(trx: Db): Promise<void> {
   await limitStatements(trx, STATEMENT_TIMEOUT_MS);
-  await trx.raw(`set local lock_timeout = '2s'`);
+  await limitLockWaits(trx);
 }
+
+const addMonthPartition = statement<{ added: boolean }>(
+  'partition-add-month',
+  'select add_month_partition($1, $2::date) as added',
+);
+const addWeekPartition = statement<{ added: boolean }>(
+  'partition-add-week',
+  'select add_week_partition($1, $2::date) as added',
+);
 
 /** Housekeeping: adds the partitions of this month and the next ones, and returns how many were missing. */
 export async function addMonths(db: Db, now = new Date()): Promise<number> {
@@ -67,8 +83,8 @@ export async function addWeeks(db: Db, now = new Date()): Promise<number> {
         .slice(0, 10);
       const wasAdded = await inTransaction(db, async (trx) => {
         await withLockTimeout(trx);
-        const { rows } = await trx.raw('select add_week_partition(?, ?::date) as added', [table, monday]);
-        return rows[0].added as boolean;
+        const [row] = await addWeekPartition(trx, [table, monday]);
+        return row?.added ?? false;
       });
       if (wasAdded) added++;
     }
@@ -81,21 +97,19 @@ const mondayOf = (at: Date): Date => {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() - daysSinceMonday));
 };
 
+export const dropTable = (trx: Db, name: string) => queryRows(trx, sql`drop table ${identifier(name)}`);
+
 /** Drops the weekly partitions that ended before `before`, and returns how many. */
 export async function dropWeeks(db: Db, table: PartitionedByWeek, before: Date): Promise<number> {
-  const { rows } = await db.raw(
-    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = ?::regclass and c.relname ~ '_[0-9]{4}_[0-9]{2}_[0-9]{2}$' order by c.relname`,
-    [table],
-  );
-  const ended = (rows as { name: string }[]).filter(({ name }) => {
+  const weeks = await findPartitions(db, [table, '_[0-9]{4}_[0-9]{2}_[0-9]{2}$']);
+  const ended = weeks.filter(({ name }) => {
     const monday = Date.parse(`${name.slice(-10).replaceAll('_', '-')}T00:00:00Z`);
     return monday + 7 * DAY_MS <= before.getTime();
   });
   for (const { name } of ended)
     await inTransaction(db, async (trx) => {
       await withLockTimeout(trx);
-      await trx.raw('drop table ??', [name]);
+      await dropTable(trx, name);
     });
   return ended.length;
 }
@@ -104,8 +118,8 @@ export async function dropWeeks(db: Db, table: PartitionedByWeek, before: Date):
 export async function addMonth(db: Db, table: Partitioned, month: string): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await withLockTimeout(trx);
-    const { rows } = await trx.raw('select add_month_partition(?, ?::date) as added', [table, month]);
-    return rows[0].added;
+    const [row] = await addMonthPartition(trx, [table, month]);
+    return row?.added ?? false;
   });
 }
 
@@ -114,6 +128,6 @@ export async function gatherStatistics(db: Db): Promise<void> {
   for (const table of [...partitioned, ...partitionedByWeek])
     await inTransaction(db, async (trx) => {
       await limitStatements(trx, STATEMENT_TIMEOUT_MS);
-      await trx.raw('analyze only ??', [table]);
+      await queryRows(trx, sql`analyze only ${identifier(table)}`);
     });
 }

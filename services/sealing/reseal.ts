@@ -1,4 +1,6 @@
 import type { Db } from '../../db/connect.ts';
+import { sql, sqlText } from '../../db/sql.ts';
+import { queryCount, queryRows } from '../../db/statement.ts';
 import { currentSealPrefix, SealError, seal, unseal } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { type SealedColumn, sealedColumns } from './columns.ts';
@@ -17,17 +19,23 @@ export async function resealSecrets(db: Db, keys: SigningKeys): Promise<number> 
 }
 
 async function resealSome(db: Db, keys: SigningKeys, { table, id, column, boundTo }: SealedColumn): Promise<number> {
-  const { rows } = await db.raw(
-    `select ${id} as id, ${column} as sealed from ${table} where not starts_with(${column}, ?) limit ${CHUNK}`,
-    [currentSealPrefix(keys)],
+  const names = { id: sqlText(id), column: sqlText(column), table: sqlText(table) };
+  const rows = await queryRows<{ id: string; sealed: string }>(
+    db,
+    sql`select ${names.id} as id, ${names.column} as sealed from ${names.table}
+        where not starts_with(${names.column}, ${currentSealPrefix(keys)}) limit ${CHUNK}`,
   );
   let resealed = 0;
-  for (const row of rows as { id: string; sealed: string }[]) {
+  for (const row of rows) {
     const secret = tryUnseal(keys, boundTo(row.id), row.sealed);
     if (secret === undefined) continue;
     const sealed = seal(keys, boundTo(row.id), secret);
     // Another process may have replaced it meanwhile.
-    await db.raw(`update ${table} set ${column} = ? where ${id} = ? and ${column} = ?`, [sealed, row.id, row.sealed]);
+    await queryCount(
+      db,
+      sql`update ${names.table} set ${names.column} = ${sealed}
+          where ${names.id} = ${row.id} and ${names.column} = ${row.sealed}`,
+    );
     resealed++;
   }
   return resealed;

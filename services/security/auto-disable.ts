@@ -1,4 +1,5 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { rateHours } from '../../db/models/activity-counts.ts';
 import { statement } from '../../db/statement.ts';
 import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
@@ -8,7 +9,7 @@ import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { MINIMUM_MAILS, thresholds } from './state.ts';
 
 interface Suspect {
-  project_id: string;
+  projectId: string;
   name: string;
   sent: string;
   /** Sent plus refused, which bounces are compared with. */
@@ -25,11 +26,7 @@ const suspects = statement<Suspect>(
      counted.complained
    from projects p, unnest(array[1, 7]) as days, lateral (
      select sum(h.sent) as sent, sum(h.sent + h.refused) as offered, sum(h.bounced) as bounced, sum(h.complained) as complained
-     from (
-       select hour, sent, refused, bounced, complained from activity_hours where project_id = p.id
-       union all
-       select hour, sent, refused, bounced, complained from past_rate_hours where project_id = p.id
-     ) h
+     from ${rateHours('p.id')} h
      where h.hour >= date_trunc('hour', now() - make_interval(days => days), 'UTC')
        and (p.enabled_at is null or h.hour > p.enabled_at)
    ) counted
@@ -54,7 +51,7 @@ export async function disableCriticalProjects(
     SYSTEM_PROJECT_ID,
   ]);
   let disabled = 0;
-  for (const { project_id: projectId, name, sent, offered, bounced, complained } of found) {
+  for (const { projectId, name, sent, offered, bounced, complained } of found) {
     const reason = `${percent(bounced, offered)} of its emails bounced, ${percent(complained, sent)} drew complaints`;
     const done = await inTransaction(db, async (trx) => {
       if (!(await disableProject(trx, projectId, { reason, automatic: true }))) return false;

@@ -1,5 +1,7 @@
 import type { Db } from '../../db/connect.ts';
+import { rateHours } from '../../db/models/activity-counts.ts';
 import { Project } from '../../db/models/project.ts';
+import { ProjectSuspension } from '../../db/models/project-suspension.ts';
 import { statement } from '../../db/statement.ts';
 import { noProject } from '../access/membership.ts';
 
@@ -64,7 +66,7 @@ const starts: Record<Window, string> = {
 };
 const windows = Object.keys(starts) as Window[];
 
-type Sums = Record<`${Window}_${keyof ReputationCounts}`, string>;
+type Sums = Record<`${Window}${Capitalize<keyof ReputationCounts>}`, string>;
 const column = (window: Window, count: keyof ReputationCounts) =>
   `coalesce(sum(${count}) filter (where hour >= date_trunc('hour', ${starts[window]}, 'UTC')), 0) as "${window}_${count}"`;
 const columns = windows.flatMap((window) => [
@@ -74,19 +76,7 @@ const columns = windows.flatMap((window) => [
   column(window, 'complained'),
 ]);
 
-// Reads hourly counts and deltas, no mail.
-const sums = statement<Sums>(
-  'security-sums',
-  `select ${columns.join(', ')} from (
-     select hour, sent, refused, bounced, complained from activity_hours where project_id = $1
-     union all
-     select hour, sent, refused, bounced, complained from past_rate_hours where project_id = $1
-     union all
-     select date_trunc('hour', at, 'UTC'), case when kind = 'sent' then delta else 0 end,
-       case when kind = 'refused' then delta else 0 end, case when kind = 'bounced' then delta else 0 end, case when kind = 'complained' then delta else 0 end
-     from activity_deltas where project_id = $1
-   ) counted`,
-);
+const sums = statement<Sums>('security-sums', `select ${columns.join(', ')} from ${rateHours('$1')} h`);
 
 export interface Suspension {
   reason: string;
@@ -109,11 +99,11 @@ export async function securityState(db: Db, projectId: string): Promise<Security
   const project = await Project.query(db).findById(projectId);
   if (!project) throw noProject();
   const rates = await readRates(db, projectId);
-  const suspensions = await db('projectSuspensions')
+  const suspensions = await ProjectSuspension.query(db)
     .where({ projectId })
     .orderBy('disabledAt', 'desc')
     .limit(MAX_SUSPENSIONS)
-    .select<Suspension[]>('reason', 'automatic', 'disabledAt', 'enabledAt');
+    .select('reason', 'automatic', 'disabledAt', 'enabledAt');
   const { disabled, disabledReason } = project;
   return { level: worst(...windows.map((name) => rates[name].level)), disabled, disabledReason, rates, suspensions };
 }
@@ -122,10 +112,10 @@ export async function readRates(db: Db, projectId: string): Promise<Record<Windo
   const [row] = await sums(db, [projectId]);
   const of = (window: Window): Rates =>
     ratesOf({
-      sent: Number(row?.[`${window}_sent`] ?? 0),
-      refused: Number(row?.[`${window}_refused`] ?? 0),
-      bounced: Number(row?.[`${window}_bounced`] ?? 0),
-      complained: Number(row?.[`${window}_complained`] ?? 0),
+      sent: Number(row?.[`${window}Sent`] ?? 0),
+      refused: Number(row?.[`${window}Refused`] ?? 0),
+      bounced: Number(row?.[`${window}Bounced`] ?? 0),
+      complained: Number(row?.[`${window}Complained`] ?? 0),
     });
   return { last24h: of('last24h'), last7d: of('last7d'), allTime: of('allTime') };
 }

@@ -90,17 +90,17 @@ async function evaluate(
   trx: Db,
   projectId: string,
   evaluations: MembershipEvaluation[],
-  { segments, uses, referenced, now }: LockedSegments,
+  { segments, uses, referenced, timeZone, now }: LockedSegments,
 ): Promise<MembershipChange[]> {
   if (!uses) return [];
   const segmentIds = [...segments.map(({ id }) => id), ...staticSegmentsOf({ segments: referenced })];
   const contactIds = [...new Set(evaluations.map(({ contactId }) => contactId))];
-  const facts = await loadFacts(trx, { projectId, contactIds, uses, segmentIds });
+  const facts = await loadFacts(trx, { projectId, contactIds, uses, segmentIds, now, timeZone });
   const changes: MembershipChange[] = [];
   for (const { contactId, concerns } of evaluations) {
     const known = facts.get(contactId);
     if (!known) continue;
-    const subject = { ...known, segments: referenced, context: {}, now };
+    const subject = { ...known, segments: referenced, timeZone, context: {}, now };
     for (const segment of segments) {
       if (!concerns(segment)) continue;
       const enters = decides(segment.condition, subject);

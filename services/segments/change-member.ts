@@ -25,7 +25,7 @@ const change = (move: string, sign: '+' | '-'): string => `
   )
   select contact_id from moved`;
 
-const add = statement<{ contact_id: string }>(
+const add = statement<{ contactId: string }>(
   'segment-add-member',
   change(
     `insert into segment_members (segment_id, contact_id) values ($2::uuid, $3::uuid)
@@ -33,7 +33,7 @@ const add = statement<{ contact_id: string }>(
     '+',
   ),
 );
-const remove = statement<{ contact_id: string }>(
+const remove = statement<{ contactId: string }>(
   'segment-remove-member',
   change('delete from segment_members where segment_id = $2 and contact_id = $3 returning contact_id', '-'),
 );

@@ -10,15 +10,15 @@ const BATCH_SIZE = 1_000;
 /** A row of contact_changes. */
 interface ContactChange {
   id: string;
-  contact_id: string;
+  contactId: string;
   /** Null: everything about the contact. */
   dependencies: string[] | null;
-  is_locked: boolean;
-  is_gone: boolean;
+  isLocked: boolean;
+  isGone: boolean;
 }
 
 // An index walk that skips from one project to the next.
-const projectsWithChanges = statement<{ project_id: string }>(
+const projectsWithChanges = statement<{ projectId: string }>(
   'segments-changed-projects',
   `with recursive project as (
      (select project_id from contact_changes order by project_id limit 1)
@@ -51,15 +51,15 @@ const claim = statement<ContactChange>(
  */
 export async function applyContactChanges(db: Db, limit = BATCH_SIZE): Promise<number> {
   let total = 0;
-  await forEachIndependently(await projectsWithChanges(db, []), async ({ project_id: projectId }) => {
+  await forEachIndependently(await projectsWithChanges(db, []), async ({ projectId }) => {
     total += await inTransaction(db, (trx) => applyBatch(trx, projectId, limit));
   });
   return total;
 }
 
 async function applyBatch(trx: Db, projectId: string, limit: number): Promise<number> {
-  const changes = (await claim(trx, [projectId, limit])).filter((change) => change.is_locked || change.is_gone);
-  const toEvaluate = changes.filter((change) => change.is_locked);
+  const changes = (await claim(trx, [projectId, limit])).filter((change) => change.isLocked || change.isGone);
+  const toEvaluate = changes.filter((change) => change.isLocked);
   const locked = await lockDependentSegments(trx, projectId, allDependencies(toEvaluate));
   if (!locked) return 0;
   await applyMembership(
@@ -80,7 +80,7 @@ const allDependencies = (changes: ContactChange[]): string[] | 'all' =>
 /** Merges the changes of each contact into one evaluation. */
 function evaluationsOf(changes: ContactChange[]): MembershipEvaluation[] {
   const byContact = new Map<string, Set<string> | 'all'>();
-  for (const { contact_id: id, dependencies } of changes) {
+  for (const { contactId: id, dependencies } of changes) {
     const before = byContact.get(id);
     if (dependencies === null || before === 'all') byContact.set(id, 'all');
     else byContact.set(id, new Set([...(before ?? []), ...dependencies]));

@@ -19,16 +19,19 @@ export async function refreshSegment(db: Db, project: ProjectAccess, id: string)
   return { memberCount };
 }
 
-export async function countMembers(db: Db, segment: Segment): Promise<number> {
-  return guarded(db, segment.projectId, async (trx) => countMatching(trx, await membersOf(trx, segment)));
+export async function countMembers(db: Db, segment: Segment, timeoutMs?: number): Promise<number> {
+  const count = async (trx: Db) => countMatching(trx, await membersOf(trx, segment));
+  return guarded(db, segment.projectId, count, timeoutMs);
 }
 
-/** Recounts after a change of the condition. Keeps the old count when counting takes too long: the change is committed. */
-export async function recount(db: Db, segment: Segment): Promise<Segment> {
+/** Counts again and stores the result. Keeps the old count when counting takes too long. */
+export async function recount(db: Db, segment: Segment, timeoutMs?: number): Promise<Segment> {
   try {
-    const memberCount = await countMembers(db, segment);
-    await Segment.query(db).findById(segment.id).patch({ memberCount });
+    const memberCount = await countMembers(db, segment, timeoutMs);
+    const { id, projectId } = segment;
+    const [counted] = await Segment.query(db).where({ id, projectId }).patch({ memberCount }).returning('countedAt');
     segment.memberCount = memberCount;
+    segment.countedAt = counted?.countedAt ?? null;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }

@@ -6,6 +6,7 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { invalidCondition, requireCondition } from '../conditions/parse.ts';
+import { topicViolations } from '../conditions/topics.ts';
 import type { Uses } from '../conditions/types.ts';
 import { recount } from './count.ts';
 import { findSegment } from './find.ts';
@@ -28,6 +29,8 @@ export async function createSegment(
   project: ProjectAccess,
   input: NewSegment,
   { segments: max } = UNLIMITED,
+  /** Inserts the members of a static segment, in the transaction that creates it. */
+  fill?: (trx: Db, id: string) => Promise<void>,
 ): Promise<Segment> {
   const { projectId } = project;
   const type = input.type ?? 'DYNAMIC';
@@ -45,9 +48,11 @@ export async function createSegment(
       type,
       condition: type === 'DYNAMIC' ? (input.condition as Segment['condition']) : null,
       trackMembership: input.trackMembership ?? false,
+      countedAt: type === 'STATIC' ? new Date() : null,
       ...storedUses(uses),
     });
     if (uses) await connect(trx, segment, uses, graph);
+    await fill?.(trx, segment.id);
     await recordAudit(trx, project, {
       action: 'segment.created',
       target: { type: 'segment', id: segment.id },
@@ -55,14 +60,17 @@ export async function createSegment(
     });
     return segment;
   });
-  if (type === 'STATIC') return created;
+  if (type === 'STATIC') return fill ? findSegment(db, projectId, created.id) : created;
   return created.trackMembership ? findSegment(db, projectId, created.id) : recount(db, created);
 }
 
 /** Validates the references of a new segment and stores its dependencies and members. */
 async function connect(trx: Db, segment: Segment, uses: Uses, graph: SegmentGraph): Promise<void> {
   graph.put(segment, uses);
-  const violations = graph.violationsOf(segment.id, uses, 'condition');
+  const violations = [
+    ...graph.violationsOf(segment.id, uses, 'condition'),
+    ...(await topicViolations(trx, segment.projectId, uses)),
+  ];
   if (violations.length > 0) throw invalidCondition(violations);
   await storeDependencies(trx, segment, graph);
   if (segment.trackMembership) await storeCurrentMembers(trx, segment);

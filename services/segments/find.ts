@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { notFound } from '../../platform/errors.ts';
+import { badRequest, notFound } from '../../platform/errors.ts';
 
 export async function findSegment(db: Db, projectId: string, id: string): Promise<Segment> {
   return found(await Segment.query(db).findOne({ projectId, id }));
@@ -14,6 +14,12 @@ export async function lockSegment(trx: Db, projectId: string, id: string): Promi
 function found(segment: Segment | undefined): Segment {
   if (!segment) throw notFound('segment', 'SEGMENT_NOT_FOUND');
   return segment;
+}
+
+/** Rejects a segment whose members cannot be set. */
+export function requireStatic(segment: Segment): Segment {
+  if (segment.type === 'STATIC') return segment;
+  throw badRequest('The members of a dynamic segment are determined by its condition and cannot be set.');
 }
 
 /** Returns the newest first. */

@@ -1,6 +1,8 @@
 import type { Db } from '../../db/connect.ts';
+import { sql } from '../../db/sql.ts';
+import { queryRows } from '../../db/statement.ts';
 import type { Violation } from '../../platform/errors.ts';
-import { queryFragment, sql } from '../conditions/fragment.ts';
+import { topicViolations } from '../conditions/topics.ts';
 import type { ParsedCondition, Uses } from '../conditions/types.ts';
 
 /** The most filters of a condition, counting those of the segments that it refers to. */
@@ -20,8 +22,8 @@ interface NodeRow {
   id: string;
   name: string;
   slug: string;
-  filter_count: number;
-  refers_to: Record<string, number>;
+  filterCount: number;
+  refersTo: Record<string, number>;
 }
 
 /** The segments of a project and what they refer to. */
@@ -30,15 +32,15 @@ export class SegmentGraph {
 
   private constructor(rows: NodeRow[]) {
     this.nodes = new Map(
-      rows.map(({ id, name, slug, filter_count, refers_to }) => [
+      rows.map(({ id, name, slug, filterCount, refersTo }) => [
         id,
-        { id, name, slug, filters: filter_count, references: new Map(Object.entries(refers_to)) },
+        { id, name, slug, filters: filterCount, references: new Map(Object.entries(refersTo)) },
       ]),
     );
   }
 
   static async of(db: Db, projectId: string): Promise<SegmentGraph> {
-    const rows = await queryFragment<NodeRow>(
+    const rows = await queryRows<NodeRow>(
       db,
       sql`select id, name, slug, filter_count, refers_to from segments where project_id = ${projectId} order by id`,
     );
@@ -140,13 +142,14 @@ const tooLarge = (at: string): Violation =>
     `has more than ${MAX_EXPANDED_FILTERS} filters, counting those of the segments it refers to or is used by`,
   );
 
-/** Returns what is wrong with the segments that a condition outside a segment refers to. */
+/** Returns what is wrong with the segments and topics that a condition outside a segment refers to. */
 export async function referenceViolations(
   db: Db,
   projectId: string,
   parsed: ParsedCondition,
   at: string,
 ): Promise<Violation[]> {
-  if (parsed.uses.segments.size === 0) return [];
+  const violations = await topicViolations(db, projectId, parsed.uses);
+  if (violations.length > 0 || parsed.uses.segments.size === 0) return violations;
   return (await SegmentGraph.of(db, projectId)).violationsOfTree(parsed.uses, at);
 }

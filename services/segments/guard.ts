@@ -1,5 +1,6 @@
 import { allowSilence, limitStatements } from '../../db/bounds.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import { isStatementTimeout } from '../../platform/database-errors.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { heavyWork } from '../access/heavy-work.ts';
@@ -28,13 +29,15 @@ export async function guarded<T>(
   }
 }
 
+const setLimits = statement(
+  'condition-limits',
+  `select set_config('statement_timeout', $1, true), set_config('work_mem', '32MB', true), set_config('jit', 'off', true)`,
+);
+
 /** Gives the transaction memory to hash a million ids. Turns JIT off, which costs more than it gains here. */
 export async function prepare(trx: Db, timeoutMs: number): Promise<void> {
   await allowSilence(trx, timeoutMs);
-  await trx.raw(
-    `select set_config('statement_timeout', ?, true), set_config('work_mem', '32MB', true), set_config('jit', 'off', true)`,
-    [String(timeoutMs)],
-  );
+  await setLimits(trx, [String(timeoutMs)]);
 }
 
 const tooSlow = (timeoutMs: number) =>

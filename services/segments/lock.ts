@@ -1,3 +1,4 @@
+import { lockName } from '../../db/advisory-lock.ts';
 import type { Db } from '../../db/connect.ts';
 import { heavyWork } from '../access/heavy-work.ts';
 import type { ProjectAccess } from '../access/keys.ts';
@@ -11,7 +12,7 @@ export function withSegmentsLock<T>(db: Db, project: ProjectAccess, work: (trx: 
   const { projectId } = project;
   return heavyWork(db, 'segmentChange', projectId, () =>
     writing(db, project, async (trx) => {
-      await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`segments/${projectId}`]);
+      await lockName(trx, `segments/${projectId}`);
       return work(trx);
     }),
   );

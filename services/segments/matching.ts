@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
-import { sql } from '../conditions/fragment.ts';
+import { sql } from '../../db/sql.ts';
 import { type Matching, matchingContacts } from '../conditions/matching.ts';
 import { invalidCondition, requireCondition } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';

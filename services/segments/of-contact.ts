@@ -5,7 +5,7 @@ import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { decides } from '../conditions/evaluate.ts';
 import { loadFacts } from '../conditions/facts.ts';
 import { requireCondition } from '../conditions/parse.ts';
-import { mergeUses, type ResolvedCondition, resolveWith } from '../conditions/resolve.ts';
+import { mergeUses, type ResolvedCondition, resolveWith, timeZoneFor } from '../conditions/resolve.ts';
 import type { Uses } from '../conditions/types.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 
@@ -30,7 +30,7 @@ export async function segmentsOfContact(db: Db, projectId: string, contactId: st
   const segments = await Segment.query(db).where({ projectId }).orderBy('id', 'desc');
   const known = new Map(segments.map((segment) => [segment.id, segment]));
   const find = async (ids: string[]) => ids.flatMap((id) => known.get(id) ?? []);
-  const resolved = new Map<string, ResolvedCondition>();
+  const resolved = new Map<string, Pick<ResolvedCondition, 'condition' | 'segments'>>();
   let uses: Uses | undefined;
   for (const { id, condition } of segments) {
     if (!condition) continue;
@@ -39,14 +39,22 @@ export async function segmentsOfContact(db: Db, projectId: string, contactId: st
     uses = uses ? mergeUses(uses, one.uses) : one.uses;
   }
   const segmentIds = segments.filter(({ condition }) => !condition).map(({ id }) => id);
-  const none = { events: new Set<string>(), oldEvents: new Set<string>(), eventCount: 1 };
-  const loaded = await loadFacts(db, { projectId, contactIds: [contactId], uses: uses ?? none, segmentIds });
+  const none = {
+    events: new Set<string>(),
+    oldEvents: new Set<string>(),
+    eventCount: 1,
+    testedEvents: [],
+    topics: new Map<string, string[]>(),
+  };
+  const now = new Date();
+  const timeZone = await timeZoneFor(db, projectId, uses);
+  const query = { projectId, contactIds: [contactId], uses: uses ?? none, segmentIds, now, timeZone };
+  const loaded = await loadFacts(db, query);
   const facts = loaded.get(contactId);
   if (!facts) return [];
-  const now = new Date();
   return segments.filter(({ id }) => {
     const own = resolved.get(id);
     if (!own) return facts.staticSegments.has(id);
-    return decides(own.condition, { ...facts, segments: own.segments, context: {}, now });
+    return decides(own.condition, { ...facts, segments: own.segments, timeZone, context: {}, now });
   });
 }

@@ -1,9 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { readContactCounts } from '../../db/models/contact-counts.ts';
+import { type Fragment, sql } from '../../db/sql.ts';
+import { queryRows } from '../../db/statement.ts';
 import { isStatementTimeout } from '../../platform/database-errors.ts';
 import { heavyWork } from '../access/heavy-work.ts';
-import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
 import { countMatching, type Matching, pageOfMatching } from '../conditions/matching.ts';
 import { requireCondition } from '../conditions/parse.ts';
 import { prepare } from './guard.ts';
@@ -79,7 +80,7 @@ interface Scan {
 /** Projects the share of matches among contacts that are near each other in the index to all contacts. */
 async function projected(trx: Db, { projectId, condition }: Matching): Promise<SegmentPreview> {
   const some: Fragment = sql`select * from contacts c where c.project_id = ${projectId} limit ${SCANNED}`;
-  const [row] = await queryFragment<Scan>(
+  const [row] = await queryRows<Scan>(
     trx,
     sql`with c as materialized (${some}), found as materialized (select c.id from c where ${condition})
       select (select count(*) from c)::integer as scanned, (select count(*) from found)::integer as found,

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
-import { statement } from '../../db/statement.ts';
-import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
+import { type Fragment, sql } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import { contactsWhere, type Matching } from '../conditions/matching.ts';
 import { applyMembership, type ChangeCounts, type MembershipEvaluation } from './apply.ts';
 import { prepare } from './guard.ts';
@@ -62,7 +62,7 @@ export async function reconcileSegment(
 }
 
 async function findDifferences(trx: Db, segment: Segment): Promise<string[]> {
-  const rows = await queryFragment<{ id: string }>(
+  const rows = await queryRows<{ id: string }>(
     trx,
     sql`select id from (${differences(segment.id, await membersOf(trx, segment))}) different limit ${MAX_CANDIDATES}`,
   );
@@ -71,7 +71,7 @@ async function findDifferences(trx: Db, segment: Segment): Promise<string[]> {
 
 /** Removes members that were stored while their contacts were being deleted. */
 async function removeOrphans(db: Db, id: string): Promise<void> {
-  await queryFragment(
+  await queryRows(
     db,
     sql`delete from segment_members m where m.segment_id = ${id}
       and not exists (select 1 from contacts c where c.id = m.contact_id)`,

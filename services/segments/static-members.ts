@@ -3,11 +3,11 @@ import { contactArrays, writeContactsSql } from '../../db/models/contact-writing
 import { insertEventsSql } from '../../db/models/event-writing.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
-import { badRequest } from '../../platform/errors.ts';
+import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
-import { lockSegment } from './find.ts';
+import { lockSegment, requireStatic } from './find.ts';
 
 export interface NewMembers {
   /** As the caller spelled them. */
@@ -26,8 +26,8 @@ export interface AddedMembers {
 
 interface Row {
   email: string;
-  is_new: boolean;
-  is_added: boolean;
+  isNew: boolean;
+  isAdded: boolean;
 }
 
 // Parameters of all statements here: $1 project, $2 segment, $3 addresses, $4 the id of an event for each address, $5 the
@@ -105,8 +105,8 @@ export async function addMembers(
       : await addExisting(trx, parameters);
     const known = new Set(rows.map(({ email }) => email));
     return {
-      added: rows.filter((row) => row.is_added).length,
-      created: rows.filter((row) => row.is_new).length,
+      added: rows.filter((row) => row.isAdded).length,
+      created: rows.filter((row) => row.isNew).length,
       notFound: [...spelling].filter(([email]) => !known.has(email)).map(([, given]) => given),
     };
   });
@@ -127,10 +127,23 @@ export async function removeMembers(
 }
 
 /** Locks the segment, so that its members change one request at a time and the count is right. */
-async function lockStatic(trx: Db, projectId: string, id: string): Promise<Segment> {
-  const segment = await lockSegment(trx, projectId, id);
-  if (segment.type === 'STATIC') return segment;
-  throw badRequest('The members of a dynamic segment are determined by its condition and cannot be set.');
+const lockStatic = async (trx: Db, projectId: string, id: string): Promise<Segment> =>
+  requireStatic(await lockSegment(trx, projectId, id));
+
+/**
+ * Locks the segment to which a job adds contacts. Call it before contacts are locked. Undefined once the segment is deleted.
+ */
+export const lockJobSegment = (trx: Db, projectId: string, id: string): Promise<Segment | undefined> =>
+  lockStatic(trx, projectId, id).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    return undefined;
+  });
+
+/** Adds existing contacts, in the transaction that has locked the segment. Returns the addresses that were not members. */
+export async function addExistingMembers(trx: Db, segment: Segment, emails: string[]): Promise<string[]> {
+  if (emails.length === 0) return [];
+  const rows = await addExisting(trx, parametersOf(segment, emails, 'entry'));
+  return rows.filter(({ isAdded }) => isAdded).map(({ email }) => email);
 }
 
 const parametersOf = ({ id, projectId, slug }: Segment, addresses: string[], event: 'entry' | 'exit'): unknown[] => [

@@ -1,8 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
+import { joined, sql } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import { processTimings } from '../../platform/timings.ts';
 import { filtersOf } from '../conditions/evaluate.ts';
-import { joined, queryFragment, sql } from '../conditions/fragment.ts';
 import { requireCondition } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import type { Window } from '../conditions/types.ts';
@@ -35,50 +36,61 @@ export async function hasTimeDependentSegments(db: Db): Promise<boolean> {
 const timeDependentSegments = (db: Db) =>
   Segment.query(db).where({ trackMembership: true, timeDependent: true, type: 'DYNAMIC' }).orderBy('sweptAt');
 
+const markSwept = statement('segment-swept', 'update segments set swept_at = greatest(swept_at, $2) where id = $1');
+
 async function sweepSegment(db: Db, segment: Segment): Promise<ChangeCounts> {
   const window = await windowOf(db, segment);
   const ids = await findCandidates(db, segment, window);
   const counts =
     ids.length < MAX_CANDIDATES ? await applyToContacts(db, segment, ids) : await reconcileSegment(db, segment);
-  await Segment.query(db)
-    .findById(segment.id)
-    .patch({ sweptAt: Segment.raw('greatest(swept_at, ?)', [window.to]) });
+  await markSwept(db, [segment.id, window.to]);
   return counts;
 }
 
 /** Uses the database's clock. Begins 1 ms early, because stored times are finer than a Date. */
 async function windowOf(db: Db, { sweptAt }: Segment): Promise<Window> {
-  const [row] = await queryFragment<{ now: Date }>(db, sql`select clock_timestamp() as now`);
+  const [row] = await queryRows<{ now: Date }>(db, sql`select clock_timestamp() as now`);
   return { from: new Date(sweptAt.getTime() - 1), to: row?.now ?? new Date() };
 }
 
 /** Returns the contacts for which a filter may have changed its answer within the window. */
 async function findCandidates(db: Db, { projectId, condition }: Segment, window: Window): Promise<string[]> {
-  const { condition: tree, segments } = await resolveCondition(db, projectId, requireCondition(condition));
-  const subject = { projectId, now: window.to, segments, context: {} };
+  const { condition: tree, segments, timeZone } = await resolveCondition(db, projectId, requireCondition(condition));
+  const subject = { projectId, now: window.to, segments, timeZone, context: {} };
   const selects = filtersOf(tree, segments).flatMap((filter) => filter.drift?.(window, subject) ?? []);
   if (selects.length === 0) return [];
-  const rows = await queryFragment<{ id: string }>(
+  const rows = await queryRows<{ id: string }>(
     db,
     sql`select id from (${joined(selects, ' union ')}) as candidates (id) limit ${MAX_CANDIDATES}`,
   );
   return rows.map(({ id }) => id);
 }
 
+// As text, because a Date is coarser than the column.
+const findDue = statement<{ id: string; at: string }>(
+  'segments-due',
+  'select id, reconcile_at::text as at from segments where reconcile_at <= now() order by reconcile_at',
+);
+
+/** Changes nothing where the segment was edited meanwhile: it stays due. */
+const reconcileNext = statement(
+  'segment-reconcile-next',
+  'update segments set reconcile_at = $3 where id = $1 and reconcile_at::text = $2',
+);
+
 /** Reconciles the segments that were edited or have just become tracked. */
 export async function reconcileDue(db: Db, retryMs = processTimings.segments.retry): Promise<number> {
-  const due = await Segment.query(db)
-    .where('reconcileAt', '<=', db.fn.now())
-    .orderBy('reconcileAt')
-    .select('*', db.raw('reconcile_at::text as due'));
-  await forEachIndependently(due as (Segment & { due: string })[], async (segment) => {
-    // Stays due when it was edited meanwhile. Compared as text, because a Date is coarser than the column.
-    const unchanged = Segment.query(db).where({ id: segment.id }).whereRaw('reconcile_at::text = ?', [segment.due]);
+  const due = await findDue(db);
+  const segments = await Segment.query(db).findByIds(due.map(({ id }) => id));
+  const byId = new Map(segments.map((segment) => [segment.id, segment]));
+  await forEachIndependently(due, async ({ id, at }) => {
+    const segment = byId.get(id);
+    if (!segment) return;
     try {
       await reconcileSegment(db, segment);
-      await unchanged.patch({ reconcileAt: null });
+      await reconcileNext(db, [id, at, null]);
     } catch (error) {
-      await unchanged.patch({ reconcileAt: new Date(Date.now() + retryMs) });
+      await reconcileNext(db, [id, at, new Date(Date.now() + retryMs)]);
       throw error;
     }
   });

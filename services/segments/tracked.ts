@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
 import { requireCondition } from '../conditions/parse.ts';
-import { mergeUses, resolveWith, type SegmentSource } from '../conditions/resolve.ts';
+import { mergeUses, resolveWith, type SegmentSource, timeZoneFor } from '../conditions/resolve.ts';
 import type { Condition, ReferencedSegment, Uses } from '../conditions/types.ts';
 
 /** A tracked dynamic segment, locked against edits while it is being evaluated. */
@@ -19,12 +19,14 @@ export interface LockedSegments {
   uses: Uses | undefined;
   /** The segments that they refer to. */
   referenced: Map<string, ReferencedSegment>;
+  /** Of the project, where a condition needs it. */
+  timeZone: string;
   /** The database's clock, so that all processes evaluate by the same one. */
   now: Date;
 }
 
 interface Row {
-  segment_id: string;
+  segmentId: string;
   dependencies: string[];
   condition: Record<string, unknown> | null;
   now: Date;
@@ -71,16 +73,17 @@ async function resolveRows(trx: Db, projectId: string, rows: Row[]): Promise<Loc
     segments: [],
     uses: undefined,
     referenced: new Map(),
+    timeZone: 'UTC',
     now: rows[0]?.now ?? new Date(),
   };
-  for (const { segment_id: id, dependencies, condition: tree } of rows) {
+  for (const { segmentId: id, dependencies, condition: tree } of rows) {
     if (!tree) return undefined;
     const { condition, uses, segments } = await resolveWith(requireCondition(tree), find);
     locked.segments.push({ id, condition, dependencies: new Set(dependencies) });
     locked.uses = locked.uses ? mergeUses(locked.uses, uses) : uses;
     for (const [other, segment] of segments) locked.referenced.set(other, segment);
   }
-  return locked;
+  return { ...locked, timeZone: await timeZoneFor(trx, projectId, locked.uses) };
 }
 
 /** Loads referenced segments, each once, and no other segment of the project. */

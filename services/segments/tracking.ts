@@ -1,7 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
+import { sql } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import { processTimings } from '../../platform/timings.ts';
-import { queryFragment, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
 import type { SegmentGraph } from './graph.ts';
 import { guarded } from './guard.ts';
@@ -10,6 +11,12 @@ import { membersOf } from './matching.ts';
 /** Longer than the limit for counting: storing a million members takes more time. */
 const STORE_TIMEOUT_MS = 30_000;
 
+const removeDependencies = statement(
+  'segment-dependencies-remove',
+  'delete from segment_dependencies where segment_id = $1',
+);
+const removeMembers = statement('segment-members-remove', 'delete from segment_members where segment_id = $1');
+
 type Dependent = Pick<Segment, 'id' | 'projectId' | 'trackMembership'>;
 
 /** Stores the dependencies of a tracked segment, its own and those of the segments that it refers to. */
@@ -17,14 +24,14 @@ export async function storeDependencies(trx: Db, segment: Dependent, graph: Segm
   const { id, projectId, trackMembership } = segment;
   const used = [id, ...graph.referencesOf(id)];
   const ofUsed = sql`from segments used where used.project_id = ${projectId} and used.id = any (${used}::uuid[])`;
-  await queryFragment(
+  await queryRows(
     trx,
     sql`update segments set time_dependent = (select coalesce(bool_or(used.own_time_dependent), false) ${ofUsed})
       where project_id = ${projectId} and id = ${id}`,
   );
-  await trx('segment_dependencies').where({ segmentId: id }).delete();
+  await removeDependencies(trx, [id]);
   if (trackMembership)
-    await queryFragment(
+    await queryRows(
       trx,
       sql`insert into segment_dependencies (project_id, dependency, segment_id)
         select ${projectId}, dependency, ${id}
@@ -41,7 +48,7 @@ export async function storeCurrentMembers(trx: Db, segment: Segment): Promise<vo
     segment.projectId,
     async () => {
       const members = await membersOf(trx, segment);
-      await queryFragment(
+      await queryRows(
         trx,
         sql`with stored as (
           insert into segment_members (segment_id, contact_id)
@@ -58,7 +65,7 @@ export async function storeCurrentMembers(trx: Db, segment: Segment): Promise<vo
 
 /** Deletes the stored members of a dynamic segment that is no longer tracked. */
 export async function deleteMembers(trx: Db, { id }: Segment): Promise<void> {
-  await trx('segment_members').where({ segmentId: id }).delete();
+  await removeMembers(trx, [id]);
 }
 
 /** Schedules an evaluation of all contacts, which records events for the changes. */
@@ -67,4 +74,19 @@ export async function scheduleReconcile(trx: Db, ids: string[]): Promise<void> {
     .whereIn('id', ids)
     .where({ trackMembership: true, type: 'DYNAMIC' })
     .patch({ reconcileAt: new Date() });
+}
+
+const findDependent = statement<{ id: string }>(
+  'segments-depending-on',
+  'select distinct segment_id as id from segment_dependencies where project_id = $1 and dependency = any ($2::text[])',
+);
+
+/** The same for the tracked segments that depend on any of these facts. */
+export async function scheduleReconcileOf(trx: Db, projectId: string, dependencies: string[]): Promise<void> {
+  const segments = await findDependent(trx, [projectId, dependencies]);
+  if (segments.length > 0)
+    await scheduleReconcile(
+      trx,
+      segments.map(({ id }) => id),
+    );
 }

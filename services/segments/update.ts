@@ -4,6 +4,7 @@ import { Segment } from '../../db/models/segment.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { invalidCondition, requireCondition } from '../conditions/parse.ts';
+import { topicViolations } from '../conditions/topics.ts';
 import type { Uses } from '../conditions/types.ts';
 import { recount } from './count.ts';
 import { findSegment, lockSegment } from './find.ts';
@@ -66,7 +67,10 @@ async function updateMembership(trx: Db, { before, after, uses, isNewCondition }
   const isNewlyTracked = after.trackMembership && !before.trackMembership;
   if (!isNewCondition && after.trackMembership === before.trackMembership) return;
   const graph = await SegmentGraph.of(trx, after.projectId);
-  const violations = graph.violationsOf(after.id, uses, 'condition');
+  const violations = [
+    ...graph.violationsOf(after.id, uses, 'condition'),
+    ...(await topicViolations(trx, after.projectId, uses)),
+  ];
   if (violations.length > 0) throw invalidCondition(violations);
   await storeDependencies(trx, after, graph);
   if (isNewlyTracked) await storeCurrentMembers(trx, after);

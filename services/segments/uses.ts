@@ -15,9 +15,10 @@ export const storedUses = (uses: Uses | undefined): StoredUses => ({
   ownTimeDependent: uses?.timeDependent ?? false,
 });
 
-const dependenciesOf = ({ fields, keys, events, segments }: Uses): string[] => [
+const dependenciesOf = ({ fields, keys, events, segments, topics }: Uses): string[] => [
   ...fields,
   ...[...keys].map((key) => `data.${key}`),
   ...[...events].map((name) => `event.${name}`),
   ...[...segments.keys()].map((id) => `segment.${id}`),
+  ...[...topics.keys()].map((name) => `topic.${name}`),
 ];

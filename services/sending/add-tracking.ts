@@ -65,6 +65,7 @@ export interface HeadedMail {
   id: string;
   from: string;
   type: TemplateType;
+  hasTopic?: boolean | undefined;
   /** The caller's headers, which replace ours. */
   headers?: Record<string, string> | null | undefined;
   /** The contact's link; undefined when the mail does not need it. */
@@ -87,8 +88,9 @@ export function ownHead(links: MailLinks, mail: HeadedMail, html: () => string):
   return { headers, envelopeFrom };
 }
 
-/** RFC 8058: one POST unsubscribes. For MARKETING mail, and for any that has the contact's link in its body. */
-function unsubscribeHeaders({ type, unsubscribeUrl: url }: HeadedMail, html: () => string): Record<string, string> {
-  if (url === undefined || (type !== 'MARKETING' && !html().includes(url))) return {};
+/** RFC 8058: one POST unsubscribes. For MARKETING mail, mail with a topic, and any that has the contact's link in its body. */
+function unsubscribeHeaders(mail: HeadedMail, html: () => string): Record<string, string> {
+  const { type, hasTopic, unsubscribeUrl: url } = mail;
+  if (url === undefined || (type !== 'MARKETING' && !hasTopic && !html().includes(url))) return {};
   return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }

@@ -11,7 +11,7 @@ const MAX_LEASED_BYTES = 8 * 1024 * 1024;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 // The limits make the planner look for one due mail of each campaign. With EXISTS it reads all mails of all campaigns.
-const list = statement<{ id: string; project_id: string; rate_per_minute: number | null; body_bytes: number }>(
+const list = statement<{ id: string; projectId: string; ratePerMinute: number | null; bodyBytes: number }>(
   'sending-campaigns',
   `select c.id, c.project_id, c.rate_per_minute, octet_length(c.body) as body_bytes from campaigns c
    left join campaign_rates r on r.campaign_id = c.id
@@ -24,7 +24,7 @@ const list = statement<{ id: string; project_id: string; rate_per_minute: number
 );
 
 // The time as text, with the microseconds that a Date would lose.
-const lease = statement<{ id: string; due_at: string; recipient: string | null }>(
+const lease = statement<{ id: string; dueAt: string; recipient: string | null }>(
   'sending-lease-campaign',
   'select id, due_at::text, recipient from lease_campaign_mails($1, $2, $3, $4, $5)',
 );
@@ -104,16 +104,14 @@ export class CampaignLeases {
       const row = listed.get(campaign.id);
       if (!row) return [];
       listed.delete(campaign.id);
-      const { rate_per_minute: ratePerMinute } = row;
+      const { ratePerMinute } = row;
       return ratePerMinute === campaign.ratePerMinute
         ? [campaign]
         : [{ ...campaign, ratePerMinute, tokens: 0, notBefore: 0 }];
     });
-    const added = [...listed.values()].map(
-      ({ id, project_id: projectId, rate_per_minute: ratePerMinute, body_bytes: bodyBytes }) => {
-        return { id, projectId, ratePerMinute, bodyBytes, position: BEGINNING, tokens: 0, notBefore: 0 };
-      },
-    );
+    const added = [...listed.values()].map(({ id, projectId, ratePerMinute, bodyBytes }) => {
+      return { id, projectId, ratePerMinute, bodyBytes, position: BEGINNING, tokens: 0, notBefore: 0 };
+    });
     this.campaigns = [...known, ...added];
   }
 
@@ -122,11 +120,11 @@ export class CampaignLeases {
     if (allowed === 0) return [];
     const { id, position } = campaign;
     let rows = await lease(this.db, [this.senderId, id, allowed, position.due, position.id]);
-    // Mails before the position may be due again: deferred, postponed or given up by another sender.
+    // Mails before the position may be due again: deferred, slowed or given up by another sender.
     if (rows.length === 0 && position !== BEGINNING)
       rows = await lease(this.db, [this.senderId, id, allowed, BEGINNING.due, BEGINNING.id]);
     const last = rows.at(-1);
-    campaign.position = last ? { due: last.due_at, id: last.id } : BEGINNING;
+    campaign.position = last ? { due: last.dueAt, id: last.id } : BEGINNING;
     if (campaign.ratePerMinute !== null) campaign.tokens -= rows.length;
     return rows;
   }

@@ -14,8 +14,10 @@ export interface SharedHead extends TrackingRule {
   projectId: string;
   from: MailAddress;
   replyTo: string | null;
-  /** The headers of bulk mail. */
+  /** The headers of bulk mail and of topics. */
   headers: Record<string, string>;
+  /** Its recipients can leave the topic with one click. */
+  hasTopic?: boolean;
   dkim: DkimKey | undefined;
 }
 

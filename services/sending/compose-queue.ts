@@ -1,3 +1,4 @@
+import { IdleProcesses } from '../../platform/idle-processes.ts';
 import { ProcessDiedError, type ProcessLimits, StartError } from '../../platform/limited-process.ts';
 import type { SmtpMessage } from '../../platform/mime/smtp-message.ts';
 import { RoundRobin } from '../../platform/templates/round-robin.ts';
@@ -26,8 +27,8 @@ export interface ComposeQueueOptions {
   processes: number;
   /** The most mails in one batch. */
   batchSize: number;
-  /** Whether processes are started before there is work, and stay. */
-  permanent: boolean;
+  /** After which a process without work ends. */
+  keepMs: number;
   /** Called for every mail without a result when a process died; with several it is not known which is to blame. */
   onCut(job: ComposeJob, death: ProcessDiedError): void;
   onComposed?(job: ComposeJob): void;
@@ -43,13 +44,20 @@ export class ComposeQueue {
   private readonly options: ComposeQueueOptions;
   private readonly waiting = new RoundRobin<string, ComposeJob>();
   private readonly processes = new Set<ComposeProcess>();
-  private readonly idle: ComposeProcess[] = [];
+  private readonly idle: IdleProcesses<ComposeProcess>;
   private failedStarts = 0;
   private closed = false;
 
   constructor(options: ComposeQueueOptions) {
     this.options = options;
-    if (options.permanent) this.startPermanent();
+    this.idle = new IdleProcesses(options.keepMs);
+  }
+
+  /** Starts a process before there is work, unless one runs. */
+  warm(): void {
+    if (this.closed || this.processes.size > 0) return;
+    const process = this.startOne();
+    if (process) this.idle.put(process);
   }
 
   add(job: ComposeJob): void {
@@ -89,19 +97,9 @@ export class ComposeQueue {
 
   private dispatch(): void {
     while (!this.closed && !this.waiting.empty) {
-      const process = this.idle.pop() ?? this.startOne();
+      const process = this.idle.take() ?? this.startOne();
       if (!process) return;
       void this.run(process, this.takeBatch());
-    }
-    if (this.options.permanent) return;
-    for (const process of this.idle.splice(0)) process.kill();
-  }
-
-  private startPermanent(): void {
-    while (!this.closed && this.processes.size < this.options.processes) {
-      const process = this.startOne();
-      if (!process) return;
-      this.idle.push(process);
     }
   }
 
@@ -122,11 +120,8 @@ export class ComposeQueue {
 
   private onExit(process: ComposeProcess): void {
     this.processes.delete(process);
-    const index = this.idle.indexOf(process);
-    if (index !== -1) this.idle.splice(index, 1);
-    // After a few failed starts the next work starts one, so that this is no endless loop.
+    this.idle.remove(process);
     if (!process.started) this.failedStarts++;
-    if (this.options.permanent && this.failedStarts < START_ATTEMPTS) this.startPermanent();
     this.dispatch();
   }
 
@@ -151,7 +146,7 @@ export class ComposeQueue {
           next = this.report(jobs, next, results);
         },
       );
-      this.idle.push(process);
+      this.idle.put(process);
       this.failedStarts = 0;
     } catch (error) {
       this.handleFailure(jobs.slice(next), error as Error);

@@ -41,11 +41,11 @@ class HeadComposer {
     { id, to, subject, body, headers, unsubscribeUrl, attachments }: ComposeOrder,
     skeleton: TemplateSkeleton | undefined,
   ): SmtpMessage | Promise<SmtpMessage> {
-    const { projectId, type, from } = this.head;
+    const { projectId, type, hasTopic, from } = this.head;
     const tracking = trackingOf(this.links, this.head, { id, projectId });
     const skeletonMail = skeleton && 'values' in body ? { skeleton, values: body.values } : undefined;
     const html = () => (skeletonMail ? htmlOf(skeletonMail) : 'html' in body ? body.html : '');
-    const own = ownHead(this.links, { id, from: from.email, type, headers, unsubscribeUrl }, html);
+    const own = ownHead(this.links, { id, from: from.email, type, hasTopic, headers, unsubscribeUrl }, html);
     const mail = { id, to, subject, ...own };
     const precompiled =
       skeletonMail && !attachments?.length && precompiledBody(skeletonMail.skeleton, tracking !== undefined);

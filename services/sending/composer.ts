@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { ProcessDiedError, ProcessLimits } from '../../platform/limited-process.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { SmtpMessage } from '../../platform/mime/smtp-message.ts';
+import { processTimings } from '../../platform/timings.ts';
 import type { ComposeSettings, RenderedMail } from './compose-protocol.ts';
 import { type ComposeJob, ComposeQueue, type Refused } from './compose-queue.ts';
 
@@ -25,6 +26,8 @@ export interface ComposerOptions {
   /** As many as there are processor cores by default. */
   processes?: number | undefined;
   limits?: Partial<ProcessLimits> | undefined;
+  /** After which a process without work ends. */
+  keepMs?: number | undefined;
   /** Called for every mail that is quarantined. */
   onQuarantined?: ((mail: RenderedMail) => void) | undefined;
   /** The program of the processes, for tests. */
@@ -51,18 +54,19 @@ export class Composer {
   /** By head, because the mails of a campaign are alike. */
   private readonly suspects = new LRUCache<object, SuspectRecord>({ max: 1_000, ttl: SUSPECT_MS });
 
-  constructor({ settings, log, processes, limits, onQuarantined, entry }: ComposerOptions) {
+  constructor({ settings, log, processes, limits, keepMs, onQuarantined, entry }: ComposerOptions) {
     this.log = log;
     this.onQuarantined = onQuarantined;
     const all = { ...LIMITS, ...limits };
-    const shared = { process: { settings, entry }, processes: 1, batchSize: 1, permanent: false };
+    // Ends as soon as there is no work.
+    const shared = { process: { settings, entry }, processes: 1, batchSize: 1, keepMs: 0 };
     const onComposed = ({ mail }: ComposeJob) => this.record(mail, 'composed');
     this.ordinary = new ComposeQueue({
       ...shared,
       limits: all,
       processes: processes ?? availableParallelism(),
       batchSize: BATCH_SIZE,
-      permanent: true,
+      keepMs: keepMs ?? processTimings.limitedProcess.keep,
       onCut: (job, death) => this.onCut(job, death),
     });
     this.again = new ComposeQueue({
@@ -77,6 +81,11 @@ export class Composer {
       onComposed,
       onCut: (job, death) => this.onCutAlone(job, death),
     });
+  }
+
+  /** Starts a process before there is mail, unless one runs. */
+  warm(): void {
+    this.ordinary.warm();
   }
 
   /** Refuses a mail that has no valid MIME form or is quarantined. Rejects when no process can be started. */

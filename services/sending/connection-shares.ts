@@ -16,8 +16,8 @@ const MAX_DOMAINS = 5_000;
 const MIN_SHARED = 4;
 
 /**
- * Limits the SMTP connections of one recipient domain, so that others always find a free one: a domain gets about four
- * fifths of them, and a quarter while its answers take seconds because its servers are slow.
+ * Limits the SMTP connections of one recipient domain, so that others find a free one: while mail to others waits, a domain
+ * gets about four fifths of them, and a quarter while its answers take seconds because its servers are slow.
  */
 export class ConnectionShares {
   private readonly limit: number;
@@ -33,10 +33,12 @@ export class ConnectionShares {
     this.clock = clock;
   }
 
-  hasRoom(domain: string): boolean {
+  /** `isAlone`: no mail to another domain waits, so a fast domain may use all connections. */
+  hasRoom(domain: string, isAlone = false): boolean {
     const usage = this.usages.get(domain);
     if (!usage || usage.takenAt.length < this.slowLimit) return true;
-    return usage.takenAt.length < this.limit && !this.isSlow(usage);
+    if (usage.takenAt.length < this.limit) return !this.isSlow(usage);
+    return isAlone && this.isFast(usage);
   }
 
   /** The time that a mail of a slow domain takes when there is no room for one more; 0 in all other cases. */
@@ -58,6 +60,11 @@ export class ConnectionShares {
     const now = this.clock();
     usage.averageMs = usage.averageMs * 0.7 + (now - takenAt) * 0.3;
     if (now - takenAt < FAST_MS) this.lastFastAt = now;
+  }
+
+  /** Whether its answers have been fast and none is awaited for long. A domain without an answer yet may be slow. */
+  private isFast({ takenAt: [oldest = 0], averageMs }: Usage): boolean {
+    return averageMs > 0 && averageMs < FAST_MS && this.clock() - oldest < FAST_MS;
   }
 
   private isSlow({ takenAt: [oldest], averageMs }: Usage): boolean {

@@ -73,9 +73,12 @@ export class DomainPace {
       this.limits.set(domain, options.limitOf(`domain/${domain}`, perSecond));
   }
 
-  /** Returns 0 and takes a place: a mail to this domain may begin now. Otherwise the milliseconds after which to ask again. */
-  take(domain: string): number {
-    if (!this.shares.hasRoom(domain)) return SHARE_MS;
+  /**
+   * Returns 0 and takes a place: a mail to this domain may begin now. Otherwise the milliseconds after which to ask again.
+   * `isAlone`: no mail to another domain waits.
+   */
+  take(domain: string, { isAlone = false } = {}): number {
+    if (!this.shares.hasRoom(domain, isAlone)) return SHARE_MS;
     const now = this.clock();
     const slowdown = this.slowdownOf(domain, now);
     if (slowdown && slowdown.nextAt > now) return slowdown.nextAt - now;

@@ -37,7 +37,7 @@ interface VerdictRow {
   verdict: 'go' | 'gone' | 'lost' | 'stopped' | 'blocked' | 'skip' | 'suppressed' | 'changed' | 'late';
   reason: string | null;
   number: number;
-  unknown_outcomes: number;
+  unknownOutcomes: number;
 }
 
 const write = statement<VerdictRow>(
@@ -296,7 +296,7 @@ export const resultColumns = (ends: { id: string; number: number; result: Attemp
 function verdictOf({ id, policy }: QueuedMail, row: VerdictRow | undefined): BeginVerdict {
   switch (row?.verdict) {
     case 'go': {
-      const { number, unknown_outcomes: unknownOutcomes } = row;
+      const { number, unknownOutcomes } = row;
       return { verdict: 'go', attempt: { id, number, unknownOutcomes, policy } };
     }
     case 'blocked':

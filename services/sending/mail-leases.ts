@@ -20,10 +20,10 @@ import type { RateLimit } from './rate-limit.ts';
 interface LeasedRow {
   priority: number;
   id: string;
-  project_id: string;
+  projectId: string;
   relay: string | null;
-  is_retry_of_unknown: boolean;
-  body_bytes: number;
+  isRetryOfUnknown: boolean;
+  bodyBytes: number;
 }
 
 // Transactional mail first, and mail of workflows in the room that is left.
@@ -71,6 +71,8 @@ export interface MailLeasesOptions {
   /** Called when there is no due mail, and none on its way. */
   onIdle?: () => void;
   onError: (error: unknown) => void;
+  /** Makes the pauses between polls longer where it returns more than 1. */
+  pollFactor?: () => number;
   timings: Timings;
 }
 
@@ -90,8 +92,8 @@ export class MailLeases {
   private readonly preparations = new Set<Promise<void>>();
   /** Preparation failed, and would fail again at once. */
   private readonly isUnprepared: Record<Line, boolean> = { urgent: false, campaign: false };
-  /** When slow mail was last postponed, by `performance.now()`. */
-  private readonly postponedAt: Record<Line, number> = {
+  /** When mail to slowed domains was last returned, by `performance.now()`. */
+  private readonly slowedAt: Record<Line, number> = {
     urgent: Number.NEGATIVE_INFINITY,
     campaign: Number.NEGATIVE_INFINITY,
   };
@@ -155,14 +157,14 @@ export class MailLeases {
 
   /** Campaigns have a loop of their own, so that leasing transactional mail never waits for their preparation. */
   private async keepLeasing(line: Line): Promise<void> {
-    const { stopping, onError } = this.options;
+    const { stopping, onError, pollFactor = () => 1 } = this.options;
     const { poll, retry } = this.options.timings.sender;
     while (!stopping.aborted) {
       this.isWoken[line] = false;
       if (this.isUnprepared[line]) await this.waitForPreparation(line);
       let leased = 0;
       try {
-        if (this.room(line) < GROUP[line]) this.postponeSlow(line);
+        if (this.room(line) < GROUP[line]) this.returnSlowed(line);
         if (this.mayLease(line)) leased = line === 'urgent' ? await this.leaseUrgent() : await this.leaseCampaign();
         if (this.leaseFailed) this.options.onUnknownLeases?.();
       } catch (error) {
@@ -173,7 +175,10 @@ export class MailLeases {
       this.isDry[line] = leased === 0;
       if (leased === 0) this.reportIfIdle();
       if (leased > 0 && line === 'urgent' && !this.hasBacklog.urgent) await sleep(LEASE_GAP_MS);
-      else if (leased === 0) await this.pause(line, line === 'urgent' ? poll : this.options.campaigns.waitMs(poll));
+      else if (leased === 0) {
+        const longest = poll * pollFactor();
+        await this.pause(line, line === 'urgent' ? longest : this.options.campaigns.waitMs(longest));
+      }
     }
   }
 
@@ -225,7 +230,7 @@ export class MailLeases {
     if (rows.length === 0) return 0;
     faultPoint('mail-leased');
     const mails = rows.map(
-      ({ id, priority, project_id: projectId, relay, is_retry_of_unknown: isRetry }): LeasedMail => ({
+      ({ id, priority, projectId, relay, isRetryOfUnknown: isRetry }): LeasedMail => ({
         id,
         projectId,
         campaignId: null,
@@ -234,7 +239,7 @@ export class MailLeases {
       }),
     );
     const sendable = this.withoutRemovedRelays(mails);
-    const bytesOf = new Map(rows.map(({ id, body_bytes: bytes }) => [id, bytes]));
+    const bytesOf = new Map(rows.map(({ id, bodyBytes: bytes }) => [id, bytes]));
     const isLarge = ({ id }: LeasedMail) => (bytesOf.get(id) ?? 0) > LARGE_BYTES;
     const small = sendable.filter((mail) => !isLarge(mail));
     this.prepare('urgent', small, (ids, ready) => preparation.prepare(ids, ready));
@@ -255,7 +260,7 @@ export class MailLeases {
     const { campaignId, projectId, bodyBytes, mails } = leased;
     onCampaignLeased?.(campaignId);
     const sendable = mails.filter(
-      ({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? ''), campaignId),
+      ({ id, recipient }) => !this.isSlowed(id, recipientDomain(recipient ?? ''), campaignId),
     );
     const policy = policies.CAMPAIGN;
     this.prepare(
@@ -271,16 +276,16 @@ export class MailLeases {
    * Makes room, at most once a second: mail that was leased before its domain was slow would keep all other mail from
    * being leased, and goes back to the ledger.
    */
-  private postponeSlow(line: Line): void {
-    if (performance.now() < this.postponedAt[line] + this.options.timings.sender.poll) return;
-    this.postponedAt[line] = performance.now();
-    this.queue.removeThose(line, ({ id, domain, campaignId }) => this.isPostponed(id, domain, campaignId));
+  private returnSlowed(line: Line): void {
+    if (performance.now() < this.slowedAt[line] + this.options.timings.sender.poll) return;
+    this.slowedAt[line] = performance.now();
+    this.queue.removeThose(line, ({ id, domain, campaignId }) => this.isSlowed(id, domain, campaignId));
   }
 
   /** Gives a mail back to the ledger if its domain is so slow that it would wait long here, in the way of others. */
-  private isPostponed(id: string, domain: string, campaignId: string | null): boolean {
+  private isSlowed(id: string, domain: string, campaignId: string | null): boolean {
     const { ledger, onError } = this.options;
-    const retryAfterSeconds = this.queue.slowDomains.postpone(domain, campaignId);
+    const retryAfterSeconds = this.queue.slowDomains.retryAfter(domain, campaignId);
     if (retryAfterSeconds === undefined) return false;
     const reason = `sending to ${domain} is throttled; it will be sent later`;
     ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(onError);
@@ -343,7 +348,7 @@ export class MailLeases {
       this.options.ledger.release({ id: mail.id }).catch(this.options.onError);
       return undefined;
     }
-    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain, null)) return undefined;
+    if (mail.policy !== policies.CAMPAIGN && this.isSlowed(mail.id, mail.domain, null)) return undefined;
     const { message } = mail.prepared;
     if ('kind' in message && message.kind === 'deferred') {
       const { reason } = message;

@@ -16,6 +16,7 @@ import {
 import { senderDomain } from '../domains/name.ts';
 import type { Signer } from '../domains/signing-key.ts';
 import { attachmentsOf } from '../emails/attachments.ts';
+import { listIdOf } from '../emails/bulk-headers.ts';
 import { type LinkSettings, MailLinks } from '../emails/links.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { CampaignContent, readRecipients } from './campaign-contents.ts';
@@ -97,6 +98,7 @@ export class Preparation {
    * that a slow template delays only its own mails. Rejects when the database or the processes are unavailable.
    */
   async prepare(ids: string[], ready: OnReady): Promise<void> {
+    this.warm();
     const rows = await readContents(this.deps.db, ids);
     reportGone(ids, rows, ready);
     await Promise.all(groupByTemplate(rows).map((group) => this.prepareGroup(group, ready)));
@@ -104,6 +106,7 @@ export class Preparation {
 
   /** Prepares mail of one campaign. */
   async prepareCampaign(campaignId: string, ids: string[], ready: OnReady): Promise<void> {
+    this.warm();
     const { db, renderer } = this.deps;
     const [content, rows] = await Promise.all([this.campaignContent(campaignId), readRecipients(db, ids)]);
     if (!content) return reportGone(ids, [], ready);
@@ -136,6 +139,12 @@ export class Preparation {
         });
       }),
     );
+  }
+
+  /** Processes of both kinds start at once, while the contents are read. */
+  private warm(): void {
+    this.deps.renderer.warm();
+    this.composer.warm();
   }
 
   /** Rejects while no mail can be rendered. */
@@ -180,24 +189,24 @@ export class Preparation {
     { subject, body }: { subject: string; body: RenderedBody },
     ready: OnReady,
   ): Promise<void> {
-    const { id, project_id: projectId, to_email: to, attachment_set: set, attachment_bytes: bytes } = row;
-    const domain = senderDomain(row.from_email);
+    const { id, projectId, toEmail: to, attachmentSet: set, attachmentBytes: bytes } = row;
+    const domain = senderDomain(row.fromEmail);
     const signer = await this.signerFor(projectId, domain);
     const report = (message: PreparedMessage) =>
       ready({
         id,
         projectId,
         to,
-        from: row.from_email,
+        from: row.fromEmail,
         senderDomain: domain,
         message,
-        subject: subject === (row.rendered_subject ?? row.subject) ? null : subject,
+        subject: subject === (row.renderedSubject ?? row.subject) ? null : subject,
       });
     if (signer instanceof SealError) return void (await report(cannotBeSigned(signer)));
     const mail: RenderedMail = {
       id,
       head: this.headOf(row, domain, signer),
-      to: { email: to, name: row.to_name },
+      to: { email: to, name: row.toName },
       subject,
       body,
       headers: row.headers,
@@ -212,15 +221,27 @@ export class Preparation {
 
   /** Returns the same object for the same sender, so that a compose process gets it once. */
   private headOf(row: ContentRow, domain: string, signer: Signer | undefined): SharedHead {
-    const { project_id: projectId, type, tracking, untracked, from_email: email, from_name: name, headers } = row;
-    // The caller's own header replaces it.
-    const replyTo = Object.keys(headers ?? {}).some((name) => name.toLowerCase() === 'reply-to') ? null : row.reply_to;
+    const { projectId, type, tracking, untracked, fromEmail: email, fromName: name, topic } = row;
+    // The caller's own headers replace them.
+    const own = Object.keys(row.headers ?? {}).map((name) => name.toLowerCase());
+    const replyTo = own.includes('reply-to') ? null : row.replyTo;
+    const listId = topic && !own.includes('list-id') ? listIdOf({ projectId, from: email, topic: topic.key }) : null;
     const signerNumber = signer && this.signerNumber(signer);
-    const key = JSON.stringify([projectId, type, tracking, untracked, email, name, replyTo, signerNumber]);
+    const key = JSON.stringify([projectId, type, tracking, untracked, email, name, replyTo, listId, signerNumber]);
     const known = this.heads.get(key);
     if (known) return known;
     const dkim = signer && { domain, ...signer };
-    const head = { projectId, type, tracking, untracked, from: { email, name }, replyTo, headers: {}, dkim };
+    const head: SharedHead = {
+      projectId,
+      type,
+      tracking,
+      untracked,
+      from: { email, name },
+      replyTo,
+      headers: listId ? { 'List-Id': listId } : {},
+      hasTopic: topic !== null,
+      dkim,
+    };
     this.heads.set(key, head);
     return head;
   }

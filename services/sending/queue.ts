@@ -44,7 +44,7 @@ interface Waiter {
 export class MailQueue {
   private readonly options: MailQueueOptions;
   /** By priority: transactional, workflow, campaign. */
-  private readonly ready = [new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>()];
+  private readonly ready = [new FairQueue(laneOf), new FairQueue(laneOf), new FairQueue(laneOf)];
   private readonly lines: Record<Line, FairQueue<QueuedMail>[]> = {
     urgent: this.ready.slice(0, policies.CAMPAIGN.priority),
     campaign: this.ready.slice(policies.CAMPAIGN.priority),
@@ -109,13 +109,14 @@ export class MailQueue {
     if (delay > 0) this.dispatchLater(delay);
     // A mail that only this relay may have waits for no other relay's share.
     if (delay > 0 && !relays.canTake(relay, isConnected)) return undefined;
-    // Asked once for all mail, and once for each domain, however much mail waits for it before other mail.
+    const isAlone = this.slowDomains.queuedDomains === 1;
+    // Asked once for all mail, and once for each domain.
     let rateMs: number | undefined;
     const heldDomains = new Set<string>();
     const mayLeave = ({ relay: only, domain }: QueuedMail): boolean => {
       if (heldDomains.has(domain) || (only === undefined ? delay > 0 : only !== relay.name)) return false;
       rateMs ??= rate?.delay(this.readyCount) ?? 0;
-      const waitMs = rateMs || pace.take(domain);
+      const waitMs = rateMs || pace.take(domain, { isAlone });
       if (waitMs === 0) return true;
       heldDomains.add(domain);
       this.dispatchLater(waitMs);
@@ -191,16 +192,20 @@ export class MailQueue {
 
   /** Call it when a mail, a connection, a permit or a domain may have become free. */
   readonly dispatch = (): void => {
+    const without = new Set<Relay>();
     for (let index = 0; index < this.waiters.length && this.readyCount > 0; ) {
       const waiter = this.waiters[index];
-      const mail = waiter && this.take(waiter.relay);
+      const mail = waiter && !without.has(waiter.relay) && this.take(waiter.relay);
       if (!waiter || !mail) {
+        // Other connections to this relay would get none either.
+        if (waiter) without.add(waiter.relay);
         index++;
         continue;
       }
       this.waiters.splice(index, 1);
       waiter.resolve(mail);
       // The next mail may be the share of a relay that was passed over.
+      without.clear();
       index = 0;
     }
   };
@@ -227,6 +232,9 @@ export class MailQueue {
 const bytesOf = ({ prepared: { message } }: QueuedMail): number => ('raw' in message ? message.raw.length : 0);
 
 const lineOf = ({ policy }: LeasedMail): Line => (policy === policies.CAMPAIGN ? 'campaign' : 'urgent');
+
+/** All that decides whether a mail may leave, but for what holds for all mail. */
+const laneOf = ({ domain, relay }: QueuedMail): string => (relay === undefined ? domain : `${domain} ${relay}`);
 
 /** Campaigns share the connections fairly, other mail by project. */
 const groupOf = ({ campaignId, projectId }: LeasedMail): string => campaignId ?? projectId;

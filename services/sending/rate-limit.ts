@@ -5,7 +5,7 @@ import type { SharedRate } from '../../platform/smtp/relays.ts';
 
 // Reserves an interval on the timeline of the key, which all workers share, so that mails are spaced by the rate. Uses the
 // database's clock only.
-const reserve = statement<{ starts_in: number }>(
+const reserve = statement<{ startsIn: number }>(
   'send-rates-reserve',
   `insert into send_rates as rate (key, next_at) values ($1, clock_timestamp() + make_interval(secs => $2))
    on conflict (key) do update
@@ -98,7 +98,7 @@ export class RateLimit implements SharedRate {
     try {
       const [row] = await reserve(this.db, [this.key, count / this.perSecond]);
       // Counts from the arrival of the answer, which is never too early.
-      const first = performance.now() + (row?.starts_in ?? 0) * 1_000;
+      const first = performance.now() + (row?.startsIn ?? 0) * 1_000;
       for (let n = 0; n < count; n++) this.places.push(first + (n * 1_000) / this.perSecond);
     } catch {
       this.retryAt = performance.now() + RETRY_MS;

@@ -13,8 +13,8 @@ const deadSenders = statement<{ id: string }>('recovery-senders', 'select id fro
 const interrupted = statement<{
   id: string;
   number: number;
-  source_type: Email['sourceType'];
-  unknown_outcomes: number;
+  sourceType: Email['sourceType'];
+  unknownOutcomes: number;
 }>(
   'recovery-interrupted',
   `select e.id, o.number, e.source_type, e.unknown_outcomes
@@ -30,7 +30,7 @@ const end = statement(
 );
 
 // Mail of an erased project has no ledger row.
-const free = statement<{ email_id: string }>(
+const free = statement<{ emailId: string }>(
   'recovery-free',
   `delete from outgoing_mails o where o.sender_id = any ($1::uuid[])
      and (o.started_at is null or not exists (select 1 from emails e where e.id = o.email_id))
@@ -54,10 +54,10 @@ export async function recoverMails(db: Db): Promise<number> {
   if (senders.length === 0) return 0;
   const lost = await interrupted(db, [senders]);
   if (lost.length > 0) {
-    const ends = lost.map(({ id, number, source_type, unknown_outcomes: unknownOutcomes }) => ({
+    const ends = lost.map(({ id, number, sourceType, unknownOutcomes }) => ({
       id,
       number,
-      result: resultOf({ id, number, unknownOutcomes, policy: policies[source_type] }, INTERRUPTED),
+      result: resultOf({ id, number, unknownOutcomes, policy: policies[sourceType] }, INTERRUPTED),
     }));
     await end(db, [...resultColumns(ends), senders]);
     faultPoint('recovery-outcomes-stored');

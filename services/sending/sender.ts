@@ -38,6 +38,8 @@ export interface SenderDeps {
   billing: boolean;
   log: Logger;
   onResult?: (kind: ResultKind) => void;
+  /** Makes the pauses between polls longer where it returns more than 1. */
+  pollFactor?: () => number;
   timings?: Timings;
 }
 
@@ -109,7 +111,7 @@ class SenderRun {
   constructor(deps: SenderDeps, lease: SenderLease, time: SendingTime) {
     this.deps = deps;
     this.lease = lease;
-    const { db, relays, pace, preparation, billing, sendRatePerSecond } = deps;
+    const { db, relays, pace, preparation, billing, sendRatePerSecond, pollFactor } = deps;
     const { timings = processTimings } = deps;
     setMaxListeners(0, this.stopping.signal);
     const connections = relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0);
@@ -135,6 +137,7 @@ class SenderRun {
       campaigns: new CampaignLeases(db, lease.id, timings.sender.listCampaigns),
       stopping: this.stopping.signal,
       connections,
+      ...(pollFactor && { pollFactor }),
       onCampaignLeased: (id) => this.watch(id),
       onQuarantined: ({ campaignId }) => campaignId !== null && this.countQuarantined(campaignId),
       ...(time.untilIdle && { onIdle: () => this.stopping.abort() }),

@@ -3,22 +3,26 @@ import type { DomainPace } from './domain-pace.ts';
 
 /** A mail to a slowed domain waits in memory for about this long at most; otherwise it goes back to the ledger. */
 const LONGEST_WAIT_MS = 2_000;
-/** The most that a mail is postponed: the domain may have recovered by then. */
-const LONGEST_POSTPONEMENT_MS = 10 * 60_000;
+/** The most that an email is delayed: the domain may have recovered by then. */
+const LONGEST_DELAY_MS = 10 * 60_000;
 
 const MAX_LISTED = 100;
 
-/** Decides which mail to slowed domains is postponed, so that it does not fill the queue before other mail. */
+/** Decides which mail to slowed domains is delayed, so that it does not fill the queue before other mail. */
 export class SlowDomains {
   private readonly pace: DomainPace;
   /** Queued mails by domain. */
   private readonly queued = new Map<string, number>();
-  /** Until when the mails that were postponed last fill the pace of a domain. */
+  /** Until when the mails that were slowed last fill the pace of a domain. */
   private readonly filledUntil = new Map<string, number>();
   private readonly ofCampaigns = new Map<string, Set<string>>();
 
   constructor(pace: DomainPace) {
     this.pace = pace;
+  }
+
+  get queuedDomains(): number {
+    return this.queued.size;
   }
 
   add(domain: string): void {
@@ -46,7 +50,7 @@ export class SlowDomains {
   }
 
   /** Returns after how many seconds a mail to this domain should be tried; undefined: now. */
-  postpone(domain: string, campaignId: string | null): number | undefined {
+  retryAfter(domain: string, campaignId: string | null): number | undefined {
     const perSecond = this.pace.perSecondOf(domain);
     if (campaignId !== null && perSecond !== undefined) this.remember(campaignId, domain);
     const spacingMs = perSecond ? 1_000 / perSecond : 0;
@@ -55,10 +59,10 @@ export class SlowDomains {
       this.filledUntil.delete(domain);
       return undefined;
     }
-    // Postponed mails come back one after the other, not all at once.
+    // Slowed mails come back one after the other, not all at once.
     const now = performance.now();
     const filledUntil = Math.max(this.filledUntil.get(domain) ?? 0, now + waitMs) + spacingMs;
-    this.filledUntil.set(domain, Math.min(filledUntil, now + LONGEST_POSTPONEMENT_MS));
-    return (Math.min(filledUntil - now, LONGEST_POSTPONEMENT_MS) / 1_000) * (0.9 + Math.random() * 0.2);
+    this.filledUntil.set(domain, Math.min(filledUntil, now + LONGEST_DELAY_MS));
+    return (Math.min(filledUntil - now, LONGEST_DELAY_MS) / 1_000) * (0.9 + Math.random() * 0.2);
   }
 }

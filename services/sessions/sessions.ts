@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Session } from '../../db/models/session.ts';
 import { User } from '../../db/models/user.ts';
+import { statement } from '../../db/statement.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors.ts';
 import { newId, randomText } from '../../platform/ids.ts';
@@ -54,16 +55,22 @@ export async function createSession(
   return token;
 }
 
+interface SessionRow extends Omit<CurrentSession, 'id'> {
+  sessionId: string;
+}
+
+const find = statement<SessionRow>(
+  'session-find',
+  `select u.*, s.id as session_id, s.proven_at, s.last_seen_at from sessions s join users u on u.id = s.user_id
+   where s.token_hash = $1 and s.expires_at > now()`,
+);
+
 /** Returns the session of a token, and its user. */
 export async function findSession(db: Db, token: string): Promise<{ user: User; session: CurrentSession } | undefined> {
-  const user = await User.query(db)
-    .join('sessions as s', 's.userId', 'users.id')
-    .where('s.tokenHash', hashToken(token))
-    .where('s.expiresAt', '>', db.fn.now())
-    .select('users.*', 's.id as sessionId', 's.provenAt', 's.lastSeenAt')
-    .first()
-    .castTo<(User & Omit<CurrentSession, 'id'> & { sessionId: string }) | undefined>();
-  return user && { user, session: { id: user.sessionId, provenAt: user.provenAt, lastSeenAt: user.lastSeenAt } };
+  const [row] = await find(db, [hashToken(token)]);
+  if (!row) return undefined;
+  const { sessionId: id, provenAt, lastSeenAt, ...user } = row;
+  return { user: User.fromDatabaseJson(user), session: { id, provenAt, lastSeenAt } };
 }
 
 export const findSessionUser = async (db: Db, token: string): Promise<User | undefined> =>
@@ -91,7 +98,7 @@ export async function touchSession(db: Db, { id, lastSeenAt }: CurrentSession, c
 export const listSessions = (db: Db, userId: string): Promise<Session[]> =>
   Session.query(db)
     .where({ userId })
-    .where('expiresAt', '>', db.fn.now())
+    .where('expiresAt', '>', new Date())
     .orderBy([{ column: 'lastSeenAt', order: 'desc' }, { column: 'id' }])
     .execute();
 

@@ -1,10 +1,10 @@
-import type { Knex } from 'knex';
-import type { QueryBuilder } from 'objection';
 import type { Db } from '../../db/connect.ts';
-import { Suppression, type SuppressionReason } from '../../db/models/suppression.ts';
+import type { Suppression, SuppressionReason } from '../../db/models/suppression.ts';
+import { joined, sql } from '../../db/sql.ts';
+import { queryRows } from '../../db/statement.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
-import { type CursorPage, countList, cutPage, type ListTotal, UNCOUNTED } from '../paging.ts';
+import { type CursorPage, countList, cutPage, UNCOUNTED } from '../paging.ts';
 
 export interface SuppressionsQuery {
   limit: number;
@@ -14,10 +14,7 @@ export interface SuppressionsQuery {
   reason?: SuppressionReason | undefined;
 }
 
-function countOf(db: Db, list: QueryBuilder<Suppression, Suppression[]>): Promise<ListTotal> {
-  const { sql, bindings } = list.select(db.raw('1')).toKnexQuery().toSQL();
-  return countList(db, sql, bindings as Knex.RawBinding[]);
-}
+export type ListedSuppression = Pick<Suppression, 'id' | 'email' | 'reason' | 'note' | 'emailId' | 'createdAt'>;
 
 /** Returns the newest first. A whole address is also found where only its hash is left. */
 export async function listSuppressions(
@@ -25,28 +22,25 @@ export async function listSuppressions(
   projectId: string,
   keys: SigningKeys,
   { limit, cursor, search, reason }: SuppressionsQuery,
-): Promise<CursorPage<Suppression>> {
+): Promise<CursorPage<ListedSuppression>> {
   const boundTo = [projectId, 'suppressions', search ?? '', reason ?? ''];
   const after = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as string);
-  const filtered = () =>
-    Suppression.query(db)
-      .where({ projectId, ...(reason && { reason }) })
-      .modify((query) => {
-        // Addresses are stored in lower case.
-        const text = search?.toLowerCase();
-        if (text)
-          query.whereRaw('(email like ? or address_hash = address_hash(?::uuid, ?))', [
-            `%${text.replace(/[\\%_]/g, '\\$&')}%`,
-            projectId,
-            text,
-          ]);
-      });
+  const conditions = [sql`project_id = ${projectId}`];
+  if (reason) conditions.push(sql`reason = ${reason}`);
+  if (search) {
+    // Addresses are stored in lower case.
+    const text = search.toLowerCase();
+    const part = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+    conditions.push(sql`(email like ${part} or address_hash = address_hash(${projectId}::uuid, ${text}))`);
+  }
+  const filter = joined(conditions, ' and ');
+  const rest = after === undefined ? filter : sql`${filter} and id < ${after}`;
   const [rows, total] = await Promise.all([
-    filtered()
-      .modify((query) => after !== undefined && query.where('id', '<', after))
-      .orderBy('id', 'desc')
-      .limit(limit + 1),
-    after === undefined ? countOf(db, filtered()) : UNCOUNTED,
+    queryRows<ListedSuppression>(
+      db,
+      sql`select id, email, reason, note, email_id, created_at from suppressions where ${rest} order by id desc limit ${limit + 1}`,
+    ),
+    after === undefined ? countList(db, sql`select 1 from suppressions where ${filter}`) : UNCOUNTED,
   ]);
   return cutPage(rows, { limit, ...total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { Suppression } from '../../db/models/suppression.ts';
+import { removeSuppressionOf } from '../../db/models/suppression.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
@@ -9,11 +9,7 @@ import { recordAudit } from '../audit/record.ts';
 export async function removeSuppression(db: Db, project: ProjectAccess, email: string): Promise<void> {
   await writing(db, project, async (trx) => {
     const { projectId } = project;
-    const [removed] = await Suppression.query(trx)
-      .where({ projectId })
-      .whereRaw('address_hash = address_hash(?::uuid, ?)', [projectId, email])
-      .delete()
-      .returning(['id', 'contactId', 'reason']);
+    const removed = await removeSuppressionOf(trx, projectId, email);
     if (!removed) throw notFound('suppressed address');
     const { id, contactId, reason } = removed;
     // The address itself is not recorded: it could not be erased.

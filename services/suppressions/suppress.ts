@@ -1,7 +1,8 @@
 import type { Db } from '../../db/connect.ts';
-import { Suppression, type SuppressionReason } from '../../db/models/suppression.ts';
+import { type FoundSuppression, findSuppressionOf, type SuppressionReason } from '../../db/models/suppression.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
+import { type ConsentContext, consentContextOf, withConsent } from '../access/consent-context.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
@@ -23,7 +24,7 @@ const lockContacts = statement<{ id: string; email: string; subscribed: boolean 
 
 // In the order of the hashes, so that concurrent statements do not deadlock. A hard bounce is never replaced, and a
 // complaint replaces nothing.
-const insert = statement<{ email: string; is_new: boolean }>(
+const insert = statement<{ email: string; isNew: boolean }>(
   'suppress-insert',
   `insert into suppressions as s (id, project_id, address_hash, email, contact_id, reason, note)
    select given.id, $1::uuid, address_hash($1::uuid, given.email), given.email, c.id, given.reason, given.note
@@ -41,7 +42,7 @@ const insert = statement<{ email: string; is_new: boolean }>(
 const unsubscribe = statement(
   'suppress-unsubscribe',
   `select 1 from unnest($2::uuid[], $3::uuid[]) as given (id, event_id),
-     update_contact($1::uuid, given.id, null, false, '{}', '[]', given.event_id, '{"reason": "suppressed"}'::jsonb)`,
+     update_contact($1::uuid, given.id, null, false, '{}', '[]', given.event_id, $4::jsonb)`,
 );
 
 /** Suppresses addresses and unsubscribes their contacts. Returns which of the addresses were not on the list before. */
@@ -49,6 +50,7 @@ export async function suppressAddresses(
   trx: Db,
   projectId: string,
   addresses: SuppressedAddress[],
+  consent: ConsentContext = { method: 'SYSTEM' },
 ): Promise<Set<string>> {
   if (addresses.length === 0) return new Set();
   const emails = addresses.map(({ email }) => email);
@@ -61,8 +63,11 @@ export async function suppressAddresses(
     addresses.map(({ note }) => note ?? null),
   ]);
   const subscribed = contacts.filter((contact) => contact.subscribed).map(({ id }) => id);
-  if (subscribed.length > 0) await unsubscribe(trx, [projectId, subscribed, subscribed.map(() => newId())]);
-  return new Set(rows.filter(({ is_new }) => is_new).map(({ email }) => email));
+  if (subscribed.length > 0) {
+    const data = withConsent(consent, { reason: 'suppressed' });
+    await unsubscribe(trx, [projectId, subscribed, subscribed.map(() => newId()), data]);
+  }
+  return new Set(rows.filter(({ isNew }) => isNew).map(({ email }) => email));
 }
 
 /** Suppresses one address. */
@@ -70,14 +75,12 @@ export async function suppressAddress(
   db: Db,
   project: ProjectAccess,
   address: SuppressedAddress,
-): Promise<Suppression> {
+): Promise<FoundSuppression> {
   const { projectId } = project;
   return writing(db, project, async (trx) => {
-    await suppressAddresses(trx, projectId, [address]);
-    const suppression = await Suppression.query(trx)
-      .findOne({ projectId })
-      .whereRaw('address_hash = address_hash(?::uuid, ?)', [projectId, address.email])
-      .throwIfNotFound();
+    await suppressAddresses(trx, projectId, [address], consentContextOf(project));
+    const suppression = await findSuppressionOf(trx, projectId, address.email);
+    if (!suppression) throw new Error('the suppressed address was not found');
     const { id, contactId, reason } = suppression;
     // The address itself is not recorded: it could not be erased.
     await recordAudit(trx, project, {

@@ -1,6 +1,8 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { contactValues, writeContactSql } from '../../db/models/contact-writing.ts';
 import { sharedBodyId } from '../../db/models/email-body.ts';
+import { type EmailContent, emailContentColumns, insertEmailsSql } from '../../db/models/email-writing.ts';
+import { User } from '../../db/models/user.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { countUse } from '../throttle/count.ts';
@@ -33,16 +35,13 @@ const HEADERS = { 'Auto-Submitted': 'auto-generated' };
 
 const write = statement(
   'system-mail',
-  `with contact as materialized (select * from ${writeContactSql('$2::uuid', 9)}),
-   body as (
-     insert into email_bodies (id, project_id, html, headers, shared)
-     select $8::uuid, $2::uuid, $5::text, $7::jsonb, true from contact on conflict do nothing
+  `with content as materialized (select * from json_to_recordset($3::json) as content (${emailContentColumns})),
+   mail as materialized (
+     select 1 as content, $2::uuid as id, contact.id as contact_id, $4::text as email, null::text as name, null::uuid as template_id
+     from ${writeContactSql('$1::uuid', 4)} as contact
    ),
-   content as (
-     insert into email_contents (email_id, project_id, body_id, to_email, from_email, subject, type, variables)
-     select $1::uuid, $2::uuid, $8::uuid, $9::text, $3::text, $4::text, 'TRANSACTIONAL', $6::jsonb from contact
-   )
-   insert into emails (id, project_id, contact_id) select $1::uuid, $2::uuid, contact.id from contact`,
+   ${insertEmailsSql('$1::uuid', 'template_id')}
+   select from accepted`,
 );
 
 /** Limits mail to unverified addresses, since a stranger may have caused it. */
@@ -56,16 +55,24 @@ export async function sendSystemMail(trx: Db, { from, to, ...systemMail }: Syste
   if (!(await mayReceive(trx, to))) return undefined;
   const id = newId();
   const contact = { email: to, subscribedWhenNew: true, patch: {}, deletes: [] };
-  const variables = JSON.stringify({ systemMail });
-  const bodyId = sharedBodyId(id, SYSTEM_PROJECT_ID, { html: BODY, headers: HEADERS });
-  const content = [from, SUBJECT, BODY, variables, JSON.stringify(HEADERS), bodyId];
-  await write(trx, [id, SYSTEM_PROJECT_ID, ...content, ...contactValues(contact)]);
+  const content: EmailContent = {
+    n: 1,
+    body_id: sharedBodyId(id, SYSTEM_PROJECT_ID, { html: BODY, headers: HEADERS }),
+    html: BODY,
+    headers: HEADERS,
+    shared: true,
+    from_email: from,
+    subject: SUBJECT,
+    type: 'TRANSACTIONAL',
+    variables: { systemMail },
+  };
+  await write(trx, [SYSTEM_PROJECT_ID, id, JSON.stringify([content]), ...contactValues(contact)]);
   wake(trx, 'mail');
   return id;
 }
 
 async function mayReceive(trx: Db, email: string): Promise<boolean> {
-  if (await trx('users').where({ email, emailVerified: true }).first('id')) return true;
+  if (await User.query(trx).findOne({ email, emailVerified: true }).select('id')) return true;
   const limit = { name: `system mail ${email}`, max: UNPROVEN_PER_DAY, minutes: 24 * 60 };
   return (await countUse(trx, [limit])) === 0;
 }

@@ -27,8 +27,9 @@ export const asViolation = ({ field, line, column, message }: FieldViolation): V
   code: 'custom',
 });
 
-export function requireValidTemplate(texts: TemplateTexts): void {
-  const faults = faultsIn(texts);
+export const requireValidTemplate = (texts: TemplateTexts): void => requireNoFaults(faultsIn(texts));
+
+export function requireNoFaults(faults: FieldViolation[]): void {
   const errors = faults.map(asViolation);
   const [first] = errors;
   if (first) throw badRequest(`The template is invalid. ${first.message}.`, { errors, details: { faults } });

@@ -12,9 +12,28 @@ export interface TemplatesQuery {
   dir: 'asc' | 'desc';
 }
 
+/** Without documents, which may take 512 kB each. */
+const LISTED = [
+  'id',
+  'projectId',
+  'name',
+  'description',
+  'subject',
+  'body',
+  'rendererVersion',
+  'fromEmail',
+  'fromName',
+  'replyTo',
+  'topicId',
+  'type',
+  'createdAt',
+  'updatedAt',
+] as const;
+
 export async function listTemplates(db: Db, projectId: string, query: TemplatesQuery): Promise<OffsetPage<Template>> {
   const { page, pageSize, type, search, sort, dir } = query;
   const list = Template.query(db)
+    .select(LISTED)
     .where({ projectId, ...(type && { type }) })
     .orderBy([
       { column: sort, order: dir },
@@ -26,7 +45,7 @@ export async function listTemplates(db: Db, projectId: string, query: TemplatesQ
       for (const column of ['name', 'description', 'subject']) any.orWhereILike(column, part);
     });
   }
-  await requireSmallPage(db, list, query);
+  await requireSmallPage(db, projectId, list, query);
   const { results, total } = await list.page(page - 1, pageSize);
   return { data: results, total, page, pageSize, totalPages: Math.ceil(total / pageSize) };
 }

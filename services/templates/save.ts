@@ -9,26 +9,29 @@ import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
+import { type CheckedContent, checkContent, contentColumns, type GivenContent } from '../mail-documents/content.ts';
+import { requireTopicFor } from '../topics/find.ts';
 import { requireValidTemplate } from './check.ts';
 import { findTemplate, lockTemplate } from './find.ts';
-import { findVersion, storeVersion } from './versions.ts';
+import { storeVersion } from './versions.ts';
 
 export { templateTypes } from '../../db/models/template.ts';
 
 /** Undefined keeps a field, null clears it. */
-export interface TemplateChange {
+export interface TemplateChange extends GivenContent {
   name?: string | undefined;
   description?: string | null | undefined;
   subject?: string | undefined;
-  body?: string | undefined;
   type?: TemplateType | undefined;
+  topicId?: string | null | undefined;
   /** Its name is the sender's name unless `fromName` is given. */
   from?: Address | null | undefined;
   fromName?: string | null | undefined;
   replyTo?: string | null | undefined;
 }
 
-export type NewTemplate = TemplateChange & Required<Pick<TemplateChange, 'name' | 'subject' | 'body' | 'type'>>;
+/** Has a body or a document. */
+export type NewTemplate = TemplateChange & Required<Pick<TemplateChange, 'name' | 'subject' | 'type'>>;
 
 export async function createTemplate(
   db: Db,
@@ -36,11 +39,13 @@ export async function createTemplate(
   input: NewTemplate,
   { templates: max } = UNLIMITED,
 ): Promise<Template> {
-  requireValidTemplate(input);
+  const content = checkTexts(input);
   const { projectId } = project;
   return writeTemplate(db, project, input, async (trx) => {
     await requireBelowLimit(trx, { what: 'templates', projectId, max });
-    return insertTemplate(trx, project, { ...columnsOf(input), projectId });
+    if (input.topicId) await requireTopicFor(trx, projectId, { id: input.topicId, type: input.type });
+    const columns = { ...columnsOf(input), ...(content && (await contentColumns(trx, projectId, content))) };
+    return insertTemplate(trx, project, { ...columns, projectId });
   });
 }
 
@@ -67,27 +72,47 @@ export async function updateTemplate(
   const { projectId } = project;
   // A template of another project is 404, even when the change is invalid.
   await findTemplate(db, projectId, id);
-  requireValidTemplate(change);
-  const columns = columnsOf(change);
+  const content = checkTexts(change);
   return writeTemplate(db, project, change, async (trx) => {
-    if (Object.keys(columns).length === 0) return findTemplate(trx, projectId, id);
     const before = await lockTemplate(trx, projectId, id);
-    const changes = changesOf(before, columns);
-    const version = before.version + 1;
-    const updated = await before.$query(trx).patchAndFetch({ ...columns, version, updatedAt: new Date() });
-    await storeVersion(trx, updated, project.actor);
+    const columns = {
+      ...columnsOf(change),
+      ...(content && (await contentColumns(trx, projectId, content, before.body))),
+    };
+    if (Object.keys(columns).length === 0) return before;
+    const { topicId, type } = { ...before, ...columns };
+    if (topicId && (topicId !== before.topicId || type !== before.type))
+      await requireTopicFor(trx, projectId, { id: topicId, type, before: before.topicId });
+    const { savedBlockIds: _, rendererVersion: __, ...shown } = columns;
+    const changes = changesOf<Partial<Template>>(before, shown);
+    const updated = await saveTemplate(trx, project, before, columns);
     if (Object.keys(changes).length > 0)
       await recordAudit(trx, project, { action: 'template.updated', target: { type: 'template', id }, changes });
     return updated;
   });
 }
 
-/** Saves an earlier version as the newest one. */
-export async function restoreVersion(db: Db, project: ProjectAccess, id: string, version: number): Promise<Template> {
-  const found = await findVersion(db, project.projectId, id, version);
-  const { name, description, subject, body, type, fromEmail, fromName, replyTo } = found;
-  const from = fromEmail === null ? null : { email: fromEmail };
-  return updateTemplate(db, project, id, { name, description, subject, body, type, from, fromName, replyTo });
+/** Stores changes of a locked template as its next version. */
+export async function saveTemplate(
+  trx: Db,
+  { actor }: Pick<ProjectAccess, 'actor'>,
+  before: Template,
+  columns: Partial<Template>,
+): Promise<Template> {
+  const updated = await before.$query(trx).patchAndFetch({
+    ...columns,
+    version: before.version + 1,
+    revision: before.revision + 1,
+    updatedAt: new Date(),
+  });
+  await storeVersion(trx, updated, actor);
+  return updated;
+}
+
+/** Returns the content of a request. Throws when a text is no valid template, or the document is not valid. */
+function checkTexts({ subject, body, document }: TemplateChange): CheckedContent | undefined {
+  requireValidTemplate({ subject, body: body ?? undefined });
+  return checkContent({ body, document });
 }
 
 /** Copies a template without validating its content again. */
@@ -98,13 +123,13 @@ export async function duplicateTemplate(
   { templates: max } = UNLIMITED,
 ): Promise<Template> {
   return writeTemplate(db, project, {}, async (trx) => {
-    const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
+    const { createdAt: _, updatedAt: __, revision: ___, ...original } = await findTemplate(trx, project.projectId, id);
     await requireBelowLimit(trx, { what: 'templates', projectId: project.projectId, max });
     return insertTemplate(trx, project, { ...original, name: nameOfCopy(original.name) });
   });
 }
 
-function writeTemplate<T>(
+export function writeTemplate<T>(
   db: Db,
   project: ProjectAccess,
   { from }: TemplateChange,
@@ -116,7 +141,7 @@ function writeTemplate<T>(
   });
 }
 
-function columnsOf({ from, fromName = from?.name, ...rest }: TemplateChange): Partial<Template> {
+function columnsOf({ from, fromName = from?.name, body: _, document: __, ...rest }: TemplateChange): Partial<Template> {
   const columns = { ...rest, fromName, fromEmail: from === null ? null : from?.email };
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }

@@ -14,7 +14,7 @@ export interface Limit {
 interface Row {
   key: Buffer;
   count: number;
-  seconds_left: number;
+  secondsLeft: number;
 }
 
 // Sorted, so that two statements that count the same keys lock them in the same order.
@@ -35,6 +35,10 @@ const decrement = statement(
      select key from auth_attempts where key = any ($1::bytea[]) and count > 0 order by key for update
    ) counted where a.key = counted.key`,
 );
+const sweep = statement(
+  'throttle-sweep',
+  'delete from auth_attempts where opened_at < now() - make_interval(mins => window_minutes)',
+);
 const remove = statement('throttle-remove', 'delete from auth_attempts where key = any ($1::bytea[])');
 
 const keysOf = (limits: Limit[]): Buffer[] => limits.map(({ name }) => hashToken(name));
@@ -47,7 +51,7 @@ export async function countUse(db: Db, limits: Limit[]): Promise<number> {
   const byKey = new Map(limits.map((limit) => [hashToken(limit.name).toString('hex'), limit]));
   const rows = await increment(db, [keysOf(limits), limits.map(({ minutes }) => minutes)]);
   const exceeded = rows.filter(({ key, count }) => count > (byKey.get(key.toString('hex'))?.max ?? 0));
-  return exceeded.length === 0 ? 0 : Math.max(...exceeded.map(({ seconds_left: seconds }) => seconds), 1);
+  return exceeded.length === 0 ? 0 : Math.max(...exceeded.map(({ secondsLeft: seconds }) => seconds), 1);
 }
 
 /** Takes one use back. */
@@ -70,5 +74,5 @@ export function tooMany(seconds: number, message = 'Too many attempts.'): ApiErr
 
 /** Removes counters whose window is over. Returns how many. */
 export async function sweepCounters(db: Db): Promise<number> {
-  return db('authAttempts').whereRaw('opened_at < now() - make_interval(mins => window_minutes)').del();
+  return sweep.count(db);
 }

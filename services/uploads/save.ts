@@ -1,4 +1,5 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
@@ -26,6 +27,24 @@ const isGif = (bytes: Buffer): boolean => bytes.length > 13 && /^GIF8[79]a/.test
 
 const KEY = /^[A-Za-z0-9]{32}\.(?:png|jpg|gif|webp)$/;
 
+const findTotal = statement<{ bytes: number }>(
+  'upload-total',
+  'select bytes::float8 as bytes from upload_totals where project_id = $1',
+);
+const addBytes = statement(
+  'upload-add-bytes',
+  `insert into upload_totals as total (project_id, bytes)
+   select $1::uuid, $2::bigint where $2::bigint <= $3::bigint
+   on conflict (project_id) do update set bytes = total.bytes + excluded.bytes
+     where total.bytes + excluded.bytes <= $3::bigint`,
+);
+const insert = statement(
+  'upload-insert',
+  'insert into uploads (key, project_id, content_type, size) values ($1, $2, $3, $4)',
+);
+const insertRemoval = statement('upload-insert-removal', 'insert into upload_removals (key) values ($1)');
+const find = statement<{ contentType: string }>('upload-find', 'select content_type from uploads where key = $1');
+
 /** Stores the bytes before the row, so that every row has its file. */
 export async function saveUpload(
   db: Db,
@@ -46,8 +65,8 @@ export async function saveUpload(
   const key = `${randomText(32)}.${extension}`;
   const size = bytes.length;
   // Avoids storing what exceeds the quota; `record` decides.
-  const total = await db('uploadTotals').where({ projectId: project.projectId }).first<{ bytes: string } | undefined>();
-  if (Number(total?.bytes ?? 0) + size > uploadBytes) throw quotaExceeded(uploadBytes);
+  const [total] = await findTotal(db, [project.projectId]);
+  if ((total?.bytes ?? 0) + size > uploadBytes) throw quotaExceeded(uploadBytes);
   try {
     await storage.save(key, bytes, contentType);
   } catch (error) {
@@ -75,22 +94,14 @@ async function record(
     : (await countBytes(trx, projectId, size, uploadBytes))
       ? undefined
       : quotaExceeded(uploadBytes);
-  if (refused) await trx('uploadRemovals').insert({ key });
-  else await trx('uploads').insert({ key, projectId, contentType, size });
+  if (refused) await insertRemoval(trx, [key]);
+  else await insert(trx, [key, projectId, contentType, size]);
   return refused;
 }
 
 /** Returns false where the quota is exceeded. The row's lock orders concurrent uploads. */
-async function countBytes(trx: Db, projectId: string, size: number, max: number): Promise<boolean> {
-  const { rowCount } = await trx.raw(
-    `insert into upload_totals as total (project_id, bytes)
-     select :projectId::uuid, :size::bigint where :size::bigint <= :max::bigint
-     on conflict (project_id) do update set bytes = total.bytes + excluded.bytes
-       where total.bytes + excluded.bytes <= :max::bigint`,
-    { projectId, size, max },
-  );
-  return rowCount > 0;
-}
+const countBytes = async (trx: Db, projectId: string, size: number, max: number): Promise<boolean> =>
+  (await addBytes.count(trx, [projectId, size, max])) > 0;
 
 const quotaExceeded = (max: number) =>
   new ApiError(413, 'PAYLOAD_TOO_LARGE', `The images of this project would exceed the limit of ${max} bytes.`);
@@ -100,7 +111,7 @@ export async function readUpload(
   storage: UploadStorage,
   key: string,
 ): Promise<{ bytes: Buffer; contentType: string } | undefined> {
-  const row = KEY.test(key) ? await db('uploads').where({ key }).first<Upload | undefined>('contentType') : undefined;
+  const [row] = KEY.test(key) ? await find(db, [key]) : [];
   const bytes = row && (await storage.read(key));
   return bytes && { bytes, contentType: row.contentType };
 }

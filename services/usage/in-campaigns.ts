@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign, type CampaignStatus } from '../../db/models/campaign.ts';
+import { statement } from '../../db/statement.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
 
@@ -7,6 +8,8 @@ export interface NamedCampaign {
   id: string;
   name: string;
 }
+
+type ConditionCampaign = Pick<Campaign, 'id' | 'name' | 'audienceCondition'>;
 
 /** What these campaigns use must not be deleted. */
 const unfinished: CampaignStatus[] = ['DRAFT', 'SCHEDULED', 'SENDING'];
@@ -34,6 +37,14 @@ export async function campaignsWithTemplate(
   return campaigns.map(({ id, name, status }) => ({ id, name, status }));
 }
 
+// Filters by the id in the text, because parsing many large conditions is slow.
+const naming = statement<ConditionCampaign>(
+  'campaigns-naming-segment',
+  `select id, name, audience_condition from campaigns
+   where project_id = $1 and status = any ($2::text[]) and deleted_at is null and audience_condition::text ilike $3
+   order by name, id`,
+);
+
 /** Returns an unfinished campaign whose audience is the segment, or a condition that refers to it. */
 export async function campaignNeedingSegment(
   db: Db,
@@ -45,11 +56,8 @@ export async function campaignNeedingSegment(
     .whereIn('status', unfinished)
     .whereNull('deletedAt')
     .limit(1);
-  // The database filters by the id in the text, because parsing many large conditions is slow.
-  const others = await withCondition(db, projectId)
-    .whereIn('status', unfinished)
-    .whereRaw('audience_condition::text ilike ?', [`%segment.${segmentId}%`]);
-  return direct ?? filterByCondition(others, ({ segments }) => segments.has(segmentId))[0];
+  const named = await naming(db, [projectId, unfinished, `%segment.${segmentId}%`]);
+  return direct ?? filterByCondition(named, ({ segments }) => segments.has(segmentId))[0];
 }
 
 const withCondition = (db: Db, projectId: string) =>
@@ -57,11 +65,11 @@ const withCondition = (db: Db, projectId: string) =>
     .where({ projectId })
     .whereNotNull('audienceCondition')
     .whereNull('deletedAt')
-    .select('id', 'name', 'status', 'audienceCondition')
+    .select('id', 'name', 'audienceCondition')
     .orderBy('name')
     .orderBy('id');
 
-const filterByCondition = (campaigns: Campaign[], matches: (uses: Uses) => boolean): Campaign[] =>
+const filterByCondition = (campaigns: ConditionCampaign[], matches: (uses: Uses) => boolean): ConditionCampaign[] =>
   campaigns.filter(({ audienceCondition }) => {
     const uses = parseCondition(audienceCondition).parsed?.uses;
     return uses !== undefined && matches(uses);

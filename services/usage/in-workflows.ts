@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Workflow } from '../../db/models/workflow.ts';
+import { statement } from '../../db/statement.ts';
 import { stepTypeOf } from '../workflows/steps/index.ts';
 import type { StepUses } from '../workflows/steps/step-type.ts';
 import { newestGraphs } from '../workflows/versions.ts';
@@ -11,24 +12,24 @@ export interface TemplateStep {
   stepName: string;
 }
 
+const stepsWith = statement<TemplateStep>(
+  'steps-with-template',
+  `select distinct on (w.name, w.id, step ->> 'id')
+     w.id as workflow_id, w.name as workflow_name, step ->> 'id' as step_id, step ->> 'name' as step_name
+   from workflow_versions v
+   join workflows w on w.id = v.workflow_id
+   cross join lateral jsonb_array_elements(v.graph -> 'steps') as step
+   where w.project_id = $1 and v.template_ids @> array[$2::uuid]
+     and coalesce(step -> 'config' ->> 'templateId', step ->> 'templateId') = $2::uuid::text
+     and (v.version = w.version or (w.enabled and v.version = w.valid_version) or exists (
+       select 1 from executions e where e.workflow_id = v.workflow_id and e.version = v.version
+         and e.status in ('RUNNING', 'WAITING')))
+   order by w.name, w.id, step ->> 'id', v.version desc`,
+);
+
 /** Returns the steps that use a template, in the newest version, the startable one, and those of active executions. */
-export async function stepsWithTemplate(db: Db, projectId: string, templateId: string): Promise<TemplateStep[]> {
-  const { rows } = await db.raw(
-    `select distinct on (w.name, w.id, step ->> 'id')
-       w.id as "workflowId", w.name as "workflowName", step ->> 'id' as "stepId", step ->> 'name' as "stepName"
-     from workflow_versions v
-     join workflows w on w.id = v.workflow_id
-     cross join lateral jsonb_array_elements(v.graph -> 'steps') as step
-     where w.project_id = :projectId and v.template_ids @> array[:templateId::uuid]
-       and coalesce(step -> 'config' ->> 'templateId', step ->> 'templateId') = :templateId
-       and (v.version = w.version or (w.enabled and v.version = w.valid_version) or exists (
-         select 1 from executions e where e.workflow_id = v.workflow_id and e.version = v.version
-           and e.status in ('RUNNING', 'WAITING')))
-     order by w.name, w.id, step ->> 'id', v.version desc`,
-    { projectId, templateId },
-  );
-  return rows as TemplateStep[];
-}
+export const stepsWithTemplate = (db: Db, projectId: string, templateId: string): Promise<TemplateStep[]> =>
+  stepsWith(db, [projectId, templateId]);
 
 interface Named {
   id: string;

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import { clientNetwork } from '../../platform/http/client-network.ts';
 import { countUse, type Limit, resetUses, sweepCounters, tooMany, undoUse } from '../throttle/count.ts';
 
@@ -103,9 +104,12 @@ export async function mayRequestMail(db: Db, email: string): Promise<boolean> {
   return false;
 }
 
+const removeSessions = statement('sessions-remove-expired', 'delete from sessions where expires_at < now()');
+const removeTokens = statement('tokens-remove-expired', 'delete from user_tokens where expires_at < now()');
+
 /** Deletes expired sessions, tokens and counters. Returns how many. */
 export async function sweepAccounts(db: Db): Promise<number> {
-  const ended = await db('sessions').where('expiresAt', '<', db.fn.now()).del();
-  const expired = await db('userTokens').where('expiresAt', '<', db.fn.now()).del();
+  const ended = await removeSessions.count(db);
+  const expired = await removeTokens.count(db);
   return ended + expired + (await sweepCounters(db));
 }

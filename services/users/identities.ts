@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { User } from '../../db/models/user.ts';
+import { User, UserIdentity } from '../../db/models/user.ts';
+import { statement } from '../../db/statement.ts';
 import { parseAddress } from '../../platform/address.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
@@ -34,23 +35,26 @@ export async function signInWith(
     });
   return inTransaction(db, async (trx) => {
     const user = (await findAndSecure(trx, email, actor)) ?? (await create(trx, settings, email, actor));
-    const linked = await trx('userIdentities')
-      .insert({ provider, subject, userId: user.id })
-      .onConflict(['provider', 'subject'])
-      .ignore()
-      .returning('provider');
-    if (linked.length > 0)
+    const linked = await link.count(trx, [provider, subject, user.id]);
+    if (linked > 0)
       await record(trx, 'user.provider_linked', user.id, actor, { provider: { from: null, to: provider } });
     return (await findKnown(trx, provider, subject)) ?? user;
   });
 }
 
+const link = statement(
+  'identity-link',
+  'insert into user_identities (provider, subject, user_id) values ($1, $2, $3) on conflict do nothing',
+);
+
 /** The provider has vouched for the user. */
 const record = (trx: Db, action: AuditAction, id: string, actor: Actor, changes: Changes = {}): Promise<void> =>
   recordAudit(trx, { userId: id, actor: asUser(actor, id) }, { action, target: { type: 'user', id }, changes });
 
-const findKnown = (db: Db, provider: string, subject: string): Promise<User | undefined> =>
-  User.query(db).findOne('id', db('userIdentities').select('userId').where({ provider, subject })).execute();
+async function findKnown(db: Db, provider: string, subject: string): Promise<User | undefined> {
+  const identity = await UserIdentity.query(db).findById([provider, subject]);
+  return identity && User.query(db).findById(identity.userId);
+}
 
 /**
  * An account that never proved its address may be a stranger's: it loses its password, sessions, identities and
@@ -62,7 +66,7 @@ async function findAndSecure(trx: Db, email: string, actor: Actor): Promise<User
   await endSessions(trx, user.id);
   // Invitations stay: the account has an identity now, so accepting one requires a session.
   await revokeTokens(trx, user.id, 'RESET_PASSWORD', 'VERIFY_EMAIL');
-  await trx('userIdentities').where({ userId: user.id }).del();
+  await UserIdentity.query(trx).where({ userId: user.id }).delete();
   await removeTwoFactor(trx, user.id);
   if (user.passwordHash) await record(trx, 'user.password_cleared', user.id, actor);
   return User.query(trx).patchAndFetchById(user.id, { passwordHash: null, emailVerified: true, updatedAt: new Date() });

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { Membership } from '../../db/models/membership.ts';
 import type { User } from '../../db/models/user.ts';
 import { addressInMail, nameInMail, roleInText } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
@@ -72,10 +73,8 @@ export async function mailPasswordChanged(
   });
 }
 
-async function countProjects(trx: Db, userId: string): Promise<number> {
-  const [row] = await trx('memberships').where({ userId, status: 'ACTIVE' }).count();
-  return Number(row?.count ?? 0);
-}
+const countProjects = (trx: Db, userId: string): Promise<number> =>
+  Membership.query(trx).where({ userId, status: 'ACTIVE' }).resultSize();
 
 export interface Invitation {
   token: string;

@@ -1,5 +1,5 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { User } from '../../db/models/user.ts';
+import { User, UserIdentity } from '../../db/models/user.ts';
 import { hashPassword, verifyPassword } from '../../platform/crypto/secrets.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { type Actor, asUser, recordAudit } from '../audit/record.ts';
@@ -112,5 +112,5 @@ export async function replacePassword(
 /** Returns whether the account has a password, two-factor authentication or an OAuth identity; an invited user may have none. */
 export async function canSignIn(db: Db, { id, passwordHash, totpEnabledAt }: User): Promise<boolean> {
   if (passwordHash !== null || totpEnabledAt !== null) return true;
-  return (await db('userIdentities').where({ userId: id }).first('userId')) !== undefined;
+  return (await UserIdentity.query(db).findOne({ userId: id })) !== undefined;
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
-import { User } from '../../db/models/user.ts';
+import { User, UserToken } from '../../db/models/user.ts';
+import { statement } from '../../db/statement.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
@@ -33,18 +34,17 @@ export async function issueToken(
 ): Promise<string> {
   const token = randomText(48);
   const expiresAt = new Date(Date.now() + lifetimes[purpose]);
-  await trx('userTokens').insert({ tokenHash: hashToken(token), userId, projectId, purpose, expiresAt });
+  await UserToken.query(trx).insert({ tokenHash: hashToken(token), userId, projectId, purpose, expiresAt });
   return token;
 }
 
-const validToken = (db: Db, purpose: TokenPurpose, token: string) =>
-  db('userTokens')
-    .where({ tokenHash: hashToken(token), purpose })
-    .where('expiresAt', '>', db.fn.now());
+const VALID = 'token_hash = $1 and purpose = $2 and expires_at > now()';
+const find = statement<TokenOwner>('token-find', `select user_id, project_id from user_tokens where ${VALID}`);
+const use = statement('token-use', `delete from user_tokens where ${VALID}`);
 
 /** Returns the owner of a valid token without using it. */
 export async function findToken(db: Db, purpose: TokenPurpose, token: string): Promise<TokenOwner> {
-  const found = await validToken(db, purpose, token).first<TokenOwner | undefined>('userId', 'projectId');
+  const [found] = await find(db, [hashToken(token), purpose]);
   if (!found) throw invalidToken();
   return found;
 }
@@ -69,13 +69,13 @@ export async function lockTokenUser(trx: Db, purpose: TokenPurpose, token: strin
  * then removes the tokens, and the reverse order would deadlock.
  */
 export async function useToken(trx: Db, purpose: TokenPurpose, token: string): Promise<void> {
-  if ((await validToken(trx, purpose, token).del()) === 0) throw invalidToken();
+  if ((await use.count(trx, [hashToken(token), purpose])) === 0) throw invalidToken();
 }
 
 /** Revokes the user's tokens of these purposes; without purposes, of all. */
 export async function revokeTokens(trx: Db, userId: string, ...purposes: TokenPurpose[]): Promise<void> {
-  const tokens = trx('userTokens').where({ userId });
-  await (purposes.length > 0 ? tokens.whereIn('purpose', purposes) : tokens).del();
+  const tokens = UserToken.query(trx).where({ userId }).delete();
+  await (purposes.length > 0 ? tokens.whereIn('purpose', purposes) : tokens);
 }
 
 /** One message for all three cases: telling them apart would inform an attacker. */

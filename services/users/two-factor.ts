@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { User } from '../../db/models/user.ts';
+import { User, UserRecoveryCode } from '../../db/models/user.ts';
 import { seal, unseal } from '../../platform/crypto/seal.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
@@ -110,7 +110,7 @@ export async function removeTwoFactor(trx: Db, userId: string): Promise<void> {
   await User.query(trx)
     .findById(userId)
     .patch({ totpSecret: null, totpEnabledAt: null, totpLastStep: null, updatedAt: new Date() });
-  await trx('userRecoveryCodes').where({ userId }).del();
+  await UserRecoveryCode.query(trx).where({ userId }).delete();
 }
 
 const recordTwoFactor = (
@@ -127,9 +127,7 @@ const recordTwoFactor = (
 export async function useCode(trx: Db, keys: SigningKeys, user: User, code: string): Promise<void> {
   const step = stepOf(keys, user, code);
   if (step !== undefined) return useStep(trx, user.id, step);
-  const used = await trx('userRecoveryCodes')
-    .where({ userId: user.id, codeHash: recoveryHash(user.id, code) })
-    .del();
+  const used = await UserRecoveryCode.query(trx).deleteById([user.id, recoveryHash(user.id, code)]);
   if (used === 0) throw new WrongCode();
 }
 
@@ -151,8 +149,8 @@ const digitsOf = (code: string): string => code.replace(/\s/g, '');
 
 async function issueRecoveryCodes(trx: Db, userId: string): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
-  await trx('userRecoveryCodes').where({ userId }).del();
-  await trx('userRecoveryCodes').insert(codes.map((code) => ({ userId, codeHash: recoveryHash(userId, code) })));
+  await UserRecoveryCode.query(trx).where({ userId }).delete();
+  await UserRecoveryCode.query(trx).insert(codes.map((code) => ({ userId, codeHash: recoveryHash(userId, code) })));
   return codes;
 }
 

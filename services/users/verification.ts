@@ -1,5 +1,5 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { User } from '../../db/models/user.ts';
+import { User, UserIdentity } from '../../db/models/user.ts';
 import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { type Actor, asUser, recordAudit } from '../audit/record.ts';
 import { findSessionOf } from '../sessions/sessions.ts';
@@ -43,7 +43,7 @@ export async function verifyEmail(
     if (newHash === undefined && isProven) return { user: await markVerified(trx, user.id), passwordCleared: false };
     // What was set up before the mailbox was proven may belong to a stranger.
     if (!isProven) {
-      await trx('userIdentities').where({ userId: user.id }).del();
+      await UserIdentity.query(trx).where({ userId: user.id }).delete();
       await removeTwoFactor(trx, user.id);
     }
     const changed = await replacePassword(trx, user.id, { passwordHash: newHash ?? null, emailVerified: true });

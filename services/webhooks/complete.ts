@@ -13,10 +13,10 @@ export interface IncompleteEvent {
 export type Complete = (db: Db, event: IncompleteEvent) => Promise<object | undefined>;
 
 interface Row {
-  queue_id: string;
-  project_id: string;
-  event_id: string;
-  created_at: string;
+  queueId: string;
+  projectId: string;
+  eventId: string;
+  createdAt: string;
   type: string;
   data: IncompleteEvent['data'];
 }
@@ -43,9 +43,9 @@ const store = statement(
 export async function completeWebhookEvents(db: Db, complete: Complete): Promise<number> {
   return inTransaction(db, async (trx) => {
     const rows = await take(trx, []);
-    for (const { queue_id, project_id: projectId, event_id, created_at, type, data } of rows) {
+    for (const { queueId, projectId, eventId, createdAt, type, data } of rows) {
       const resource = await complete(trx, { type, projectId, data });
-      await store(trx, [queue_id, event_id, created_at, JSON.stringify({ ...resource, ...data }), projectId]);
+      await store(trx, [queueId, eventId, createdAt, JSON.stringify({ ...resource, ...data }), projectId]);
     }
     return rows.length;
   });

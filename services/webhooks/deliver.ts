@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
+import { statement } from '../../db/statement.ts';
 import { type CallShare, CallShares } from '../../platform/call-shares.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
 import type { OutboundResponse } from '../../platform/http/outbound-http.ts';
@@ -62,6 +63,16 @@ const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+const markDelivering = statement(
+  'webhooks-mark-delivering',
+  `update webhook_endpoints set delivering_until = now() + $3 * interval '1 millisecond'
+   where id = $1 and generation = $2 and enabled`,
+);
+const clearDelivering = statement(
+  'webhooks-clear-delivering',
+  "update webhook_endpoints set delivering_until = '-infinity' where id = $1",
+);
+
 /**
  * Calls an endpoint for its due deliveries until none is left, it keeps failing, or the slice is over. Deliveries that were
  * called and not yet written when the process dies are called again, under the same webhook-id.
@@ -77,18 +88,13 @@ export async function deliverSlice(deps: DeliverDeps, ref: EndpointRef, control:
   if (!share) return { kind: 'rest', until: now().getTime() + shares.returnDelayMs(projectId) };
   let calls = 0;
   try {
-    const present = await WebhookEndpoint.query(db)
-      .where({ id, generation: ref.generation, enabled: true })
-      .patch({ deliveringUntil: WebhookEndpoint.raw(`now() + interval '${timings.webhooks.delivering} milliseconds'`) })
-      .returning('*')
-      .first();
+    const isCalled = await markDelivering.count(db, [id, ref.generation, timings.webhooks.delivering]);
+    const present = isCalled > 0 ? await WebhookEndpoint.query(db).findById(id) : undefined;
     if (present) calls = await new Slice(deps, present, control, share).run();
   } finally {
     share.leave();
     // From here on new deliveries cause a signal; those from before are found below.
-    await WebhookEndpoint.query(db)
-      .findById(id)
-      .patch({ deliveringUntil: WebhookEndpoint.raw("'-infinity'") });
+    await clearDelivering(db, [id]);
   }
   return decideNext(deps, ref, calls);
 }
@@ -101,7 +107,7 @@ const isPaused = ({ pausedUntil }: WebhookEndpoint, now: Date): boolean => pause
 
 async function decideNext(deps: DeliverDeps, ref: EndpointRef, calls: number): Promise<NextDelivery> {
   const now = deps.now();
-  const { next_at: nextAt, retries } = await nextDueDelivery(deps.db, ref.endpointId, now);
+  const { nextAt, retries } = await nextDueDelivery(deps.db, ref.endpointId, now);
   const failing = await currentEndpoint(deps, ref);
   if (failing?.enabled && hasFailedFor(failing, MAIL_AFTER_MS, now)) await mailAboutFailing(deps, failing.id);
   if (failing?.enabled && retries && hasFailedFor(failing, DISABLE_AFTER_MS, now))

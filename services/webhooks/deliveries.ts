@@ -1,5 +1,7 @@
 import type { Db } from '../../db/connect.ts';
-import { statement } from '../../db/statement.ts';
+import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
+import { type Fragment, joined, sql, sqlText } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
@@ -54,11 +56,10 @@ export interface DeliveriesQuery {
 const isDiscarded = `d.status = 'PENDING' and (d.created_at < now() - interval '30 days'
   or not exists (select 1 from webhook_endpoints p where p.project_id = d.project_id and p.id = d.endpoint_id))`;
 
-const columns = `d.id, d.endpoint_id as "endpointId", d.event_id as "eventId", d.type,
+const columns = `d.id, d.endpoint_id, d.event_id, d.type,
   case when ${isDiscarded} then 'DISCARDED' else d.status end as status, d.attempts,
-  case when d.status = 'PENDING' and not (${isDiscarded}) then d.next_attempt_at end as "nextAttemptAt",
-  d.last_status_code as "lastStatusCode", d.last_error as "lastError", d.created_at as "createdAt",
-  d.delivered_at as "deliveredAt"`;
+  case when d.status = 'PENDING' and not (${isDiscarded}) then d.next_attempt_at end as next_attempt_at,
+  d.last_status_code, d.last_error, d.created_at, d.delivered_at`;
 
 const deliveryNotFound = () => notFound('webhook delivery');
 
@@ -73,26 +74,26 @@ export async function listDeliveries(
   await findEndpoint(db, projectId, endpointId);
   const boundTo = [projectId, 'webhook deliveries', endpointId, status ?? '', type ?? '', since ?? ''];
   const after = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as string);
-  const filter = `d.project_id = :projectId and d.endpoint_id = :endpointId
-    ${status ? filterByStatus[status] : ''}
-    ${type === undefined ? '' : 'and d.type = :type'}
-    ${since === undefined ? '' : 'and d.created_at >= :since'}`;
-  const values = { projectId, endpointId, type: type ?? '', since: since ?? '', after: after ?? '', limit: limit + 1 };
-  const page: { rows: Delivery[] } = await db.raw(
-    `select ${columns} from webhook_deliveries d where ${filter} ${after === undefined ? '' : 'and d.id < :after'}
-     order by d.id desc limit :limit`,
-    values,
+  const conditions = [sql`d.project_id = ${projectId} and d.endpoint_id = ${endpointId}`];
+  if (status) conditions.push(filterByStatus[status]);
+  if (type !== undefined) conditions.push(sql`d.type = ${type}`);
+  if (since !== undefined) conditions.push(sql`d.created_at >= ${since}`);
+  const filter = joined(conditions, ' and ');
+  const rest = after === undefined ? filter : sql`${filter} and d.id < ${after}`;
+  const rows = await queryRows<Delivery>(
+    db,
+    sql`select ${sqlText(columns)} from webhook_deliveries d where ${rest} order by d.id desc limit ${limit + 1}`,
   );
   const total =
-    after === undefined ? await countList(db, `select 1 from webhook_deliveries d where ${filter}`, values) : UNCOUNTED;
-  return cutPage(page.rows, { limit, ...total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
+    after === undefined ? await countList(db, sql`select 1 from webhook_deliveries d where ${filter}`) : UNCOUNTED;
+  return cutPage(rows, { limit, ...total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
 }
 
-const filterByStatus: Record<DeliveryStatus, string> = {
-  PENDING: `and d.status = 'PENDING' and not (${isDiscarded})`,
-  DELIVERED: `and d.status = 'DELIVERED'`,
-  FAILED: `and d.status = 'FAILED'`,
-  DISCARDED: `and ${isDiscarded}`,
+const filterByStatus: Record<DeliveryStatus, Fragment> = {
+  PENDING: sql`d.status = 'PENDING' and not (${sqlText(isDiscarded)})`,
+  DELIVERED: sql`d.status = 'DELIVERED'`,
+  FAILED: sql`d.status = 'FAILED'`,
+  DISCARDED: sqlText(isDiscarded),
 };
 
 interface PayloadRow extends Delivery {
@@ -101,14 +102,15 @@ interface PayloadRow extends Delivery {
   attemptLog: WebhookAttempt[];
 }
 
+const find = statement<PayloadRow>(
+  'webhook-delivery',
+  `select ${columns}, d.attempt_log, json_time(e.happened_at) as happened_at, e.data
+   from webhook_deliveries d join webhook_events e on e.id = d.event_id and e.created_at = d.created_at
+   where d.project_id = $1 and e.project_id = d.project_id and d.id = $2`,
+);
+
 export async function findDelivery(db: Db, projectId: string, id: string): Promise<DeliveryWithPayload> {
-  const { rows } = await db.raw(
-    `select ${columns}, d.attempt_log as "attemptLog", json_time(e.happened_at) as "happenedAt", e.data
-     from webhook_deliveries d join webhook_events e on e.id = d.event_id and e.created_at = d.created_at
-     where d.project_id = ? and e.project_id = d.project_id and d.id = ?`,
-    [projectId, id],
-  );
-  const [row] = rows as PayloadRow[];
+  const [row] = await find(db, [projectId, id]);
   if (!row) throw deliveryNotFound();
   const { happenedAt, data, ...delivery } = row;
   const payload = { type: row.type, timestamp: happenedAt, data };
@@ -116,33 +118,47 @@ export async function findDelivery(db: Db, projectId: string, id: string): Promi
 }
 
 // A copy of the event is kept as long as its delivery, however old the first one is.
-const copyEvent = `
-  with event as (
-    insert into webhook_events (id, project_id, type, contact_id, data, happened_at, created_at)
-    select e.id, e.project_id, e.type, e.contact_id, e.data, e.happened_at, clock_timestamp()
-    from webhook_deliveries d join webhook_events e on e.id = d.event_id and e.created_at = d.created_at
-    where d.project_id = :projectId and e.project_id = d.project_id and d.id = :id
-    returning *
-  )
-  insert into webhook_deliveries (id, project_id, endpoint_id, event_id, type, next_attempt_at, created_at)
-  select :newId, e.project_id, :endpointId, e.id, e.type, e.created_at, e.created_at from event e`;
+const copyEvent = statement(
+  'webhook-delivery-copy',
+  `with event as (
+     insert into webhook_events (id, project_id, type, contact_id, data, happened_at, created_at)
+     select e.id, e.project_id, e.type, e.contact_id, e.data, e.happened_at, clock_timestamp()
+     from webhook_deliveries d join webhook_events e on e.id = d.event_id and e.created_at = d.created_at
+     where d.project_id = $1 and e.project_id = d.project_id and d.id = $2
+     returning *
+   )
+   insert into webhook_deliveries (id, project_id, endpoint_id, event_id, type, next_attempt_at, created_at)
+   select $3::uuid, e.project_id, $4::uuid, e.id, e.type, e.created_at, e.created_at from event e`,
+);
 
 /** Makes a new delivery of the same event, with the same webhook-id, and returns its id. */
 export async function replayDelivery(db: Db, project: ProjectAccess, id: string): Promise<string> {
   const { projectId } = project;
   return writing(db, project, async (trx) => {
     const { endpointId, status } = await findDelivery(trx, projectId, id);
-    const endpoint = await trx('webhookEndpoints').where({ projectId, id: endpointId }).first('id');
+    const endpoint = await WebhookEndpoint.query(trx).findOne({ projectId, id: endpointId }).select('id');
     if (!endpoint)
       throw new ApiError(409, 'CONFLICT', `The endpoint of this delivery (${status}) was deleted.`, {
         suggestion: 'Create a new endpoint; only deliveries of existing endpoints can be replayed.',
       });
     const deliveryId = newId();
-    await trx.raw(copyEvent, { projectId, id, newId: deliveryId, endpointId });
+    await copyEvent(trx, [projectId, id, deliveryId, endpointId]);
     await wakeEndpoint(trx, projectId, endpointId);
     return deliveryId;
   });
 }
+
+const insertTest = statement(
+  'webhook-test',
+  `with event as (
+     insert into webhook_events (id, project_id, type, data)
+     values ($3::uuid, $1::uuid, '${TEST_TYPE}', jsonb_build_object('projectId', $1::uuid, 'endpointId', $2::uuid,
+       'message', 'This is a test.', 'position', nextval('event_positions')))
+     returning *
+   )
+   insert into webhook_deliveries (id, project_id, endpoint_id, event_id, type, next_attempt_at, created_at)
+   select $4::uuid, e.project_id, $2::uuid, e.id, e.type, e.created_at, e.created_at from event e`,
+);
 
 /** Sends `webhook.test` to one endpoint, whatever its types are, and returns the id of the delivery. */
 export async function testEndpoint(db: Db, project: ProjectAccess, endpointId: string): Promise<string> {
@@ -151,17 +167,7 @@ export async function testEndpoint(db: Db, project: ProjectAccess, endpointId: s
     await findEnabledEndpoint(trx, projectId, endpointId);
     const eventId = newId();
     const deliveryId = newId();
-    await trx.raw(
-      `with event as (
-         insert into webhook_events (id, project_id, type, data)
-         values (:eventId, :projectId, '${TEST_TYPE}', jsonb_build_object('projectId', :projectId::text, 'endpointId',
-           :endpointId::text, 'message', 'This is a test.', 'position', nextval('event_positions')))
-         returning *
-       )
-       insert into webhook_deliveries (id, project_id, endpoint_id, event_id, type, next_attempt_at, created_at)
-       select :deliveryId, e.project_id, :endpointId, e.id, e.type, e.created_at, e.created_at from event e`,
-      { projectId, endpointId, eventId, deliveryId },
-    );
+    await insertTest(trx, [projectId, endpointId, eventId, deliveryId]);
     await wakeEndpoint(trx, projectId, endpointId);
     return deliveryId;
   });

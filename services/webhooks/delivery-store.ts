@@ -14,8 +14,7 @@ export interface DueDelivery extends WebhookMessage {
 
 const due = statement<DueDelivery>(
   'webhooks-due',
-  `select id, event_id as "eventId", type, attempts, attempts_before as "attemptsBefore", created_at as "createdAt",
-     due_at as "dueAt", data, truncated, happened_at as timestamp
+  `select id, event_id, type, attempts, attempts_before, created_at, due_at, data, truncated, happened_at as timestamp
    from due_webhook_deliveries($1, $2, $3, $4, $5)`,
 );
 
@@ -68,7 +67,7 @@ export async function writeResults(db: Db, results: StoredCallResult[]): Promise
 }
 
 interface NextDue {
-  next_at: Date | null;
+  nextAt: Date | null;
   /** Whether a delivery that has failed waits for its next attempt. */
   retries: boolean;
 }
@@ -87,5 +86,5 @@ const nextDue = statement<NextDue>(
 /** Returns when the next delivery of an endpoint is due. */
 export async function nextDueDelivery(db: Db, endpointId: string, now: Date): Promise<NextDue> {
   const [next] = await nextDue(db, [endpointId, now]);
-  return next ?? { next_at: null, retries: false };
+  return next ?? { nextAt: null, retries: false };
 }

@@ -1,10 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
+import { statement } from '../../db/statement.ts';
 import { unseal } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newWebhookSecret } from '../../platform/crypto/standard-webhooks.ts';
 import { ApiError, badRequest, notFound } from '../../platform/errors.ts';
-import { isWebUrl, targetRefusal } from '../../platform/http/outbound-http.ts';
+import { isWebUrl, LOCAL_TARGET_HINT, targetRefusal } from '../../platform/http/outbound-http.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { ProjectAccess } from '../access/keys.ts';
@@ -221,26 +222,27 @@ async function lockEndpoint(trx: Db, projectId: string, id: string): Promise<Web
   return endpoint;
 }
 
+const wake = statement(
+  'webhook-endpoint-wake',
+  `update webhook_endpoints set signal_at = greatest(now(), signalled_at + interval '1 second'), paused_until = null,
+     failed_rounds = 0 where project_id = $1 and id = $2`,
+);
+const renewWanted = statement('webhooks-renew-wanted', 'select renew_wanted_webhook_types($1)');
+
 /** Has the endpoint's Temporal workflow signalled, and ends the pause after failed calls. */
 export async function wakeEndpoint(trx: Db, projectId: string, id: string): Promise<void> {
-  await WebhookEndpoint.query(trx)
-    .where({ projectId, id })
-    .patch({
-      signalAt: WebhookEndpoint.raw("greatest(now(), signalled_at + interval '1 second')"),
-      pausedUntil: null,
-      failedRounds: 0,
-    });
+  await wake(trx, [projectId, id]);
 }
 
 export async function renewWantedTypes(trx: Db, projectId: string): Promise<void> {
-  await trx.raw('select renew_wanted_webhook_types(?)', [projectId]);
+  await renewWanted(trx, [projectId]);
 }
 
 /** The target is checked again before every call: a name may lead to a private address. */
 function requireCallable(url: string, { webhookAllowedHosts }: EndpointSettings): void {
   if (!isWebUrl(url)) throw badRequest('"url" must be an http or https URL.');
   const refusal = targetRefusal(url, webhookAllowedHosts);
-  if (refusal) throw badRequest(`"url" points to an address that is not allowed: ${refusal}.`);
+  if (refusal) throw badRequest(`"url" points to an address that is not allowed: ${refusal}. ${LOCAL_TARGET_HINT}`);
 }
 
 const distinct = (types: string[]): string[] => [...new Set(types)];

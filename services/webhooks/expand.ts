@@ -51,13 +51,15 @@ const expand = statement<{ events: number }>(
      where e.id = event.id and e.created_at = event.created_at
        and not exists (select 1 from wanted where wanted.event_id = event.id)
    ),
+   -- As they are under their locks, not as the statement's snapshot has them: a delivery may just have ended.
+   endpoint as materialized (
+     select id, delivering_until, signal_at, signalled_at from webhook_endpoints
+     where id in (select endpoint_id from wanted where enabled) order by id for no key update
+   ),
    woken as (
      update webhook_endpoints p
-     set signal_at = coalesce(p.signal_at, greatest(now(), p.signalled_at + interval '1 second'))
-     where p.id in (
-       select p.id from webhook_endpoints p
-       where p.id in (select endpoint_id from wanted where enabled) order by p.id for no key update)
-       and p.delivering_until < now()
+     set signal_at = coalesce(endpoint.signal_at, greatest(now(), endpoint.signalled_at + interval '1 second'))
+     from endpoint where p.id = endpoint.id and endpoint.delivering_until < now()
    )
    select count(*)::integer as events from taken`,
 );

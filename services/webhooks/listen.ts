@@ -15,11 +15,25 @@ export interface ListenedDelivery {
   body: string;
 }
 
+const insert = statement(
+  'listener-insert',
+  'insert into webhook_listeners (project_id, id, types) values ($1, $2, $3)',
+);
+const touch = statement(
+  'listener-touch',
+  'update webhook_listeners set seen_at = now() where project_id = $1 and id = $2',
+);
+const remove = statement('listener-remove', 'delete from webhook_listeners where project_id = $1 and id = $2');
+const removeMessages = statement(
+  'listener-remove-messages',
+  'delete from webhook_listener_messages where project_id = $1 and listener_id = $2',
+);
+
 /** Makes the types wanted, and returns the id of the listener. */
 export async function openListener(db: Db, projectId: string, types: string[]): Promise<string> {
   const id = newId();
   await inTransaction(db, async (trx) => {
-    await trx('webhookListeners').insert({ id, projectId, types });
+    await insert(trx, [projectId, id, types]);
     await renewWantedTypes(trx, projectId);
   });
   return id;
@@ -27,22 +41,22 @@ export async function openListener(db: Db, projectId: string, types: string[]): 
 
 export async function closeListener(db: Db, projectId: string, id: string): Promise<void> {
   await inTransaction(db, async (trx) => {
-    await trx('webhookListeners').where({ projectId, id }).del();
+    await remove(trx, [projectId, id]);
     await renewWantedTypes(trx, projectId);
-    await trx('webhookListenerMessages').where({ projectId, listenerId: id }).del();
+    await removeMessages(trx, [projectId, id]);
   });
 }
 
 /** Keeps the listener from being removed. */
 export async function touchListener(db: Db, projectId: string, id: string): Promise<void> {
-  await db('webhookListeners').where({ projectId, id }).update({ seenAt: db.fn.now() });
+  await touch(db, [projectId, id]);
 }
 
 const MAX_MESSAGES = 100;
 
 const take = statement<{
   id: string;
-  event_id: string;
+  eventId: string;
   type: string;
   timestamp: string;
   data: string;
@@ -65,7 +79,7 @@ export async function readListener(
 ): Promise<{ deliveries: ListenedDelivery[]; hasMore: boolean }> {
   const rows = await take(db, [projectId, id]);
   rows.sort((a, b) => Number(BigInt(a.id) - BigInt(b.id)));
-  const deliveries = rows.map(({ event_id: eventId, ...row }) => asSent({ ...row, eventId }, secret));
+  const deliveries = rows.map(({ eventId, ...row }) => asSent({ ...row, eventId }, secret));
   return { deliveries, hasMore: rows.length === MAX_MESSAGES };
 }
 

@@ -1,4 +1,4 @@
-import type { OutboundResponse } from '../../platform/http/outbound-http.ts';
+import { LOCAL_TARGET_HINT, type OutboundResponse } from '../../platform/http/outbound-http.ts';
 import { retryAfterMs } from '../../platform/http/retry-after.ts';
 import { productVersion } from '../../platform/version.ts';
 
@@ -34,7 +34,8 @@ const MAX_ANSWER = 1_000;
 /** Only a 2xx counts. A redirect is a failure: it could lead anywhere. */
 export function callResultOf(response: OutboundResponse, now: Date): WebhookCallResult {
   const failed = { delivered: false, gone: false, statusCode: null, answer: null, retryAfterMs: undefined };
-  if (response.kind === 'refused') return { ...failed, error: `The request was not sent: ${response.reason}.` };
+  if (response.kind === 'refused')
+    return { ...failed, error: `The request was not sent: ${response.reason}. ${LOCAL_TARGET_HINT}` };
   if (response.kind === 'unreachable') return { ...failed, error: `No response: ${response.reason}.` };
   const { status, headers, body } = response;
   // Postgres stores neither NUL nor half of a surrogate pair.

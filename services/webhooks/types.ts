@@ -35,11 +35,19 @@ const fixedTypes = {
   'job.failed': 'An import or a bulk change failed.',
   'project.disabled': 'The project was disabled.',
   'project.enabled': 'The project was enabled again.',
+  'form.attacked': 'A form is under attack by bots.',
   'webhook.test': 'Sent on request to test an endpoint.',
 } as const;
 export type FixedWebhookType = keyof typeof fixedTypes;
 
 const namedTypes: WebhookType[] = [
+  { type: 'topic.<key>.subscribed', description: 'A contact joined a topic.' },
+  { type: 'topic.<key>.unsubscribed', description: 'A contact left a topic.' },
+  { type: 'topic.<key>.pending', description: 'A contact is asked to confirm that it joins a topic.' },
+  { type: 'form.<key>.submitted', description: 'A visitor submitted a form.' },
+  { type: 'form.<key>.confirmed', description: 'A visitor confirmed the submission of a form.' },
+  { type: 'form.<key>.declined', description: 'The owner of an address declined the submission of a form.' },
+  { type: 'form.<key>.expired', description: 'The submission of a form was not confirmed in time.' },
   { type: 'segment.<slug>.entry', description: 'A contact entered a tracked segment.' },
   { type: 'segment.<slug>.exit', description: 'A contact left a tracked segment.' },
   { type: 'event.<name>', description: 'An event with this name was tracked. "*" does not include these.' },
@@ -62,5 +70,7 @@ export function isTypePattern(pattern: string): boolean {
   if (!families.has(family) || rest.length === 0) return false;
   if (family === 'event') return rest.join('.') !== '';
   if (rest.length === 1 && rest[0] === '*') return true;
+  if (family === 'topic') return /^topic\.[a-z0-9-]+\.(?:subscribed|unsubscribed|pending|\*)$/.test(pattern);
+  if (family === 'form') return /^form\.[a-z0-9-]+\.(?:submitted|confirmed|declined|expired|\*)$/.test(pattern);
   return family === 'segment' && /^segment\.[^*]+\.(?:entry|exit|\*)$/s.test(pattern);
 }

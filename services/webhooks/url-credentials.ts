@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 import { SealError } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { basicAuthorization } from '../../platform/http/outbound-http.ts';
@@ -27,8 +28,18 @@ export const shownUrl = (url: string): string =>
 interface Row {
   id: string;
   url: string;
-  sealed_headers: string | null;
+  sealedHeaders: string | null;
 }
+
+const page = statement<Row>(
+  'endpoint-credentials-page',
+  `select id, url, sealed_headers from webhook_endpoints where url like '%@%' and id > $1 order by id limit $2`,
+);
+const write = statement(
+  'endpoint-credentials-write',
+  `update webhook_endpoints set url = $3, sealed_headers = $4, header_names = $5
+   where id = $1 and url = $2 and sealed_headers is not distinct from $6`,
+);
 
 /**
  * Housekeeping: moves credentials of URLs that an earlier version accepted into the sealed headers, as the Authorization
@@ -37,10 +48,7 @@ interface Row {
 export async function sealUrlCredentials(db: Db, keys: SigningKeys): Promise<number> {
   let sealed = 0;
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const { rows }: { rows: Row[] } = await db.raw(
-      `select id, url, sealed_headers from webhook_endpoints where url like '%@%' and id > ? order by id limit ${CHUNK}`,
-      [after],
-    );
+    const rows = await page(db, [after, CHUNK]);
     for (const row of rows) sealed += await sealOne(db, keys, row);
     const last = rows.at(-1);
     if (rows.length < CHUNK || !last) return sealed;
@@ -48,20 +56,16 @@ export async function sealUrlCredentials(db: Db, keys: SigningKeys): Promise<num
   }
 }
 
-async function sealOne(db: Db, keys: SigningKeys, { id, url, sealed_headers }: Row): Promise<number> {
+async function sealOne(db: Db, keys: SigningKeys, { id, url, sealedHeaders }: Row): Promise<number> {
   const authorization = credentialsOf(url);
   if (authorization === undefined) return 0;
   try {
-    const headers = openEndpointHeaders(keys, id, sealed_headers);
+    const headers = openEndpointHeaders(keys, id, sealedHeaders);
     const isGiven = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
     const all = isGiven ? headers : { ...headers, Authorization: authorization };
     // Writes only if the row is unchanged: an edit may have replaced it meanwhile.
-    const { rowCount } = await db.raw(
-      `update webhook_endpoints set url = ?, sealed_headers = ?, header_names = ?
-       where id = ? and url = ? and sealed_headers is not distinct from ?`,
-      [withoutCredentials(url), sealEndpointHeaders(keys, id, all), Object.keys(all), id, url, sealed_headers],
-    );
-    return rowCount;
+    const values = [withoutCredentials(url), sealEndpointHeaders(keys, id, all), Object.keys(all), sealedHeaders];
+    return await write.count(db, [id, url, ...values]);
   } catch (error) {
     if (error instanceof SealError) return 0;
     throw error;

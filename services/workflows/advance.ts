@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
+import { Execution, ExecutionStep } from '../../db/models/execution.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { SealError } from '../../platform/crypto/seal.ts';
@@ -122,7 +123,7 @@ const isReplanned = ({ status, wakeAt, awaitedEvent }: ExecutionState): boolean 
   status === 'RUNNING' && (wakeAt !== null || awaitedEvent !== null);
 
 async function startOfVisit(db: Db, { id, visit }: ExecutionState): Promise<Date | undefined> {
-  const record = await db('execution_steps').where({ executionId: id, visit }).first<{ startedAt: Date }>('startedAt');
+  const record = await ExecutionStep.query(db).findOne({ executionId: id, visit }).select('startedAt');
   return record?.startedAt;
 }
 
@@ -279,20 +280,21 @@ export async function failExecution(db: Db, { executionId, generation }: Executi
 
 /** The workflow was deleted, or restored from a backup without this version. */
 async function failWithoutGraph(trx: Db, { id }: ExecutionState): Promise<Next> {
-  await trx('executions')
-    .where({ id })
-    .update({ status: 'FAILED', error: 'the graph of the workflow no longer exists', wakeAt: null, awaitedEvent: null })
-    .update({ completedAt: trx.fn.now(), updatedAt: trx.fn.now() });
+  await Execution.query(trx).findById(id).patch({
+    status: 'FAILED',
+    error: 'the graph of the workflow no longer exists',
+    wakeAt: null,
+    awaitedEvent: null,
+    completedAt: new Date(),
+    updatedAt: new Date(),
+  });
   return { kind: 'end', status: 'FAILED' };
 }
 
 /** Returns whether the request of this visit is stored, has no outcome yet and is not outdated by a move. */
 async function hasPendingRequest(trx: Db, { id, visit }: ExecutionState): Promise<boolean> {
-  const record = await trx('execution_steps')
-    .where({ executionId: id, visit, status: 'RUNNING' })
-    .whereRaw("not coalesce((request -> 'outdated')::boolean, false)")
-    .first('id');
-  return record !== undefined;
+  const record = await ExecutionStep.query(trx).findOne({ executionId: id, visit, status: 'RUNNING' });
+  return record !== undefined && record.request?.outdated !== true;
 }
 
 /** An event that ends a wait. */

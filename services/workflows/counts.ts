@@ -4,8 +4,8 @@ import { type RangeQuery, readRange } from '../range.ts';
 import { findWorkflow } from './find.ts';
 
 // The numbers of workflows and steps, exactly and without reading executions: database functions append deltas in the
-// statement of every step, and housekeeping aggregates them. Readers add the deltas that are left, in one snapshot. See
-// docs/decisions/counts.md.
+// statement of every step. The subject is `workflow/<id>/days`, of which the aggregator makes the totals `workflow/<id>` as
+// well; the part is `<version>` for the workflow itself, or `<version>/<step id>`. See docs/decisions/counts.md.
 
 export interface StepStats {
   entered: number;
@@ -29,10 +29,9 @@ export interface WorkflowStats {
 export const executionResults = ['completed', 'exited', 'failed', 'cancelled'] as const;
 export const mailResults = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'unsubscribed'] as const;
 
-const NIL = '00000000-0000-0000-0000-000000000000';
-
 interface CountRow {
-  step_id: string;
+  /** Empty for the workflow itself. */
+  stepId: string;
   name: string;
   /** In the range. */
   count: number;
@@ -40,18 +39,25 @@ interface CountRow {
   total: number;
 }
 
+const counted = (table: string, subject: string, isInRange: boolean) => `
+  select part, counts, ${isInRange} as in_range from ${table} where project_id = $1 and subject = ${subject}`;
+const TOTAL = "'workflow/' || $2::uuid";
+const DAYS = `${TOTAL} || '/days'`;
+const IN_RANGE = 'and period >= $4::timestamptz and period < $5::timestamptz';
+
+// Without a range $4 and $5 are null, and no day is read.
 const read = statement<CountRow>(
   'workflow-counts',
-  `select step_id, name, coalesce(sum(count) filter (where ($4::date is null or day >= $4::date)
-       and ($5::date is null or day < $5::date)), 0)::float8 as count, sum(count)::float8 as total
+  `select split_part(part, '/', 2) as step_id, name, coalesce(sum(value::bigint) filter (where in_range), 0)::float8 as count,
+     coalesce(sum(value::bigint) filter (where not in_range), 0)::float8 as total
    from (
-     select version, step_id, day, name, count from workflow_counts where project_id = $1 and workflow_id = $2
-     union all
-     select version, step_id, day, unnest(names), delta from workflow_count_deltas
-     where project_id = $1 and workflow_id = $2
-   ) counted
-   where $3::integer is null or version = $3::integer
-   group by step_id, name`,
+     ${counted('counters', TOTAL, false)}
+     union all ${counted('counter_deltas', DAYS, false)}
+     union all ${counted('counters', DAYS, true)} ${IN_RANGE}
+     union all ${counted('counter_deltas', DAYS, true)} ${IN_RANGE}
+   ) counted, jsonb_each_text(counts) as number (name, value)
+   where $3::text is null or split_part(part, '/', 1) = $3
+   group by 1, 2`,
 );
 
 export interface StatsQuery extends RangeQuery {
@@ -70,15 +76,19 @@ export async function readWorkflowStats(
 ): Promise<WorkflowStats> {
   await findWorkflow(db, projectId, workflowId);
   const { from, to } = readRange(query);
-  const day = (at: Date | undefined) => at?.toISOString().slice(0, 10) ?? null;
-  const end = to && new Date(to.getTime() + DAY - 1);
-  const rows = await read(db, [projectId, workflowId, query.version ?? null, day(from), day(end)]);
+  const isRanged = from !== undefined || to !== undefined;
+  const firstDay = new Date(Math.floor((from?.getTime() ?? 0) / DAY) * DAY);
+  const range = isRanged ? [firstDay, to ?? NEVER] : [null, null];
+  const rows = await read(db, [projectId, workflowId, query.version ?? null, ...range]);
   const ofStep = new Map<string, CountRow[]>();
-  for (const row of rows) ofStep.set(row.step_id, [...(ofStep.get(row.step_id) ?? []), row]);
-  const own = countsOf(ofStep.get(NIL));
+  for (const row of rows) {
+    const count = isRanged ? row.count : row.total;
+    ofStep.set(row.stepId, [...(ofStep.get(row.stepId) ?? []), { ...row, count }]);
+  }
+  const own = countsOf(ofStep.get(''));
   const results = Object.fromEntries(executionResults.map((name) => [name, own.inRange(name)]));
   const ended = executionResults.reduce((sum, name) => sum + own.ever(name), 0);
-  ofStep.delete(NIL);
+  ofStep.delete('');
   return {
     executions: {
       ...(results as Record<(typeof executionResults)[number], number>),
@@ -90,6 +100,7 @@ export async function readWorkflowStats(
 }
 
 const DAY = 86_400_000;
+const NEVER = new Date('9999-01-01T00:00:00Z');
 
 const countsOf = (rows: CountRow[] = []) => {
   const byName = new Map(rows.map((row) => [row.name, row]));
@@ -135,47 +146,13 @@ function medianSeconds(buckets: [bucket: number, count: number][]): number | nul
   return null;
 }
 
-/** CTEs that count the rows of the CTE `moved (version, current_step_id)`, which went to another version. */
+/** A CTE that counts the rows of the CTE `moved (version, current_step_id)`, which went to another version. */
 export const countMoved = (projectId: string, workflowId: string, version: string): string => `
-   moves as (
-     select version, step_id, count(*) as count from moved,
-       lateral (values ('${NIL}'::uuid), (current_step_id)) as counted (step_id)
-     where step_id is not null group by version, step_id
-   ),
    counted_moves as (
-     insert into workflow_count_deltas (project_id, workflow_id, version, step_id, day, names, delta)
-     select ${projectId}, ${workflowId}, v, step_id, (now() at time zone 'UTC')::date, array[name], count
-     from moves, lateral (values (moves.version, 'moved_out'), (${version}::integer, 'moved_in')) as side (v, name)
+     insert into counter_deltas (project_id, subject, period, part, counts)
+     select ${projectId}, 'workflow/' || ${workflowId}::uuid || '/days', date_trunc('day', now(), 'UTC'), part,
+       jsonb_build_object(name, count(*))
+     from moved, lateral (values (moved.version, 'moved_out'), (${version}::integer, 'moved_in')) as side (v, name),
+       lateral (values (v::text), (v || '/' || current_step_id)) as counted (part)
+     where part is not null group by part, name
    )`;
-
-const AGGREGATION_LOCK = 0x776f726b; // "work"
-const BATCH_SIZE = 20_000;
-
-// One process at a time. Drops the deltas of workflows that no longer exist.
-const aggregate = statement<{ aggregated: number }>(
-  'workflow-counts-aggregate',
-  `with aggregation_lock as materialized (select pg_try_advisory_xact_lock(${AGGREGATION_LOCK}) as locked),
-   deltas as (
-     delete from workflow_count_deltas where ctid = any (array(
-       select d.ctid from workflow_count_deltas d where (select locked from aggregation_lock) limit $1 for update))
-     returning *
-   ),
-   counted as (
-     insert into workflow_counts as c (project_id, workflow_id, version, step_id, day, name, count)
-     select d.project_id, d.workflow_id, d.version, d.step_id, d.day, counted_name, sum(d.delta)
-     from deltas d join workflows w on w.id = d.workflow_id, unnest(d.names) as counted_name
-     group by 1, 2, 3, 4, 5, 6 order by 2, 3, 4, 5, 6
-     on conflict (workflow_id, version, step_id, day, name) do update set count = c.count + excluded.count
-   )
-   select count(*)::integer as aggregated from deltas`,
-);
-
-/** Housekeeping: aggregates all deltas. Safe to run in several processes at once. */
-export async function aggregateWorkflowCounts(db: Db): Promise<number> {
-  let total = 0;
-  for (;;) {
-    const aggregated = (await aggregate(db, [BATCH_SIZE]))[0]?.aggregated ?? 0;
-    total += aggregated;
-    if (aggregated < BATCH_SIZE) return total;
-  }
-}

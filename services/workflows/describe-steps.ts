@@ -3,7 +3,7 @@ import { statement } from '../../db/statement.ts';
 
 const MAX_STEPS_SHOWN = 20;
 
-const find = statement<{ visit: number; type: string; step_id: string; status: string; branch: string | null }>(
+const find = statement<{ visit: number; type: string; stepId: string; status: string; branch: string | null }>(
   'execution-steps-so-far',
   `select visit, type, step_id, status, branch from execution_steps where execution_id = $1
    order by visit desc limit $2`,
@@ -14,9 +14,9 @@ export async function describeSteps(db: Db, executionId: string): Promise<string
   const rows = await find(db, [executionId, MAX_STEPS_SHOWN]);
   return rows
     .reverse()
-    .map(({ visit, type, step_id, status, branch }) => {
+    .map(({ visit, type, stepId, status, branch }) => {
       const left = branch ? `, left by ${branch}` : '';
-      return `${visit}. ${type} \`${step_id}\`: ${status}${left}`;
+      return `${visit}. ${type} \`${stepId}\`: ${status}${left}`;
     })
     .join('\n');
 }

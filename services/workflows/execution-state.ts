@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { type ContactRecord, type ContactRow, contactRecord } from '../../db/models/contact.ts';
+import type { ContactRecord } from '../../db/models/contact.ts';
 import type { ExecutionStatus } from '../../db/models/execution.ts';
 import { statement } from '../../db/statement.ts';
 import type { Data } from '../contacts/data.ts';
@@ -32,26 +32,12 @@ export interface ExecutionState {
   rowVersions: string | null;
 }
 
-/** A row of the view `execution_states`. */
-export interface ExecutionStateRow extends Omit<ContactRow, 'email'> {
-  project_id: string;
-  workflow_id: string;
-  workflow_name: string | null;
-  version: number;
-  contact_id: string;
-  status: ExecutionStatus;
-  current_step_id: string | null;
-  visit: number;
-  context: Data;
-  after_position: string;
-  wake_at: Date | null;
-  awaited_event: string | null;
-  depth: number;
-  generation: number;
-  started_at: Date;
-  /** Null, like the contact's other columns, when the contact was deleted. */
+/** A row of the view `execution_states`. The contact's columns are null when it was deleted. */
+export interface ExecutionStateRow
+  extends Omit<ExecutionState, 'contact' | 'workflowName'>,
+    Omit<ContactRecord, 'id' | 'email'> {
+  workflowName: string | null;
   email: string | null;
-  row_versions: string | null;
 }
 
 export const stateColumns = `id, project_id, workflow_id, workflow_name, version, contact_id, status, current_step_id,
@@ -76,27 +62,9 @@ export async function lockExecution(trx: Db, id: string): Promise<ExecutionState
 }
 
 export function stateOf(row: ExecutionStateRow): ExecutionState {
-  const { email, contact_id } = row;
-  return {
-    id: row.id,
-    projectId: row.project_id,
-    workflowId: row.workflow_id,
-    workflowName: row.workflow_name ?? '',
-    version: row.version,
-    contactId: contact_id,
-    contact: email === null ? undefined : contactRecord({ ...row, id: contact_id, email }),
-    status: row.status,
-    currentStepId: row.current_step_id,
-    visit: row.visit,
-    context: row.context,
-    afterPosition: row.after_position,
-    wakeAt: row.wake_at,
-    awaitedEvent: row.awaited_event,
-    depth: row.depth,
-    generation: row.generation,
-    startedAt: row.started_at,
-    rowVersions: row.row_versions,
-  };
+  const { email, subscribed, data, createdAt, updatedAt, workflowName, ...execution } = row;
+  const contact = email === null ? undefined : { id: row.contactId, email, subscribed, data, createdAt, updatedAt };
+  return { ...execution, workflowName: workflowName ?? '', contact };
 }
 
 export const isActive = ({ status }: { status: ExecutionStatus }): boolean =>

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Workflow } from '../../db/models/workflow.ts';
+import { statement } from '../../db/statement.ts';
 import type { OffsetPage } from '../paging.ts';
 
 export interface WorkflowsQuery {
@@ -45,18 +46,20 @@ export async function listWorkflows(
 
 const NONE = { stepCount: 0, activeExecutions: 0 };
 
+// One scan of a small index, without rows: a project may have a hundred thousand active executions.
+const readCounts = statement<{ id: string } & typeof NONE>(
+  'workflows-list-counts',
+  `with active as materialized (
+     select workflow_id, count(*)::integer as count from executions
+     where workflow_id = any ($1::uuid[]) and status in ('RUNNING', 'WAITING') group by workflow_id
+   )
+   select wanted.id, (select jsonb_array_length(v.graph -> 'steps') from workflow_versions v join workflows w on w.id = v.workflow_id
+       where v.workflow_id = wanted.id and v.version = w.version) as step_count,
+     coalesce(active.count, 0) as active_executions
+   from unnest($1::uuid[]) as wanted (id) left join active on active.workflow_id = wanted.id`,
+);
+
 async function countsOf(db: Db, ids: string[]): Promise<Map<string, typeof NONE>> {
-  // One scan of a small index, without rows: a project may have a hundred thousand active executions.
-  const { rows } = await db.raw(
-    `with active as materialized (
-       select workflow_id, count(*)::integer as count from executions
-       where workflow_id = any (:ids::uuid[]) and status in ('RUNNING', 'WAITING') group by workflow_id
-     )
-     select wanted.id, (select jsonb_array_length(v.graph -> 'steps') from workflow_versions v join workflows w on w.id = v.workflow_id
-         where v.workflow_id = wanted.id and v.version = w.version) as "stepCount",
-       coalesce(active.count, 0) as "activeExecutions"
-     from unnest(:ids::uuid[]) as wanted (id) left join active on active.workflow_id = wanted.id`,
-    { ids },
-  );
-  return new Map((rows as ({ id: string } & typeof NONE)[]).map(({ id, ...counts }) => [id, counts]));
+  const rows = await readCounts(db, [ids]);
+  return new Map(rows.map(({ id, ...counts }) => [id, counts]));
 }

@@ -13,7 +13,7 @@ const BATCH = 500;
 export const MAX_TRIGGER_DEPTH = 25;
 
 // Times are text because a Date has no microseconds.
-const take = statement<{ event_id: string; created_at: string }>(
+const take = statement<{ eventId: string; createdAt: string }>(
   'event-queue-take',
   `with recursive ${roundRobinCtes({ table: 'event_queue', waiting: 'true', limit: '$1::integer' })}
    delete from event_queue using mine where event_queue.id = mine.id
@@ -21,14 +21,14 @@ const take = statement<{ event_id: string; created_at: string }>(
 );
 
 interface Candidate {
-  project_id: string;
-  contact_id: string;
+  projectId: string;
+  contactId: string;
   data: Data;
   position: string;
   depth: number;
-  workflow_id: string;
+  workflowId: string;
   version: number;
-  allow_reentry: boolean;
+  allowReentry: boolean;
 }
 
 // The inner limits make the planner look up each row by its id. Without statistics of tables that were empty a moment ago
@@ -80,7 +80,7 @@ export async function matchEvents(db: Db, limit = BATCH): Promise<Matched> {
       const taken = await take(trx, [limit]);
       if (taken.length === 0) return { events: 0, started: 0, signalled: 0 };
       return inSpan('match events', { kind: 'consumer', attributes: { 'everpost.events': taken.length } }, async () => {
-        const events = [taken.map(({ event_id }) => event_id), taken.map(({ created_at }) => created_at)];
+        const events = [taken.map(({ eventId }) => eventId), taken.map(({ createdAt }) => createdAt)];
         const candidates = await findTriggered(trx, [...events, MAX_TRIGGER_DEPTH]);
         const started = await enter(trx, candidates.map(entryOf));
         const [sent] = await signalWaiting(trx, events);
@@ -95,22 +95,13 @@ export async function matchEvents(db: Db, limit = BATCH): Promise<Matched> {
   return matched;
 }
 
-const entryOf = ({
-  project_id,
-  contact_id,
-  data,
-  position,
-  depth,
-  workflow_id,
+const entryOf = ({ projectId, contactId, data, position, depth, workflowId, version, allowReentry }: Candidate) => ({
+  projectId,
+  workflowId,
   version,
-  allow_reentry,
-}: Candidate) => ({
-  projectId: project_id,
-  workflowId: workflow_id,
-  version,
-  contactId: contact_id,
+  contactId,
   context: data,
   afterPosition: position,
   depth,
-  oncePerContact: !allow_reentry,
+  oncePerContact: !allowReentry,
 });

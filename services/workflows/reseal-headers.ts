@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { type Statement, statement } from '../../db/statement.ts';
 import { currentSealPrefix, SealError } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import type { Data } from '../contacts/data.ts';
@@ -11,7 +12,7 @@ const CHUNK = 100;
 interface Row {
   /** Sorts and finds the row. */
   key: string;
-  project_id: string;
+  projectId: string;
   value: Data;
 }
 
@@ -23,9 +24,10 @@ const NIL = '00000000-0000-0000-0000-000000000000';
 interface Source {
   /** Sorts before every key. */
   first: string;
-  /** Selects a page of rows that may have headers, after a key. */
-  page: string;
-  write: string;
+  /** Selects a page of rows that may have headers, after the key `$1`. */
+  page: Statement<Row>;
+  /** Writes what was sealed (`$2`) to the row with the key `$1` if it is still as it was read (`$3`). */
+  write: Statement<unknown>;
   reseal(value: Data, reseal: (holder: Data) => Data): Data;
 }
 
@@ -39,30 +41,46 @@ const resealGraph: Source['reseal'] = (graph, reseal) => ({
 const sources: Source[] = [
   {
     first: `${NIL} 0`,
-    page: `select v.workflow_id || ' ' || v.version as key, w.project_id, v.graph as value
+    page: statement(
+      'reseal-versions-page',
+      `select v.workflow_id || ' ' || v.version as key, w.project_id, v.graph as value
       from workflow_versions v join workflows w on w.id = v.workflow_id
       where (${webhookTypes.map((type) => `v.graph @> '{"steps": [{"type": "${type}"}]}'`).join(' or ')})
-        and (v.workflow_id, v.version) > (split_part(:after, ' ', 1)::uuid, split_part(:after, ' ', 2)::integer)
+        and (v.workflow_id, v.version) > (split_part($1, ' ', 1)::uuid, split_part($1, ' ', 2)::integer)
       order by v.workflow_id, v.version limit ${CHUNK}`,
-    write: `update workflow_versions set graph = cast(:sealed as jsonb)
-      where workflow_id = split_part(:key, ' ', 1)::uuid and version = split_part(:key, ' ', 2)::integer
-        and graph = cast(:before as jsonb)`,
+    ),
+    write: statement(
+      'reseal-versions-write',
+      `update workflow_versions set graph = $2::jsonb
+      where workflow_id = split_part($1, ' ', 1)::uuid and version = split_part($1, ' ', 2)::integer
+        and graph = $3::jsonb`,
+    ),
     reseal: resealGraph,
   },
   {
     first: NIL,
-    page: `select workflow_id::text as key, project_id, graph as value from workflow_drafts
-      where workflow_id > cast(:after as uuid) order by workflow_id limit ${CHUNK}`,
-    write: `update workflow_drafts set graph = cast(:sealed as jsonb)
-      where workflow_id = cast(:key as uuid) and graph = cast(:before as jsonb)`,
+    page: statement(
+      'reseal-drafts-page',
+      `select workflow_id::text as key, project_id, graph as value from workflow_drafts
+      where workflow_id > $1::uuid order by workflow_id limit ${CHUNK}`,
+    ),
+    write: statement(
+      'reseal-drafts-write',
+      'update workflow_drafts set graph = $2::jsonb where workflow_id = $1::uuid and graph = $3::jsonb',
+    ),
     reseal: resealGraph,
   },
   {
     first: NIL,
-    page: `select id::text as key, project_id, request as value from execution_steps
-      where request is not null and id > cast(:after as uuid) order by id limit ${CHUNK}`,
-    write:
-      'update execution_steps set request = cast(:sealed as jsonb) where id = cast(:key as uuid) and request = cast(:before as jsonb)',
+    page: statement(
+      'reseal-requests-page',
+      `select id::text as key, project_id, request as value from execution_steps
+      where request is not null and id > $1::uuid order by id limit ${CHUNK}`,
+    ),
+    write: statement(
+      'reseal-requests-write',
+      'update execution_steps set request = $2::jsonb where id = $1::uuid and request = $3::jsonb',
+    ),
     reseal: (request, reseal) => reseal(request),
   },
 ];
@@ -80,12 +98,12 @@ export async function resealHeaders(db: Db, keys: SigningKeys): Promise<number> 
 async function resealSource(db: Db, keys: SigningKeys, { first, page, write, reseal }: Source): Promise<number> {
   let written = 0;
   for (let after = first; ; ) {
-    const { rows }: { rows: Row[] } = await db.raw(page, { after });
-    for (const { key, project_id: projectId, value } of rows) {
+    const rows = await page(db, [after]);
+    for (const { key, projectId, value } of rows) {
       const sealed = JSON.stringify(reseal(value, (holder) => resealHolder(keys, projectId, holder)));
       const before = JSON.stringify(value);
       // Writes only if the row is unchanged: an edit may have replaced it meanwhile.
-      if (sealed !== before) written += (await db.raw(write, { key, sealed, before })).rowCount;
+      if (sealed !== before) written += await write.count(db, [key, sealed, before]);
       after = key;
     }
     if (rows.length < CHUNK) return written;

@@ -7,12 +7,14 @@ import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { Renderer } from '../../platform/templates/index.ts';
 import { explain } from '../conditions/explain.ts';
 import { explainForContact } from '../conditions/facts.ts';
-import { resolveCondition } from '../conditions/resolve.ts';
+import { resolveCondition, timeZoneFor } from '../conditions/resolve.ts';
+import { NO_TOPICS } from '../conditions/topics.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import { dataKeysViolation, newFieldsViolation, roomFor } from '../contacts/limits.ts';
 import type { MailLinks } from '../emails/links.ts';
 import { changeMember } from '../segments/change-member.ts';
 import { variablesOf } from '../templates/variables.ts';
+import { findChosenTopics } from '../topics/find.ts';
 import type { ExecutionState } from './execution-state.ts';
 import { startByStep } from './executions/start-by-step.ts';
 import { type Effects, StaleExecution } from './records.ts';
@@ -32,7 +34,7 @@ export interface RunDeps {
 const NO_LINKS = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
 
 /** Facts for conditions that read only the contact and the context. */
-const NO_FACTS = { events: [], staticSegments: new Set<string>(), segments: new Map() };
+const NO_FACTS = { events: [], staticSegments: new Set<string>(), segments: new Map(), topics: NO_TOPICS };
 
 /** Collects what a step does into `effects`, which the statement that records the step writes. */
 export function executionEnvironment(
@@ -58,23 +60,32 @@ export function executionEnvironment(
     sendEmail: async (mail) => {
       const plan = await planStepEmail(db, execution, mail);
       if (!('template' in plan)) return plan;
-      effects.mail = mailRowOf(plan, mail, projectId, contact);
+      effects.mail = mailRowOf(plan, mail, execution, contact);
       return { emailId: effects.mail.id };
     },
-    updateContact: async ({ data, subscribed = null }) => {
+    updateContact: async ({ data, subscribed = null, topics }) => {
       if (updateRefusal !== undefined) return { refused: updateRefusal };
       const { patch, deletes } = readData(data);
       const violation = dataKeysViolation(data, limits) ?? (await fieldsRefusal(patch));
       if (violation) return { refused: violation.message };
-      effects.change = { subscribed, patch, deletes, eventId: newId() };
+      const chosen = topics && (await findChosenTopics(db, projectId, topics));
+      const [fault] = chosen?.faults ?? [];
+      if (fault !== undefined) return { refused: `cannot change ${fault}` };
+      effects.change = { subscribed, patch, deletes, eventId: newId(), ...(chosen && { topics: chosen.states }) };
       if (rowVersions !== null) effects.maxFields = limits.customFields;
       return {};
     },
     decide: async (parsed) => {
       const { condition, uses } = parsed;
-      if (uses.events.size === 0 && uses.segments.size === 0)
-        return explain(condition, { ...NO_FACTS, contact, context, now: moment });
-      // Reading events consistently needs the contact's lock, under which they are written.
+      if (uses.events.size === 0 && uses.segments.size === 0 && uses.topics.size === 0)
+        return explain(condition, {
+          ...NO_FACTS,
+          contact,
+          context,
+          now: moment,
+          timeZone: await timeZoneFor(db, projectId, uses),
+        });
+      // Reading events and choices consistently needs the contact's lock, under which they are written.
       if (rowVersions !== null) throw new StaleExecution();
       const resolved = await resolveCondition(db, projectId, parsed);
       return explainForContact(db, resolved, { projectId, contactId, now: moment, context });

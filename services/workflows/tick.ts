@@ -2,8 +2,8 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { Workflow } from '../../db/models/workflow.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
-import { statement } from '../../db/statement.ts';
-import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
+import { type Fragment, sql } from '../../db/sql.ts';
+import { queryRows, statement } from '../../db/statement.ts';
 import { contactsWhere } from '../conditions/matching.ts';
 import { projectContacts } from '../conditions/scope.ts';
 import { membersOf } from '../segments/matching.ts';
@@ -79,18 +79,20 @@ async function enterChunk(trx: Db, workflowId: string, tick: string): Promise<nu
   ).length;
 }
 
+const insertTick = statement(
+  'tick-insert',
+  'insert into workflow_ticks (workflow_id, tick) values ($1, $2) on conflict do nothing',
+);
+
 /** Lists the contacts that enter at this tick, if that has not been done yet. */
 async function listContacts(trx: Db, workflow: Workflow, tick: string): Promise<void> {
   const { id, projectId, triggerConfig, enabled } = workflow;
-  const { rowCount } = await trx.raw(
-    'insert into workflow_ticks (workflow_id, tick) values (?, ?) on conflict do nothing',
-    [id, tick],
-  );
-  if (rowCount === 0 || !enabled) return;
+  const isNew = (await insertTick.count(trx, [id, tick])) > 0;
+  if (!isNew || !enabled) return;
   const allContacts = sql`from contacts c where ${projectContacts(projectId)}`;
   const members = triggerConfig.segmentId ? await membersIn(trx, projectId, triggerConfig.segmentId) : allContacts;
   if (members)
-    await queryFragment(
+    await queryRows(
       trx,
       sql`insert into workflow_tick_contacts (workflow_id, tick, contact_id) select ${id}::uuid, ${tick}, c.id ${members}`,
     );
@@ -104,9 +106,10 @@ async function membersIn(trx: Db, projectId: string, segmentId: string): Promise
 
 const KEEP_DAYS = 30;
 
+const removeOldTicks = statement(
+  'ticks-remove-old',
+  `delete from workflow_ticks where created_at < now() - interval '${KEEP_DAYS} days'`,
+);
+
 /** Ticks are kept because Temporal may repeat one for as long as it retains the workflow. */
-export async function deleteOldTicks(db: Db): Promise<number> {
-  return db('workflowTicks')
-    .where('createdAt', '<', db.raw('now() - make_interval(days => ?)', [KEEP_DAYS]))
-    .del();
-}
+export const deleteOldTicks = (db: Db): Promise<number> => removeOldTicks.count(db);

@@ -1,5 +1,8 @@
 import type { Db } from '../../db/connect.ts';
-import { Workflow } from '../../db/models/workflow.ts';
+import { removeCounters } from '../../db/models/counters.ts';
+import { Execution } from '../../db/models/execution.ts';
+import { Workflow, WorkflowRemoval } from '../../db/models/workflow.ts';
+import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { type Changes, changesOf, recordAudit } from '../audit/record.ts';
@@ -67,16 +70,18 @@ async function recordChange(
 /** Keeps mail and events of the workflow. Housekeeping deletes its ended executions in chunks. */
 export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string): Promise<void> {
   await changeWorkflow(db, project, id, async (trx, workflow) => {
-    const active = await trx('executions')
+    const active = await Execution.query(trx)
       .where({ workflowId: id })
       .whereIn('status', ['RUNNING', 'WAITING'])
-      .first('id');
+      .first()
+      .select('id');
     if (active)
       throw new ApiError(409, 'CONFLICT', 'This workflow has active executions.', {
         suggestion: `Cancel them with POST /workflows/${id}/executions/cancel-all, or wait for them to finish.`,
       });
     await workflow.$query(trx).delete();
-    await trx('workflowRemovals').insert({ workflowId: id });
+    await WorkflowRemoval.query(trx).insert({ workflowId: id });
+    await removeCounters(trx, project.projectId, `workflow/${id}`);
     await syncSchedule(trx, workflow, undefined);
     await recordAudit(trx, project, {
       action: 'workflow.deleted',
@@ -88,18 +93,22 @@ export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string)
 
 // `once_per_contact` marks the execution that forbids its contact to enter again. A unique index allows one per contact.
 
+const clearMarks = statement(
+  'reentry-clear-marks',
+  `update executions set once_per_contact = false
+   where id in (select id from executions where workflow_id = $1 and once_per_contact order by id for update)`,
+);
+
+const setMarks = statement(
+  'reentry-set-marks',
+  `update executions set once_per_contact = true where id in (
+     select first.id from executions first where first.workflow_id = $1 and first.id in (
+       select distinct on (e.contact_id) e.id from executions e where e.workflow_id = $1
+       order by e.contact_id, e.once_per_contact desc, e.id)
+     order by first.id for update)`,
+);
+
 /** Sets or clears the mark on past executions. The caller has locked the workflow, so no contact enters meanwhile. */
 export async function changeReentry(trx: Db, workflowId: string, allowReentry: boolean): Promise<void> {
-  await trx.raw(allowReentry ? clearMarks : setMarks, { workflowId });
+  await (allowReentry ? clearMarks : setMarks)(trx, [workflowId]);
 }
-
-const clearMarks = `
-  update executions set once_per_contact = false
-  where id in (select id from executions where workflow_id = :workflowId and once_per_contact order by id for update)`;
-
-const setMarks = `
-  update executions set once_per_contact = true where id in (
-    select first.id from executions first where first.workflow_id = :workflowId and first.id in (
-      select distinct on (e.contact_id) e.id from executions e where e.workflow_id = :workflowId
-      order by e.contact_id, e.once_per_contact desc, e.id)
-    order by first.id for update)`;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Db } from '../../db/connect.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
 import { Workflow, WorkflowVersion } from '../../db/models/workflow.ts';
 import { statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
@@ -59,37 +59,41 @@ const IN_USE = `v.version in (w.version, w.valid_version) or v.published_at is n
   select 1 from executions e where e.workflow_id = v.workflow_id and e.version = v.version
     and e.status in ('RUNNING', 'WAITING', 'FAILED'))`;
 
+const removeUnused = statement(
+  'workflow-versions-remove-unused',
+  `delete from workflow_versions v using workflows w
+   where v.workflow_id = $1 and w.id = v.workflow_id and not (${IN_USE})`,
+);
+
 /**
  * Deletes versions that no execution is on and none can start on. The caller has locked the workflow's row, as a start of
  * an execution does, so no start can lose its version.
  */
 export async function removeUnusedVersions(trx: Db, workflowId: string): Promise<void> {
-  await trx.raw(
-    `delete from workflow_versions v using workflows w
-     where v.workflow_id = ? and w.id = v.workflow_id and not (${IN_USE})`,
-    [workflowId],
-  );
+  await removeUnused(trx, [workflowId]);
 }
+
+const withUnused = statement<{ id: string }>(
+  'workflows-with-unused-versions',
+  `select distinct w.id from workflow_versions v join workflows w on w.id = v.workflow_id
+   where not (${IN_USE}) limit $1`,
+);
 
 /** Deletes versions whose executions have ended since the last edit. Returns the number of workflows checked. */
 export async function deleteUnusedVersions(db: Db, limit = 100): Promise<number> {
-  const { rows } = await db.raw(
-    `select distinct w.id from workflow_versions v join workflows w on w.id = v.workflow_id
-     where not (${IN_USE}) limit ?`,
-    [limit],
-  );
-  for (const { id } of rows as { id: string }[])
-    await db.transaction(async (trx) => {
+  const workflows = await withUnused(db, [limit]);
+  for (const { id } of workflows)
+    await inTransaction(db, async (trx) => {
       const locked = await Workflow.query(trx).findById(id).forUpdate();
       if (locked) await removeUnusedVersions(trx, id);
     });
-  return rows.length;
+  return workflows.length;
 }
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
 
 // One statement, because an edit removes the version that was the newest before.
-const findNewestGraph = statement<{ graph: StoredGraph; created_at: Date }>(
+const findNewestGraph = statement<{ graph: StoredGraph; createdAt: Date }>(
   'workflow-newest-graph',
   `select v.graph, v.created_at from workflows w
    join workflow_versions v on v.workflow_id = w.id and v.version = w.version
@@ -101,12 +105,11 @@ export async function newestGraph(db: Db, { projectId, id }: Workflow): Promise<
   const [row] = await findNewestGraph(db, [projectId, id]);
   if (!row) throw workflowNotFound();
   const { steps, transitions } = row.graph;
-  // The previous version of the program stores no times.
-  const created = row.created_at.toISOString();
+  const createdAt = row.createdAt.toISOString();
+  // The previous version of the program does not store these.
+  const defaults = { position: { x: 0, y: 0 }, createdAt, updatedAt: createdAt };
   return {
-    steps: steps
-      .map((step) => ({ ...{ position: { x: 0, y: 0 }, createdAt: created, updatedAt: created }, ...step }))
-      .sort(byId),
+    steps: steps.map((step) => ({ ...defaults, ...step })).sort(byId),
     transitions: transitions.toSorted(byId),
   };
 }
@@ -118,7 +121,7 @@ export async function replaceNewest(trx: Db, { id, version }: Workflow, graph: S
 
 const findNewest = statement<{ workflowId: string; graph: Graph }>(
   'workflow-newest-graphs',
-  `select w.id as "workflowId", v.graph from workflows w
+  `select w.id as workflow_id, v.graph from workflows w
    join workflow_versions v on v.workflow_id = w.id and v.version = w.version
    where w.project_id = $1 and v.graph::text ilike $2`,
 );

@@ -1,5 +1,5 @@
 import { SIGNATURE_HEADERS, signatureHeaders } from '../../platform/crypto/standard-webhooks.ts';
-import type { OutboundHttp, OutboundResponse } from '../../platform/http/outbound-http.ts';
+import { LOCAL_TARGET_HINT, type OutboundHttp, type OutboundResponse } from '../../platform/http/outbound-http.ts';
 import { retryAfterMs } from '../../platform/http/retry-after.ts';
 
 /** A request with all variables filled in. */
@@ -56,7 +56,8 @@ const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 export function outcomeOf(answer: OutboundResponse, now: Date): WebhookOutcome {
-  if (answer.kind === 'refused') return { kind: 'failed', reason: `The request was not sent: ${answer.reason}.` };
+  if (answer.kind === 'refused')
+    return { kind: 'failed', reason: `The request was not sent: ${answer.reason}. ${LOCAL_TARGET_HINT}` };
   if (answer.kind === 'unreachable') return { kind: 'retry', reason: `No response: ${answer.reason}.` };
   const { status } = answer;
   const output = outputOf(answer);

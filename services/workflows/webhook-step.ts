@@ -18,7 +18,7 @@ export interface PendingWebhook {
   attempt: number;
 }
 
-const find = statement<{ id: string; project_id: string; request: WebhookRequest; attempt: number }>(
+const find = statement<{ id: string; projectId: string; request: WebhookRequest; attempt: number }>(
   'webhook-pending',
   `select s.id, s.project_id, s.request, s.attempt from execution_steps s join executions e on e.id = s.execution_id
    where s.execution_id = $1 and s.visit = $2 and s.status = 'RUNNING' and s.request is not null
@@ -37,7 +37,7 @@ export async function pendingWebhook(
 ): Promise<PendingWebhook | undefined> {
   const [row] = await find(db, [executionId, visit, generation]);
   if (!row) return undefined;
-  const { id, project_id: projectId, attempt } = row;
+  const { id, projectId, attempt } = row;
   return { id, projectId, attempt, request: openHeaders(keys, projectId, row.request) };
 }
 

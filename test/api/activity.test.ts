@@ -226,7 +226,7 @@ describeApi('activity', (api) => {
 
   it('lists all types on GET /activity/types', async () => {
     const { types } = (await project.server.get('/activity/types')).body;
-    expect(types).to.have.lengthOf(14).and.include.members(['event.triggered', 'email.opened', 'workflow.completed']);
+    expect(types).to.have.lengthOf(17).and.include.members(['event.triggered', 'email.opened', 'workflow.completed']);
   });
 
   describe('GET /activity/recent-count', () => {
@@ -266,6 +266,42 @@ describeApi('activity', (api) => {
         contactEmail: 'ann@example.com',
       });
       expect((await project.server.get('/activity/upcoming?limit=1')).body.data).to.have.lengthOf(1);
+    });
+
+    it('groups waiting contacts by workflow, step and day', async () => {
+      const { workflowId, ids } = await executions(await track('ann@example.com', 'a'));
+      const stepId = newId();
+      const day = new Date(Date.UTC(2090, 0, 1));
+      await setExecutions(api.db, { id: ids[0] }, { wakeAt: day, currentStepId: stepId });
+      for (const [n, name] of ['bob', 'cem'].entries())
+        await addExecutions(api.db, {
+          id: newId(),
+          projectId: project.id,
+          workflowId,
+          version: 1,
+          contactId: await track(`${name}@example.com`, 'a'),
+          status: 'WAITING',
+          afterPosition: 0,
+          oncePerContact: false,
+          wakeAt: new Date(day.getTime() + (n + 1) * 20 * HOUR),
+          currentStepId: stepId,
+        });
+      const scheduledFor = new Date(Date.now() + HOUR / 2);
+      const campaignId = await campaign({ status: 'SCHEDULED', scheduledFor, audienceCount: 7 });
+      const { data } = (await project.server.get('/activity/upcoming?grouped=true')).body;
+      expect(data.map(({ name, ...item }: { name: string }) => ({ ...item, isNamed: name !== '' }))).to.deep.equal([
+        { type: 'campaign', id: campaignId, stepId: null, at: scheduledFor.toISOString(), count: 7, isNamed: true },
+        { type: 'workflow', id: workflowId, stepId, at: day.toISOString(), count: 2, isNamed: true },
+        {
+          type: 'workflow',
+          id: workflowId,
+          stepId,
+          at: new Date(day.getTime() + 40 * HOUR).toISOString(),
+          count: 1,
+          isNamed: true,
+        },
+      ]);
+      expect(await project.server.get('/activity/upcoming?grouped=x')).to.be.envelope(400, 'BAD_REQUEST');
     });
   });
 });

@@ -1,7 +1,6 @@
 // Writes a known history and compares every figure of it in every endpoint that shows it.
 import { expect } from 'chai';
-import { aggregateActivityDeltas } from '../../db/models/activity-counts.ts';
-import { aggregateCampaignCounts } from '../../db/models/campaign-counts.ts';
+import { aggregateCounters } from '../../db/models/counters.ts';
 import { aggregateEventDeltas } from '../../db/models/event-counts.ts';
 import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { type Notice, recordNotices } from '../../services/emails/notices.ts';
@@ -160,11 +159,11 @@ describe('figures of one history', () => {
       before(async () => {
         if (state.includes('half')) {
           await aggregateEventDeltas(api.db, 15);
-          await aggregateActivityDeltas(api.db, 8);
+          await aggregateCounters(api.db, 8);
         }
         if (state.includes('all')) {
           await aggregateEventCounts(api.db);
-          await aggregateCampaignCounts(api.db);
+          await aggregateCounters(api.db);
         }
       });
 

@@ -173,6 +173,64 @@ describe('the audit log', () => {
         async () => done(await project.server.patch(`/templates/${own.templates}`, { name: 'x' })),
       ],
       [
+        'template.published',
+        'template',
+        async () => {
+          const draft = `/templates/${own.templates}/draft`;
+          const { revision } = (await project.server.get(draft)).body;
+          const saved = await project.server.put(draft, { subject: 'y', expectedRevision: revision });
+          return done(await project.server.post(`${draft}/publish`, { expectedRevision: saved.body.revision }));
+        },
+      ],
+      [
+        'template.restored',
+        'template',
+        async () => done(await project.server.post(`/templates/${own.templates}/versions/1/restore`)),
+      ],
+      [
+        'saved_block.created',
+        'saved_block',
+        async () =>
+          done(
+            await project.server.post('/saved-blocks', {
+              name: 'x',
+              kind: 'SECTION',
+              document: { version: 1, content: [] },
+            }),
+          ),
+      ],
+      [
+        'saved_block.changed',
+        'saved_block',
+        async () => done(await project.server.patch(`/saved-blocks/${own['saved-blocks']}`, { name: 'x' })),
+      ],
+      [
+        'saved_block.deleted',
+        'saved_block',
+        async () => done(await project.server.delete(`/saved-blocks/${own['saved-blocks']}`)),
+      ],
+      [
+        'form.created',
+        'form',
+        async () => done(await project.server.post('/forms', { name: 'Shop', status: 'PAUSED' })),
+      ],
+      ['form.updated', 'form', async () => done(await project.server.patch(`/forms/${own.forms}`, { name: 'x' }))],
+      ['form.deleted', 'form', async () => done(await project.server.delete(`/forms/${own.forms}`))],
+      ['topic.created', 'topic', async () => done(await project.server.post('/topics', { name: 'Offers' }))],
+      ['topic.updated', 'topic', async () => done(await project.server.patch(`/topics/${own.topics}`, { name: 'x' }))],
+      [
+        'topics.reordered',
+        'project',
+        async () => {
+          const others = (await project.server.get('/topics')).body.map(({ id }: { id: string }) => id);
+          const { id } = (await project.server.post('/topics', { name: 'Offers' })).body;
+          done(await project.server.post('/topics/reorder', { ids: [id, ...others] }));
+        },
+      ],
+      ['topic.deleted', 'topic', async () => done(await project.server.delete(`/topics/${own.topics}`))],
+      ['consents.exported', 'project', async () => done(await project.server.get('/consents/export'))],
+      ['brand_kit.changed', 'brand_kit', async () => done(await project.server.put('/brand-kit', { radius: 3 }))],
+      [
         'template.created',
         'template',
         async () => done(await project.server.post(`/templates/${own.templates}/duplicate`)),
@@ -379,10 +437,13 @@ describe('the audit log', () => {
           'campaign.created',
           'contacts.bulk_subscribed',
           'domain.created',
+          'form.created',
           'key.created',
           'project.created',
+          'saved_block.created',
           'segment.created',
           'template.created',
+          'topic.created',
           'webhook_endpoint.created',
           'workflow.created',
           'workflow.updated',

@@ -24,8 +24,10 @@ const STATS = [
   'bouncedCount',
   'complainedCount',
   'unsubscribedCount',
+  'topicUnsubscribedCount',
   'humanOpenedCount',
   'humanClickedCount',
+  'peopleOpenedCount',
   'humanOpenRate',
   'humanClickRate',
   'openRate',
@@ -264,6 +266,23 @@ describe('sending campaigns through the API', () => {
       expect(await get(id)).to.include({ status: 'DRAFT', totalRecipients: 1, sentCount: 0 });
     });
 
+    it('fills in the data of a named contact, and stays an email of the recipient', async () => {
+      const id = await draft();
+      const add = async (email: string, data: object) =>
+        (await project.server.post('/contacts', { email, data })).body.id;
+      const bossId = await add('boss@example.com', { name: 'Boss', city: 'Bonn' });
+      const guestId = await add('guest@example.com', { name: 'Guest' });
+      expect(await act(id, 'test', { email: 'boss@example.com', contactId: guestId })).to.have.status(200);
+      const { emailId, ...content } = await written();
+      expect(content.variables).to.deep.equal({ name: 'Guest', city: null });
+      expect(await storedMails(api.db, { id: emailId }).first()).to.include({ contactId: bossId });
+      const stranger = await api.project();
+      const strange = (await stranger.server.post('/contacts', { email: 'x@example.com', data: { name: 'X' } })).body;
+      const refused = await act(id, 'test', { email: 'boss@example.com', contactId: strange.id });
+      expect(refused).to.be.envelope(422, 'VALIDATION_ERROR');
+      expect(refused.body.error.errors[0].field).to.equal('contactId');
+    });
+
     it('creates no contact', async () => {
       const id = await draft();
       expect(await act(id, 'test', { email: 'boss@example.com' })).to.have.status(200);
@@ -294,7 +313,8 @@ describe('sending campaigns through the API', () => {
       const all = [...first.data, ...second.data, ...third.data];
       expect(new Set(all.map(({ email }) => email)).size).to.equal(5);
       const [bad] = all.filter(({ email }) => email === 'p1@example.com');
-      expect(bad).to.have.all.keys('contactId', 'email', 'status', 'reason', 'emailId', 'attempts', 'sentAt');
+      const columns = ['contactId', 'email', 'status', 'reason', 'emailId', 'attempts', 'sentAt'];
+      expect(bad).to.have.all.keys(...columns, 'openedAt', 'clickedAt', 'bouncedAt', 'links');
       expect(bad).to.include({ status: 'FAILED', attempts: 1, sentAt: null });
       expect(bad.reason).to.contain('no such user');
       const [good] = all.filter(({ email }) => email === 'p2@example.com');

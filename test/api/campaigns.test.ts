@@ -10,13 +10,18 @@ const FIELDS = [
   'description',
   'subject',
   'body',
+  'document',
+  'editor',
+  'revision',
   'from',
   'fromName',
   'replyTo',
+  'topicId',
   'type',
   'status',
   'paused',
   'pauseReason',
+  'pausedBy',
   'audienceType',
   'segmentId',
   'audienceCondition',
@@ -36,8 +41,10 @@ const FIELDS = [
   'bouncedCount',
   'complainedCount',
   'unsubscribedCount',
+  'topicUnsubscribedCount',
   'humanOpenedCount',
   'humanClickedCount',
+  'peopleOpenedCount',
   'estimatedSecondsLeft',
   'slowedDomains',
   'projectId',
@@ -340,7 +347,7 @@ describeApi('campaigns', (api) => {
       for (const name of ['a', 'b', 'c']) await create({ name });
       const answer = await project.server.get('/campaigns?page=2&pageSize=2');
       expect(answer.body).to.include({ total: 3, page: 2, pageSize: 2, totalPages: 2 });
-      expect(answer.body.data[0]).to.have.all.keys(FIELDS);
+      expect(answer.body.data[0]).to.have.all.keys(FIELDS.filter((field) => field !== 'document'));
       expect(await names('?pageSize=2')).to.deep.equal(['c', 'b']);
       expect(await names('?page=2&pageSize=2')).to.deep.equal(['a']);
       expect(await names('?sort=name&dir=asc')).to.deep.equal(['a', 'b', 'c']);

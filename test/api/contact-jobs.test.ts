@@ -44,6 +44,13 @@ describeApi('jobs on contacts', (api) => {
       expect(answer.body.error.message).to.include('"email"');
     });
 
+    it('answers 404 to a segment that the project does not have', async () => {
+      const form = new FormData();
+      form.set('segmentId', id);
+      form.set('file', new Blob(['email\nann@example.com\n'], { type: 'text/csv' }), 'contacts.csv');
+      expect(await project.server.post('/contacts/import', form)).to.be.envelope(404, 'SEGMENT_NOT_FOUND');
+    });
+
     it('answers 413 above 5 MB, and accepts 5 MB', async () => {
       const line = `email\n`;
       const fill = (bytes: number) => line + 'x'.repeat(bytes - line.length);

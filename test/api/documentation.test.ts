@@ -23,7 +23,8 @@ function writeSite(folder: string): void {
 }
 
 describe('/docs', () => {
-  let [api, unbuilt]: [TestApi?, TestApi?] = [];
+  let api: TestApi | undefined;
+  let unbuilt: TestApi | undefined;
   let folder: string;
   const get = (path: string, headers: Record<string, string> = {}, from = api) =>
     fetch(`${from?.url}${path}`, { headers: { accept: 'text/html', ...headers }, redirect: 'manual' });

@@ -39,7 +39,8 @@ describe('domains', () => {
         MAIL_FROM_MX: 'mx.relay.example',
       },
     });
-    [project, other] = [await api.project(), await api.project()];
+    project = await api.project();
+    other = await api.project();
   });
   after(async () => {
     await api.stop();

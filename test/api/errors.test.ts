@@ -14,6 +14,39 @@ describeApi('errors', {}, (api) => {
     project = await api.project();
   });
 
+  describe('an address that a browser opens', () => {
+    const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+    // As a browser without HTTPS sends it: `fetch` would add that it is no navigation.
+    const navigate = async (path: string) => {
+      const raw = await RawHttp.open(api.url);
+      raw.write(
+        `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: ${browser.accept}\r\nAccept-Language: de-AT,en;q=0.5\r\n\r\n`,
+      );
+      const answer = await raw.answer();
+      raw.destroy();
+      return answer;
+    };
+
+    it('shows a page in the language of the browser when it fails', async () => {
+      const { status, headers, body } = await navigate('/nowhere');
+      expect(status).to.equal(404);
+      expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      expect(headers.get('content-security-policy')).to.include("default-src 'none'");
+      expect(body).to.include('Hier ist nichts').and.to.include(headers.get('x-request-id'));
+    });
+
+    it('escapes what the address contains', async () => {
+      const { body } = await navigate('/%3Cscript%3E');
+      expect(body).to.not.include('<script>');
+    });
+
+    it('stays JSON for requests of scripts and programs', async () => {
+      const others: Record<string, string>[] = [{}, { accept: 'text/html' }, { ...browser, 'sec-fetch-mode': 'cors' }];
+      for (const headers of others)
+        expect((await api.get('/nowhere', headers)).body.error.code).to.equal('RESOURCE_NOT_FOUND');
+    });
+  });
+
   describe('X-Request-Id', () => {
     it('is generated per request when the caller sends none', async () => {
       const first = await api.get('/health');

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Execution } from '../../db/models/execution.ts';
 import { newId } from '../../platform/ids.ts';
 import { runSlice } from '../../services/jobs/run.ts';
+import { resolveWebhook } from '../../services/workflows/webhook-step.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiProject, describeApi } from '../support/api.ts';
 import { advanceUntilItWaits } from '../support/executions.ts';
@@ -79,6 +80,68 @@ describeApi('failed executions in bulk', (api) => {
       await failed(await failing());
       const other = await api.project();
       expect((await other.server.get('/executions/failures')).body).to.deep.equal({ data: [], truncated: false });
+    });
+  });
+
+  describe('GET /executions/problems', () => {
+    it('counts failed and retried executions of each step, with the newest error', async () => {
+      const a = await failing({ name: 'A' });
+      await failed(a);
+      await setError(await failed(a), 'HTTP 500');
+      const call = { type: 'WEBHOOK', config: { url: 'https://example.com/' } };
+      const b = await build(project, { steps: { call } }, { name: 'B' });
+      await enable(project, b.id);
+      const executionId = await failed(b);
+      await resolveWebhook(api.db, { executionId, generation: 1 }, 1, { kind: 'retry', reason: 'refused' });
+      const { body } = await project.server.get('/executions/problems');
+      expect(body).to.deep.equal({
+        data: [
+          {
+            workflowId: a.id,
+            workflowName: 'A',
+            stepId: a.steps.rest,
+            stepName: 'rest',
+            failed: 2,
+            retrying: 0,
+            error: 'HTTP 500',
+          },
+          {
+            workflowId: b.id,
+            workflowName: 'B',
+            stepId: b.steps.call,
+            stepName: 'call',
+            failed: 0,
+            retrying: 1,
+            error: 'refused',
+          },
+        ],
+        truncated: false,
+      });
+      const one = (await project.server.get(`/executions/problems?workflowId=${b.id}`)).body.data;
+      expect(one.map(({ workflowName }: { workflowName: string }) => workflowName)).to.deep.equal(['B']);
+    });
+
+    it('forgets a retried step once it succeeds', async () => {
+      const call = { type: 'WEBHOOK', config: { url: 'https://example.com/' } };
+      const built = await build(project, { steps: { call } });
+      await enable(project, built.id);
+      const ref = { executionId: await failed(built), generation: 1 };
+      await resolveWebhook(api.db, ref, 1, { kind: 'retry', reason: 'refused' });
+      await resolveWebhook(api.db, ref, 1, { kind: 'completed', output: { status: 200, body: '', truncated: false } });
+      expect((await project.server.get('/executions/problems')).body.data).to.deep.equal([]);
+    });
+
+    it('reads the newest 2,000, and says that there are more', async () => {
+      const built = await failing();
+      await copyExecution(api.db, await failed(built), 2_000);
+      const { data, truncated } = (await project.server.get('/executions/problems')).body;
+      expect([data[0].failed, truncated]).to.deep.equal([2_000, true]);
+    });
+
+    it('shows nothing of another project', async () => {
+      await failed(await failing());
+      const other = await api.project();
+      expect((await other.server.get('/executions/problems')).body).to.deep.equal({ data: [], truncated: false });
     });
   });
 

@@ -224,7 +224,14 @@ describe('limits on resources of a project', () => {
     const answers = await atOnce((n) => project.server.post('/segments', { name: `S${n}`, type: 'STATIC' }));
     expectTwo(answers, 201);
     await project.server.delete(`/segments/${accepted(answers)?.body.id}`);
-    expect(await project.server.post('/segments', { name: 'Again', type: 'STATIC' })).to.have.status(201);
+    const { id } = (await project.server.post('/segments', { name: 'Again', type: 'STATIC' })).body;
+    expect(await project.server.post(`/segments/${id}/freeze`)).to.be.envelope(409, 'CONFLICT');
+    const from = `a@${project.senderDomain}`;
+    const content = { name: 'C', subject: 's', body: 'b', audienceType: 'ALL', from };
+    const campaign = (await project.server.post('/campaigns', content)).body.data;
+    const ofRecipients = await project.server.post(`/campaigns/${campaign.id}/recipients/segment`, { name: 'R' });
+    expect(ofRecipients).to.be.envelope(409, 'CONFLICT');
+    expect((await project.server.get('/segments')).body).to.have.lengthOf(2);
   });
 
   it('rejects a third template with 409, created or duplicated, also concurrently', async () => {
@@ -261,6 +268,10 @@ describe('limits on resources of a project', () => {
       expect(await project.server.post(path, form), path).to.be.envelope(409, 'CONFLICT');
     for (const path of ['/contacts/bulk-unsubscribe', '/contacts/bulk-delete'])
       expect(await project.server.post(path, { contactIds }), path).to.be.envelope(409, 'CONFLICT');
+    const document = { version: 1, content: [] };
+    const block = (await project.server.post('/saved-blocks', { name: 'b', kind: 'SECTION', document })).body;
+    for (const path of ['/brand-kit/apply', `/saved-blocks/${block.id}/apply`])
+      expect(await project.server.post(path), path).to.be.envelope(409, 'CONFLICT');
     const { id } = (await project.server.post('/workflows', { name: 'W', eventName: 'started' })).body;
     const retry = await project.server.post(`/workflows/${id}/executions/retry-failed`, {});
     expect(retry).to.be.envelope(409, 'CONFLICT');

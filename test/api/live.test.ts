@@ -124,6 +124,19 @@ describe('GET /live', () => {
     await has(stream, ({ data }) => data?.status === 'CANCELLED');
   });
 
+  it('follows a form, which needs its scope', async () => {
+    const { body: form } = await project.server.post('/forms', { name: 'Newsletter', status: 'PAUSED' });
+    const stream = await open(`form:${form.id}`);
+    await has(stream, ({ data }) => data?.status === 'PAUSED');
+    expect(stream.messages[0]).to.deep.equal({ topic: `form:${form.id}`, data: form });
+    await project.server.patch(`/forms/${form.id}`, { name: 'News' });
+    await has(stream, ({ data }) => data?.name === 'News');
+    expect((await open(`form:${form.id}`, bearer(stranger))).status).to.equal(404);
+    const ofTopics = { name: 'k', scopes: ['topics:read'] };
+    const { body: key } = await project.owner.post(`/projects/${project.id}/keys`, ofTopics);
+    expect((await open(`form:${form.id}`, { authorization: `Bearer ${key.key}` })).status).to.equal(403);
+  });
+
   it('needs the scope of what a job works on', async () => {
     const { body: workflow } = await project.server.post('/workflows', { name: 'w', eventName: 'x' });
     const retried = (await project.server.post(`/workflows/${workflow.id}/executions/retry-failed`, {})).body.jobId;

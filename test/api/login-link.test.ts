@@ -81,8 +81,11 @@ describe('the login link', () => {
 
   it('does not exist in production', async () => {
     const env = {
-      ...{ NODE_ENV: 'production', BASE_URL: 'https://app.example', SECRET_KEY: 'a-secret-key-of-production' },
-      ...{ SMTP_URL: 'smtps://relay.example', TEMPORAL_ADDRESS: '127.0.0.1:1' },
+      NODE_ENV: 'production',
+      BASE_URL: 'https://app.example',
+      SECRET_KEY: 'a-secret-key-of-production',
+      SMTP_URL: 'smtps://relay.example',
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
     };
     const production = await startTestApi({
       env,

@@ -17,6 +17,7 @@ const DEFAULTS = {
   'campaign.paused': on,
   'domain.lost': on,
   'endpoint.disabled': on,
+  'form.attacked': on,
   'import.finished': { app: true, email: false },
   'project.near_limit': on,
 };

@@ -81,6 +81,21 @@ describeApi('subscription pages of a contact', { env: { SECRET_KEY: `${KEY},${OL
     }
   });
 
+  it("have the project's logo and colors once its brand kit is saved, and load the logo only", async () => {
+    const branded = await api.project();
+    const created = await branded.server.post('/contacts', { email: 'anna@example.com' });
+    const token = tokenFor(created.body.id);
+    const kit = { logoUrl: 'https://cdn.shop.example/logo.png', colors: { button: '#b00020', link: '#b00020' } };
+    expect(await branded.server.put('/brand-kit', kit)).to.have.status(200);
+    for (const page of pages) {
+      const { body, headers } = await bare(`/${page}/${token}`);
+      expect(body)
+        .to.contain('<img class="logo" src="https://cdn.shop.example/logo.png"')
+        .and.contain('--brand: #b00020');
+      expect(headers.get('content-security-policy')).to.match(/; img-src https:\/\/cdn\.shop\.example$/);
+    }
+  });
+
   it('mask the address and escape markup in the name of the project', async () => {
     const { token } = await person();
     await changeProject(project, { name: '<b>Shop</b> & {sender} $&' });
@@ -104,7 +119,14 @@ describeApi('subscription pages of a contact', { env: { SECRET_KEY: `${KEY},${OL
       expect(await events(id)).to.deep.equal([
         {
           name: 'contact.unsubscribed',
-          data: { reason: 'by the recipient', emailId, campaignId: null, workflowId: null },
+          data: {
+            reason: 'by the recipient',
+            emailId,
+            campaignId: null,
+            workflowId: null,
+            method: 'ONE_CLICK',
+            userAgentClass: 'SCRIPT',
+          },
         },
       ]);
       const mail = await storedMails(api.db, { id: emailId }).first();
@@ -178,7 +200,7 @@ describeApi('subscription pages of a contact', { env: { SECRET_KEY: `${KEY},${OL
     };
     for (const [what, bad] of Object.entries(tokens))
       for (const page of pages)
-        for (const method of page === 'manage' ? ['GET'] : ['GET', 'POST']) {
+        for (const method of ['GET', 'POST']) {
           const answer = await bare(`/${page}/${bad}`, { method });
           expect(answer, `${what} ${page}`).to.have.status(404);
           expect(answer.body).to.contain('This link does not work').and.not.contain('<b>');

@@ -4,6 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import { MailLinks } from '../../services/emails/links.ts';
 import {
   deleteOldPreviews,
+  previewPolicy,
   storePreview,
   withoutActiveContent,
   withoutTracking,
@@ -54,6 +55,23 @@ describeApi('previews', (api) => {
   });
 
   describe('POST /render', () => {
+    it('shows the topic, and warns where the contact does not receive it', async () => {
+      const translations = { de: { name: 'Neues' } };
+      const { body: topic } = await project.server.post('/topics', { name: 'News', translations });
+      const { body: orders } = await project.server.post('/topics', { name: 'Orders', kind: 'NOTIFICATION' });
+      const { body: contact } = await project.server.post('/contacts', { email: 'render-topic@example.com' });
+      const email = { type: 'MARKETING', body: '<p>{{ topicName }}</p>', topicId: topic.id, locale: 'de' };
+      const { body } = await render({ ...email, contactId: contact.id });
+      expect(body.html).to.contain('<p>Neues</p>').and.contain('„Neues“').and.contain('?all=1');
+      expect(body.warnings.map(({ code }: { code: string }) => code)).to.include('topic_not_received');
+      expect((await render(email)).body.warnings.map(({ code }: { code: string }) => code)).not.to.include(
+        'topic_not_received',
+      );
+      expect(await render({ ...email, topicId: orders.id })).to.have.status(422);
+      expect(await render({ ...email, topicId: newId() })).to.have.status(404);
+      expect((await stranger.server.post('/render', email)).status).to.equal(404);
+    });
+
     it('renders subject, body and text with given values', async () => {
       const { status, body } = await render({
         subject: 'Hi {{ name }}',
@@ -170,6 +188,19 @@ describeApi('previews', (api) => {
       expect(withoutTracking(`<a href="${BASE_URL}/t/c/forged">x</a>`, settings)).to.equal('<a href="#">x</a>');
     });
 
+    it('shows own uploads where the API has no HTTPS', async () => {
+      const upload = `<img src="${BASE_URL}/uploads/a.png">`;
+      const policyOf = async (html: string) => {
+        const { body } = await render({ body: html });
+        const shown = await project.server.get(pathOf(body.previewUrl));
+        expect(shown.body).to.equal(html);
+        return shown.headers.get('Content-Security-Policy');
+      };
+      expect(await policyOf('<p>Text</p>')).to.equal(POLICY);
+      expect(await policyOf(upload)).to.equal(POLICY.replace('data:', `data: ${BASE_URL}/uploads/`));
+      expect(previewPolicy('<img src="https://app.test/uploads/a.png">', 'https://app.test')).to.equal(POLICY);
+    });
+
     it('has no scripts, frames, handlers or images over http', () => {
       const cases = {
         '<p onclick="go()" title="a">x</p>': '<p title="a">x</p>',
@@ -177,11 +208,14 @@ describeApi('previews', (api) => {
         "<img src='http://a.example/b.png' alt=b>": '<img alt=b>',
         '<img src="https://a.example/b.png">': '<img src="https://a.example/b.png">',
         '<img src="data:image/png;base64,AA">': '<img src="data:image/png;base64,AA">',
+        '<img src="http://app.test/uploads/a.png">': '<img src="http://app.test/uploads/a.png">',
+        '<img src="http://app.test/t/o/a">': '<img>',
         '<SCRIPT>alert(1)</SCRIPT >y<script>never closed': 'y',
         '<iframe src="https://a.example"></iframe><base href="https://a.example">z': 'z',
         '<a href="javascript:alert(1)">k</a>': '<a href="#alert(1)">k</a>',
       };
-      for (const [given, shown] of Object.entries(cases)) expect(withoutActiveContent(given), given).to.equal(shown);
+      for (const [given, shown] of Object.entries(cases))
+        expect(withoutActiveContent(given, BASE_URL), given).to.equal(shown);
     });
   });
 

@@ -205,11 +205,11 @@ describe('RateLimit-*', () => {
     const one = await start(100);
     const two = await start(100, one);
     const project = await projectOf(one);
-    const [browsers, servers] = [project.publicKey, project.secretKey].map((key) =>
-      [one, two].map(({ url }) => client(url, { authorization: `Bearer ${key}` })),
-    );
-    const flood = Array.from({ length: 300 }, (_, n) => browsers?.[n % 2]?.post('/v1/track', event));
-    const calls = Array.from({ length: 20 }, (_, n) => servers?.[n % 2]?.get('/contacts'));
+    const clientsWith = (key: string) => [one, two].map(({ url }) => client(url, { authorization: `Bearer ${key}` }));
+    const browsers = clientsWith(project.publicKey);
+    const servers = clientsWith(project.secretKey);
+    const flood = Array.from({ length: 300 }, (_, n) => browsers[n % 2]?.post('/v1/track', event));
+    const calls = Array.from({ length: 20 }, (_, n) => servers[n % 2]?.get('/contacts'));
     const statuses = (await Promise.all(calls)).map((answer) => answer?.status);
     expect(statuses).to.deep.equal(statuses.map(() => 200));
     const passed = (await Promise.all(flood)).filter((answer) => answer?.status === 200).length;

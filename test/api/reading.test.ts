@@ -119,7 +119,8 @@ describeApi('lists over a project and a person', (api) => {
 
     it('lists those of one contact', async () => {
       const bob = await contact('bob@x.co');
-      const [first] = [await add(ann, 'COMPLETED'), await add(bob, 'COMPLETED')];
+      const first = await add(ann, 'COMPLETED');
+      await add(bob, 'COMPLETED');
       const page = await list(`/contacts/${ann}/executions`);
       expect(page.data.map(({ id }: { id: string }) => id)).to.deep.equal([first]);
       expect(page.total).to.equal(1);
@@ -178,10 +179,25 @@ describeApi('lists over a project and a person', (api) => {
       const from = `a@${project.senderDomain}`;
       await project.server.post('/v1/send', { to: 'ann@x.co', from, subject: 'Receipt', body: 'b' });
       await project.server.post('/suppressions', { email: 'ann@x.co', reason: 'asked by phone' });
+      await project.server.post('/topics', { name: 'News' });
+      const consent = { source: 'Order form' };
+      const frequency = { count: 1, per: 'WEEK' };
+      const chosen = { topics: { news: 'SUBSCRIBED' }, consent, frequency };
+      expect(await project.server.patch(`/contacts/${ann}/topics`, chosen)).to.have.status(200);
+      await project.server.post('/forms', { name: 'Newsletter', from, fields: [{ key: 'size', label: 'Size' }] });
+      for (const email of ['ann@x.co', 'bob@x.co'])
+        await project.server.post('/v1/subscribe', { form: 'newsletter', email, data: { size: 'L' }, ip: '192.0.2.1' });
       const { status, body, headers } = await project.server.get(`/contacts/${ann}/export`);
       expect(status).to.equal(200);
       expect(headers.get('content-disposition')).to.include('attachment');
-      expect(body).to.have.all.keys('contact', 'suppression', 'segments', 'events', 'emails', 'executions');
+      const lists = ['segments', 'consents', 'submissions', 'events', 'emails', 'executions'];
+      expect(body).to.have.all.keys('contact', 'suppression', 'preferences', ...lists);
+      expect(body.preferences).to.deep.include({ snoozedUntil: null, frequency });
+      expect(body.preferences.topics[0]).to.include({ key: 'news', state: 'SUBSCRIBED', source: 'CHOICE' });
+      const granted = body.consents.find(({ action }: { action: string }) => action === 'GRANTED');
+      expect(granted).to.deep.include({ email: 'ann@x.co', method: 'API', evidence: consent });
+      expect(body.submissions).to.have.lengthOf(1);
+      expect(body.submissions[0]).to.deep.include({ status: 'RECEIVED', fields: { size: 'L' }, ip: '192.0.2.1' });
       expect(body.contact).to.deep.include({ id: ann, email: 'ann@x.co', data: { plan: 'pro', n: 102 } });
       const seen = body.events.filter(({ name }: { name: string }) => name === 'seen');
       expect(seen.map(({ data }: { data: { n: number } }) => data.n)).to.deep.equal([...Array(103).keys()]);
@@ -295,15 +311,72 @@ describeApi('lists over a project and a person', (api) => {
       for (const { lastUsedAt } of (await project.owner.get(keys)).body) expect(lastUsedAt).to.equal(null);
     });
 
+    it('shows what each field has wrong, without values', async () => {
+      const answer = await project.server.post('/views', {
+        name: 'secret value',
+        page: 'ann@secret.example',
+        columns: 5,
+      });
+      expect(answer).to.have.status(422);
+      const { requestId } = answer.body.error;
+      const found = await eventually(async () =>
+        (await requests()).data.find((one: { requestId: string }) => one.requestId === requestId),
+      );
+      const fields = found.errors.map(({ field, code }: { field: string; code: string }) => [field, code]);
+      expect(fields).to.deep.equal(
+        answer.body.error.errors.map(({ field, code }: { field: string; code: string }) => [field, code]),
+      );
+      expect(found.errors.length).to.be.greaterThan(2);
+      expect(JSON.stringify(found.errors)).not.to.contain('secret');
+    });
+
+    it('lists successful requests of keys once they are switched on, without bodies', async () => {
+      const successful = () => requests('?successful=true');
+      const logRequests = async (on: boolean) =>
+        expect(await project.owner.patch(`/users/@me/projects/${project.id}`, { logRequests: on })).to.have.status(200);
+      await project.server.get('/contacts?search=ann');
+      await logRequests(true);
+      expect((await project.owner.get(`/projects/${project.id}`)).body.logRequests).to.equal(true);
+      // A process that has cached the key reads the setting a moment later.
+      const found = await eventually(async () => {
+        await project.server.get('/segments');
+        const { data } = await successful();
+        return data.length > 0 && data;
+      });
+      await project.owner.get('/templates');
+      expect(found[0]).to.include({ route: '/segments', status: 200, message: '', code: null, key: 'secret key' });
+      await project.server.get(`/contacts/${newId()}`);
+      await eventually(async () => (await requests('?status=404')).total === 1);
+      const routes = (await successful()).data.map(({ route }: { route: string }) => route);
+      expect(new Set(routes)).to.deep.equal(new Set(['/segments']));
+      expect((await stranger.owner.get('/requests?successful=true')).body.data).to.deep.equal([]);
+      await logRequests(false);
+      await eventually(async () => {
+        const before = (await successful()).total;
+        await project.server.get('/segments');
+        const { requestId } = (await project.server.get(`/contacts/${newId()}`)).body.error;
+        const isListed = async () =>
+          (await requests()).data.some((one: { requestId: string }) => one.requestId === requestId);
+        await eventually(isListed);
+        return (await successful()).total === before;
+      });
+    });
+
     it('keeps the last 1,000 of a project', async () => {
       await api.db.raw(
         `insert into failed_requests (id, project_id, at, request_id, method, route, status, message)
          select uuidv7(), ?, now(), 'old-' || n, 'GET', '/x', 400, 'm' from generate_series(1, 1005) n`,
         [project.id],
       );
+      await api.db.raw(
+        `insert into failed_requests (id, project_id, at, request_id, method, route, status, message)
+         select uuidv7(), ?, now(), 'good-' || n, 'GET', '/x', 200, '' from generate_series(1, 1005) n`,
+        [project.id],
+      );
       await project.server.get(`/contacts/${newId()}`);
       await eventually(async () => (await requests('?route=/contacts/:id')).total === 1);
       await eventually(async () => (await requests()).total === 1_000);
+      await eventually(async () => (await requests('?successful=true')).total === 1_000);
     });
 
     it('is for sessions of an ADMIN', async () => {

@@ -4,6 +4,7 @@ import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { disableCriticalProjects } from '../../services/security/auto-disable.ts';
 import type { ApiProject, TestApi } from '../support/api.ts';
 import type { CampaignWorker } from '../support/campaigns.ts';
+import { addActivityHour } from '../support/rows/projects.ts';
 import { type SendingApi, startSendingApi } from '../support/sending-api.ts';
 import type { SmtpStandIn } from '../support/smtp.ts';
 
@@ -113,18 +114,9 @@ describe('mail whose recipient is refused', () => {
   });
 
   it('disables a project that sends to refused recipients only', async () => {
-    await api.db('activityHours').insert({
-      projectId: project.id,
-      hour: new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000),
-      sent: 0,
+    await addActivityHour(api.db, project.id, new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000), {
       refused: 100,
-      delivered: 0,
-      opened: 0,
-      clicked: 0,
       bounced: 100,
-      complained: 0,
-      workflowsStarted: 0,
-      workflowsCompleted: 0,
     });
     await disableCriticalProjects(api.db, { autoProjectDisable: true, systemFrom: 'us@example.com' });
     const { body: state } = await project.owner.get(`/projects/${project.id}/security`);

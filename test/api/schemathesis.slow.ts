@@ -2,7 +2,7 @@
 // cases. It needs `pip install schemathesis`, or SCHEMATHESIS_PATH:
 //   SCHEMATHESIS_PATH=venv/bin/schemathesis npm test -- test/api/schemathesis.slow.ts
 // SCHEMATHESIS_EXAMPLES sets the generated requests per operation, SCHEMATHESIS_SEED makes others, SCHEMATHESIS_REPORTS is a
-// folder that keeps all requests with their answers (docs/decisions/schemathesis.md).
+// folder that keeps all requests with their answers (docs/decisions/api-document.md).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -69,7 +69,8 @@ describe('requests of schemathesis', function () {
         SIGNUPS_PER_IP_PER_HOUR: '0',
         DNS_SERVERS: '127.0.0.1:1',
         LOG_LEVEL: 'error',
-        ...{ STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_API_BASE: 'http://127.0.0.1:1' },
+        STRIPE_SECRET_KEY: 'sk_test_x',
+        STRIPE_API_BASE: 'http://127.0.0.1:1',
       },
     });
     project = await api.project();

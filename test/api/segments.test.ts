@@ -36,6 +36,7 @@ describeApi('segments', (api) => {
         'condition',
         'trackMembership',
         'memberCount',
+        'countedAt',
         'projectId',
         'createdAt',
         'updatedAt',

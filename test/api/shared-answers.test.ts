@@ -41,6 +41,9 @@ describe('an answer that all operations share', () => {
     api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000', ...limits, ...stripe } });
     project = await api.project();
     own = await createOneOfEachResource(api, project);
+    // Without a sender, /preferences is a page with 404.
+    const pages = { from: `news@${project.senderDomain}` };
+    expect(await project.owner.patch(`/projects/${project.id}/pages`, pages)).to.have.status(200);
     const operator = await person(api);
     await api.db('users').where({ id: operator.id }).update({ operator: true });
     operatorCookie = operator.cookie;
@@ -48,10 +51,14 @@ describe('an answer that all operations share', () => {
   });
   after(() => api.stop());
 
-  /** Public routes have tokens and other parameters in their paths that need not exist here. */
+  /** Public routes have tokens and other parameters in their paths that need not exist here, but for those of forms and projects. */
   const pathOf = ({ path, access }: DocumentOperation) =>
     access === 'public'
-      ? path.replace('{provider}', 'github').replaceAll(/\{\w+\}/g, 'A'.repeat(48))
+      ? path
+          .replace('{provider}', 'github')
+          .replace('{formId}', own.formId)
+          .replace('{projectId}', project.id)
+          .replaceAll(/\{\w+\}/g, 'A'.repeat(48))
       : pathWith(own, path);
   const headersFor = ({ access }: DocumentOperation) => credentialsFor(access, { project, operatorCookie });
 
@@ -118,7 +125,7 @@ describe('an answer that all operations share', () => {
     for (const operation of declaring(413, ({ body }) => body !== undefined && body.type !== MULTIPART)) {
       const isRaw = operation.body?.type === '*/*';
       const type = isRaw ? 'text/plain' : (operation.body?.type ?? JSON_TYPE);
-      const size = type === FORM || isRaw ? 1_100_000 : 21_000;
+      const size = type === FORM || isRaw ? 1_100_000 : 70_000;
       const body = type === FORM ? `x=${'x'.repeat(size)}` : JSON.stringify('x'.repeat(size));
       expect(await send(operation, body, { 'content-type': type }), operation.name).to.be.envelope(
         413,
@@ -195,7 +202,15 @@ describe('an answer that all operations share', () => {
       const limited = declaring(429, ({ access }) => access !== 'public');
       const ask = (operation: DocumentOperation) =>
         strict.request(operation.method, pathOf(operation), undefined, headersFor(operation));
-      for (const access of ['publicKey', 'secretKey', 'projectSession', 'member', 'session', 'operator'] as const) {
+      for (const access of [
+        'publicKey',
+        'anyKey',
+        'secretKey',
+        'projectSession',
+        'member',
+        'session',
+        'operator',
+      ] as const) {
         const first = limited.find((operation) => operation.access === access && !streams(operation));
         if (first) await ask(first);
       }
@@ -234,7 +249,8 @@ describe('an operation while the database fails', () => {
     const api = await startTestApi({
       env: {
         // Sign-in links work under the host of BASE_URL only.
-        ...{ PORT: String(port), BASE_URL: `http://127.0.0.1:${port}` },
+        PORT: String(port),
+        BASE_URL: `http://127.0.0.1:${port}`,
         RATE_LIMIT_PER_MINUTE: '0',
         OAUTH_GITHUB_ID: 'our-id',
         OAUTH_GITHUB_SECRET: SECRET,
@@ -309,11 +325,35 @@ describe('an operation while the database fails', () => {
       const form = { 'content-type': FORM };
       const any = 'A'.repeat(48);
       const hosted = Object.fromEntries(
-        ['GET /unsubscribe', 'POST /unsubscribe', 'GET /subscribe', 'POST /subscribe', 'GET /manage'].map((name) => [
-          `${name}/{token}`,
-          () => ({ path: `${name.split(' ')[1]}/${token}`, body: '' }),
-        ]),
+        ['/unsubscribe', '/subscribe', '/manage'].flatMap((path) =>
+          ['GET', 'POST'].map((method) => [
+            `${method} ${path}/{token}`,
+            () => ({ path: `${path}/${token}`, body: '', headers: form }),
+          ]),
+        ),
       );
+      const { confirmUrl } = testLinks.confirmationLinks({ submissionId: own.submissionId, emailId: own.emails });
+      const confirmation = new URL(confirmUrl).pathname.split('/').at(-1) ?? '';
+      const confirmations = Object.fromEntries(
+        ['/confirm', '/decline'].flatMap((path) =>
+          ['GET', 'POST'].map((method) => [
+            `${method} ${path}/{token}`,
+            () => ({ path: `${path}/${confirmation}`, body: '', headers: form }),
+          ]),
+        ),
+      );
+      const ofForms: Record<string, () => Asked> = {
+        'GET /f/{formId}.js': () => ({ path: `/f/${own.forms}.js` }),
+        'GET /f/{formId}/challenge': () => ({ path: `/f/${own.forms}/challenge` }),
+        'GET /f/{formId}': () => ({ path: `/f/${own.forms}` }),
+        'POST /f/{formId}': () => ({ path: `/f/${own.forms}`, body: { email: 'a@example.com' } }),
+        'GET /preferences/{projectId}': () => ({ path: `/preferences/${project.id}` }),
+        'POST /preferences/{projectId}': () => ({
+          path: `/preferences/${project.id}`,
+          body: 'email=a@example.com',
+          headers: form,
+        }),
+      };
       const accountPages = Object.fromEntries(
         ['verify-email', 'reset-password', 'invitations'].flatMap((name) => [
           [`GET /${name}/{token}`, () => ({ path: `/${name}/${any}` })],
@@ -331,6 +371,8 @@ describe('an operation while the database fails', () => {
       });
       return {
         ...hosted,
+        ...confirmations,
+        ...ofForms,
         ...accountPages,
         'GET /auth/login-link/{token}': () => ({ path: `/auth/login-link/${any}` }),
         'POST /auth/login-link': () => ({ path: '/auth/login-link', body: {} }),

@@ -10,7 +10,8 @@ const POLICY =
 const SCRIPT = `console.log("${'x'.repeat(2_000)}")`;
 
 describe('/app/', () => {
-  let [api, unbuilt]: [TestApi?, TestApi?] = [];
+  let api: TestApi | undefined;
+  let unbuilt: TestApi | undefined;
   let folder: string;
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${api?.url}${path}`, { headers: { accept: 'text/html', ...headers }, redirect: 'manual' });

@@ -168,7 +168,9 @@ describe('webhook endpoints', () => {
 
     it('accepts every listed type, prefixes, and names of tracked events', async () => {
       const { types } = bodyOf(await project.server.get('/webhook-endpoints/types')) as { types: { type: string }[] };
-      const names = types.map(({ type }) => type.replace('<slug>', 'vips').replace('<name>', 'order.paid'));
+      const names = types.map(({ type }) =>
+        type.replace('<slug>', 'vips').replace('<key>', 'news').replace('<name>', 'order.paid'),
+      );
       expect(names).to.include.members([
         'email.sent',
         'email.unknown',

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { aggregateCounters } from '../../db/models/counters.ts';
 import { newId } from '../../platform/ids.ts';
 import { deleteUnusedVersions } from '../../services/workflows/versions.ts';
 import { type ApiProject, describeApi } from '../support/api.ts';
+import { countRows } from '../support/rows/tables.ts';
 import { addExecutions, setExecutions, storedVersions, storedWorkflows } from '../support/rows/workflows.ts';
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
 
@@ -359,9 +361,14 @@ describeApi('workflows', (api) => {
     it('answers 204 and removes the workflow', async () => {
       const { id } = await build(project, leave);
       await activeExecution(id, 'COMPLETED');
+      await aggregateCounters(api.db);
+      await activeExecution(id, 'COMPLETED');
       const answer = await project.server.delete(`/workflows/${id}`);
       expect(answer).to.have.status(204);
       expect(answer.body).to.equal('');
+      for (const subject of [`workflow/${id}`, `workflow/${id}/days`])
+        for (const table of ['counters', 'counter_deltas'])
+          expect(await countRows(api.db, table, { subject }), table).to.equal(0);
       expect(await project.server.get(`/workflows/${id}`)).to.have.status(404);
       expect(await project.server.delete(`/workflows/${id}`)).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
     });

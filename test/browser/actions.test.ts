@@ -88,7 +88,7 @@ describeApp('single actions in the web application', {}, (app) => {
     const { jobId } = (await project.server.post('/contacts/bulk-unsubscribe', { contactIds: [id] })).body;
     const page = await open(`/p/${project.id}/jobs`);
     await page.getByRole('button', { name: /^Cancel/ }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
     await page.getByRole('cell', { name: 'Cancelled' }).waitFor();
     expect((await project.server.get(`/jobs/${jobId}`)).body.status).to.equal('CANCELLED');
   });
@@ -123,7 +123,7 @@ describeApp('single actions in the web application', {}, (app) => {
     const path = `/p/${project.id}/contacts?search=nobody`;
     const page = await open(path, { cookie: '', expected: /status of 40[13]/ });
     const signIn = async () => {
-      await page.getByLabel('E-mail').fill(reader.email);
+      await page.getByLabel('Email').fill(reader.email);
       await page.getByLabel('Password').fill(reader.password);
       await page.getByRole('button', { name: 'Sign in' }).click();
     };
@@ -135,7 +135,7 @@ describeApp('single actions in the web application', {}, (app) => {
     await page.context().clearCookies();
     await page.getByRole('navigation').getByRole('link', { name: 'Segments' }).click();
     await page.getByRole('link', { name: 'Create account' }).click();
-    await page.getByLabel('E-mail').fill('late@people.example');
+    await page.getByLabel('Email').fill('late@people.example');
     await page.getByLabel('Password').fill('correct horse');
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL(`**/app/p/${project.id}/segments`);
@@ -199,6 +199,7 @@ describeApp('single actions in the web application', {}, (app) => {
     await page.getByText('1 of 1 shown').waitFor();
     expect(await axeFindings(page)).to.deep.equal([]);
     await page.getByRole('link', { name: 'New project' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Create a project' }).waitFor();
     await page.getByLabel('Name').waitFor();
   });
 
@@ -223,7 +224,7 @@ describeApp('single actions in the web application', {}, (app) => {
     const page = await open(`/p/${project.id}/contacts`);
     const add = async () => {
       await page.getByRole('button', { name: 'Add contact' }).click();
-      await page.getByRole('dialog').getByLabel('E-mail').fill(email);
+      await page.getByRole('dialog').getByLabel('Email').fill(email);
     };
     await add();
     await noticed(page, `${email} is a contact already. Nothing was changed.`, () =>
@@ -259,9 +260,17 @@ describeApp('single actions in the web application', {}, (app) => {
   });
 
   it('has no complaint about a new template, and explains its type once', async () => {
-    const page = await open(`/p/${project.id}/templates/new`);
-    await page.frameLocator('iframe').getByText('Write your mail here.').waitFor();
-    expect(await page.getByText('Goes to everybody, without unsubscribe link').count()).to.equal(1);
+    const { id, cookie, server } = await app.project();
+    // The variable of the template is one that contacts have.
+    await server.post('/contacts', { email: 'ann@guest.example', data: { firstName: 'Ann' } });
+    const page = await open(`/p/${id}/templates/new`, { cookie });
+    await page.getByRole('button', { name: 'HTML', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Plain');
+    await dialog.getByLabel('Subject').fill('Hello');
+    expect(await page.getByText('Goes to subscribed contacts only; an unsubscribe link is added.').count()).to.equal(1);
+    await dialog.getByRole('button', { name: 'Create template' }).click();
+    await page.frameLocator('iframe.mail-frame').getByText('Write your mail here.').waitFor();
     expect(await page.getByText('Worth a look').count()).to.equal(0);
   });
 
@@ -279,7 +288,7 @@ describeApp('single actions in the web application', {}, (app) => {
     await page.getByText('“From day” is after “To day”').waitFor();
     await page.goto(`${app.url}/app/p/${id}/analytics?${days}`);
     await page.getByText('“From” is after “To”').waitFor();
-    expect(await page.getByLabel('From').inputValue()).to.equal('2026-02-02');
+    expect(await page.getByLabel('From').inputValue()).to.equal('Feb 2, 2026');
     expect(await page.getByText('No mail in this period.').count()).to.equal(0);
   });
 

@@ -68,11 +68,11 @@ describeStackApp('administration in the web application', settings, (app) => {
     await eventually(async () => (await total('FAILED')) === 2, { what: 'two failed executions' });
 
     const page = await open('/executions?status=FAILED', { cookie });
-    const cause = page.getByRole('table', { name: 'Why executions failed' }).getByRole('row', { name: CAUSE });
+    const cause = page.getByRole('table', { name: 'Why journeys failed' }).getByRole('row', { name: CAUSE });
     await cause.getByText('2', { exact: true }).waitFor();
     for (const email of emails) await server.post('/contacts', { email, data: { trialEnd: '2020-01-01' } });
     await cause.getByRole('button', { name: 'Retry all' }).click();
-    await noticed(page, '2 executions go on from the failed step.', () =>
+    await noticed(page, '2 journeys continue from the failed step.', () =>
       page.getByRole('dialog').getByRole('button', { name: 'Retry all' }).click(),
     );
     await eventually(async () => (await total('EXITED')) === 2, { what: 'two ended executions' });
@@ -119,7 +119,7 @@ describeStackApp('administration in the web application', settings, (app) => {
     await act('Skip the wait', 'The wait has ended.');
     await is(failed, 'EXITED');
     await page.goto(`${app.url}/app/p/${project.id}/workflows/${built.id}/executions/${delayed}`);
-    await act('Cancel execution', 'The execution is cancelled.');
+    await act('Cancel journey', 'The journey is cancelled.');
     await is(delayed, 'CANCELLED');
     expect(await page.getByRole('button', { name: 'Skip the wait' }).count()).to.equal(0);
   });
@@ -127,7 +127,8 @@ describeStackApp('administration in the web application', settings, (app) => {
   it('offers a VIEWER no changes', async () => {
     const { cookie } = await member('VIEWER');
     const page = await open('/executions', { cookie });
-    for (const name of ['Executions', 'Workflows', 'Members', 'Project settings']) {
+    await page.getByRole('navigation').getByRole('button', { name: 'Settings' }).click();
+    for (const name of ['Journeys', 'Workflows', 'Members', 'Project settings']) {
       await goTo(page, name);
       await page.waitForLoadState('networkidle');
       for (const change of CHANGES)
@@ -173,7 +174,7 @@ describeStackApp('administration in the web application', settings, (app) => {
     );
     expect(await storedProject(app.db, project.id)).to.include({ requireTwoFactor: true });
     await page.getByRole('button', { name: 'Invite' }).click();
-    await dialog.getByLabel('E-mail').fill('new@guest.example');
+    await dialog.getByLabel('Email').fill('new@guest.example');
     await dialog.getByLabel('Role').selectOption('Viewer');
     await noticed(page, 'A mail with the invitation goes to new@guest.example.', () =>
       dialog.getByRole('button', { name: 'Invite' }).click(),

@@ -79,7 +79,7 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
     await fitView(page);
     await drag(page, { step: 'Condition', exit: 'no' }, 'Exit 2');
 
-    await noticed(page, 'Version 2 is live.', () => publish(page));
+    await noticed(page, 'The workflow is live.', () => publish(page));
     await fitView(page);
     const { id } = (await project.server.get('/workflows?search=mouse')).body.data[0];
     const { graph, changed } = await draftOf(id);
@@ -159,7 +159,7 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
     expect(graph.transitions).to.have.length(8);
 
     await page.getByRole('button', { name: 'Publish', exact: true }).press('Enter');
-    await noticed(page, 'Version 2 is live.', () =>
+    await noticed(page, 'The workflow is live.', () =>
       page.getByRole('dialog').getByRole('button', { name: 'Publish now' }).press('Enter'),
     );
     await fitView(page);
@@ -177,7 +177,7 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
     await addStep(page, 'Insert a step between Wait and Exit', 'Update contact');
     await panel(page).getByLabel('Subscribed').selectOption('Yes');
     const dialog = await publish(page, false);
-    await dialog.getByText('3 people on their way').waitFor();
+    await dialog.getByText('3 people in the workflow now').waitFor();
     await dialog.getByText('Move to the new version where possible: 3 people').waitFor();
     await noticed(page, 'Moved to it: 3; finish on their version: 0', () =>
       dialog.getByRole('button', { name: 'Publish now' }).click(),

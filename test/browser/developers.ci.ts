@@ -102,7 +102,7 @@ describeStackApp('the pages for developers', settings, (app) => {
     expect((await server.get('/webhook-endpoints')).body).to.deep.equal([]);
   });
 
-  it('asks for a fresh proof of identity where the API needs one', async () => {
+  it('asks for a new confirmation where the API needs one', async () => {
     const { id, server } = await app.project();
     const owner = await person(app, { project: id, role: 'OWNER' });
     const { recoveryCodes } = await enableTwoFactor(owner);
@@ -122,7 +122,7 @@ describeStackApp('the pages for developers', settings, (app) => {
     await eventually(async () => !(await storedProject(app.db, id)).requireTwoFactor, { what: 'the change' });
     await page.getByRole('button', { name: 'Invite' }).click();
     const invitation = page.getByRole('dialog', { name: 'Invite' });
-    await invitation.getByLabel('E-mail').fill('new@guest.example');
+    await invitation.getByLabel('Email').fill('new@guest.example');
     await invitation.getByLabel('Role').selectOption('Admin');
     await noticed(page, 'A mail with the invitation goes to new@guest.example.', () =>
       proving(() => invitation.getByRole('button', { name: 'Invite' }).click()),
@@ -179,8 +179,18 @@ describeStackApp('the pages for developers', settings, (app) => {
 
     await server.get('/contacts/none');
     await eventually(async () => (await app.db('failedRequests').where({ projectId: id, method: 'GET' })).length > 0);
-    await page.getByRole('tab', { name: 'Failed requests' }).click();
+    await page.getByRole('tab', { name: 'Request log' }).click();
     await page.getByText('GET /contacts/:id').waitFor();
+    await page.getByText('Successful', { exact: true }).click();
+    await page.getByText('No successful request is logged').waitFor();
+    await page.getByRole('switch', { name: 'Log successful requests' }).click();
+    await eventually(async () => (await storedProject(app.db, id)).logRequests);
+    await eventually(async () => {
+      expect(await server.get('/segments')).to.have.status(200);
+      return (await app.db('failedRequests').where({ projectId: id, status: 200 })).length > 0;
+    });
+    await page.reload();
+    await page.getByText('GET /segments').first().waitFor();
 
     await page.getByRole('tab', { name: 'Keys' }).click();
     await page.getByRole('button', { name: 'Revoke Shop' }).click();
@@ -206,7 +216,7 @@ describeStackApp('the pages for developers', settings, (app) => {
     await page.getByText('Completed', { exact: true }).waitFor(SLOW);
     await page.locator('[data-count=created]').getByText('299').waitFor();
     await page.getByRole('cell', { name: '301' }).waitFor();
-    await page.getByRole('link', { name: 'Jobs', exact: true }).first().click();
+    await page.getByRole('link', { name: 'Background tasks', exact: true }).first().click();
     await page.getByRole('link', { name: 'Import of suppressions' }).waitFor();
 
     await page.keyboard.press('Control+K');

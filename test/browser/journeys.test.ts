@@ -38,7 +38,7 @@ describeStackApp('the web application', settings, (app) => {
     const page = await app.open('/');
     await page.waitForURL('**/app/sign-in**');
     await page.getByRole('link', { name: 'Create account' }).click();
-    await page.getByLabel('E-mail').fill('founder@shop.example');
+    await page.getByLabel('Email').fill('founder@shop.example');
     await page.getByLabel('Password').fill('correct horse battery');
     await page.getByRole('button', { name: 'Create account' }).click();
 
@@ -48,6 +48,7 @@ describeStackApp('the web application', settings, (app) => {
     await page.getByRole('heading', { level: 1, name: 'Bakery' }).waitFor();
     await page.getByText('0 of 4').waitFor();
 
+    await page.getByRole('navigation').getByRole('button', { name: 'Settings' }).click();
     await page.getByRole('link', { name: 'Domains', exact: true }).click();
     await page.getByRole('button', { name: 'Add domain' }).first().click();
     await page.getByRole('textbox', { name: 'Domain' }).fill('bakery.example');
@@ -61,7 +62,7 @@ describeStackApp('the web application', settings, (app) => {
     for (const email of ['ann@guest.example', 'bob@guest.example']) {
       await page.getByRole('link', { name: 'Contacts', exact: true }).first().click();
       await page.getByRole('button', { name: 'Add contact' }).click();
-      await page.getByRole('dialog').getByLabel('E-mail').fill(email);
+      await page.getByRole('dialog').getByLabel('Email').fill(email);
       await page.getByRole('dialog').getByRole('button', { name: 'Add contact' }).click();
       await page.getByRole('heading', { level: 1, name: email }).waitFor();
     }
@@ -73,7 +74,12 @@ describeStackApp('the web application', settings, (app) => {
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByLabel('From name').fill('The bakery');
     await page.getByRole('button', { name: 'Next' }).click();
-    await page.getByLabel('Subject').fill('Bread for {{email}}');
+    await page.getByRole('button', { name: 'HTML', exact: true }).click();
+    const subject = page.getByRole('dialog');
+    await subject.getByLabel('Subject').fill('Bread for {{email}}');
+    await subject.getByRole('button', { name: 'Next' }).click();
+    await page.waitForURL('**/edit?step=2');
+    await page.getByRole('button', { name: 'Start again' }).waitFor();
     await page.frameLocator('iframe').getByText('Write your mail here.').waitFor();
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByRole('button', { name: 'Next' }).click();
@@ -177,12 +183,12 @@ describeStackApp('the web application', settings, (app) => {
     await page.getByText('50 of 131 shown').waitFor();
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('100 of 131 shown').waitFor();
-    await page.getByLabel('Search by e-mail').fill('needle');
-    await page.waitForURL('**/contacts?search=needle');
+    await page.getByLabel('Search by name or email address').fill('needle');
+    await page.waitForURL('**/contacts?query=needle');
     await page.getByText('1 of 1 shown').waitFor();
     await page.reload();
     await page.getByText('1 of 1 shown').waitFor();
-    expect(await page.getByLabel('Search by e-mail').inputValue()).to.equal('needle');
+    expect(await page.getByLabel('Search by name or email address').inputValue()).to.equal('needle');
     await page.getByLabel('Subscription').selectOption('Subscribed');
     await page.getByText('No contact matches').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();

@@ -11,11 +11,17 @@ export async function settled(page: Page): Promise<void> {
   await complete(page);
 }
 
+/** A transition would show a color between two. A policy may forbid style elements, but not these. */
+const STOP_TRANSITIONS = `{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('*, ::before, ::after { transition: none !important }');
+  document.adoptedStyleSheets.push(sheet);
+}`;
+
 /** Waits until the page itself is loaded; requests may still be under way. */
 export async function complete(page: Page): Promise<void> {
-  // A transition would show a colour between two.
-  await page.addStyleTag({ content: '*, ::before, ::after { transition: none !important }' });
-  await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+  await page.evaluate(STOP_TRANSITIONS);
+  await page.locator('.placeholder-line').first().waitFor({ state: 'detached' });
 }
 
 /** Everything in light; in dark what colours can change. */
@@ -57,7 +63,7 @@ const COLLECT = `(() => {
   document.body.focus();
   document.body.removeAttribute('tabindex');
   const look = (element) => {
-    const parts = [element, element.parentElement, element.closest('[data-variant], .editor-box, label')].filter(Boolean);
+    const parts = [element, element.parentElement, element.closest('[data-variant], .editor-box, .chip-field, label')].filter(Boolean);
     return parts.map((part) => {
       const style = getComputedStyle(part);
       return [style.outline, style.boxShadow, style.borderColor, style.backgroundColor, style.transform].join();

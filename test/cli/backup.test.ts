@@ -22,7 +22,8 @@ describe('everpost backup and restore', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'everpost-backup-test-'));
-    [home, file] = [join(folder, 'home'), join(folder, 'backup.tar.gz')];
+    home = join(folder, 'home');
+    file = join(folder, 'backup.tar.gz');
     write('postgres/PG_VERSION', '18\n');
     write('temporal/temporal.db', 'history');
     write('credentials.json', '{}');

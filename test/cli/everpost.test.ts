@@ -457,7 +457,11 @@ describe('npx everpost', () => {
       const seenAt = new Date(Date.now() + 3_600_000);
       const addWorker = (busyQueues: string[]) =>
         addProcess(database.db, {
-          ...{ id: newId(), kind: 'worker', version: '1.0.0', host: 'here', pid: 1 },
+          id: newId(),
+          kind: 'worker',
+          version: '1.0.0',
+          host: 'here',
+          pid: 1,
           seenAt,
           busyQueues,
         });

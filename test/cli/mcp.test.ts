@@ -67,6 +67,7 @@ describeApi('npx everpost mcp', (api) => {
     for (const area of [
       'contact',
       'event',
+      'form',
       'email',
       'template',
       'segment',
@@ -94,7 +95,7 @@ describeApi('npx everpost mcp', (api) => {
     const { tools } = await client.listTools();
     expect(tools).to.have.lengthOf(routeTools.length + 2);
     const { inputSchema } = tools.find(({ name }) => name === 'update_contact') ?? {};
-    expect(inputSchema?.properties).to.include.all.keys('id', 'email', 'subscribed', 'data');
+    expect(inputSchema?.properties, 'no tool gives consent').to.have.all.keys('id', 'email', 'subscribed', 'data');
     expect(inputSchema?.required).to.deep.equal(['id']);
     for (const { name, path, method } of routeTools)
       if (method !== 'get' && !/pause|cancel/.test(name) && path !== '/workflows/{id}/executions/{executionId}')
@@ -102,6 +103,8 @@ describeApi('npx everpost mcp', (api) => {
           Object.keys(tools.find((tool) => tool.name === name)?.inputSchema.properties ?? {}).length,
           name,
         ).to.be.greaterThan(0);
+    const giving = routeTools.filter(({ path }) => /\/(?:subscribe|resend)$|\/contacts\/\{id\}\/topics$/.test(path));
+    expect(giving.map((tool) => tool.name)).to.deep.equal(['get_contact_topics']);
     const list = tools.find(({ name }) => name === 'list_domains');
     expect(list?.inputSchema.properties).to.deep.equal({});
   });

@@ -50,6 +50,23 @@ describeApi('the resources of the TypeScript client', (api) => {
     expect(await statusOf(everpost.contacts.get(id))).to.equal(404);
   });
 
+  it('creates forms, submits them and lists what was submitted', async () => {
+    const form = await everpost.forms.create({ name: 'Newsletter', from: from() });
+    expect((await everpost.forms.list()).map(({ id }) => id)).to.deep.equal([form.id]);
+    expect((await everpost.forms.update(form.id, { submitLabel: 'Join' })).version).to.equal(2);
+    expect(await everpost.forms.get(form.id)).to.include({ submitLabel: 'Join' });
+    const copy = await everpost.forms.duplicate(form.id);
+    expect(copy.status).to.equal('PAUSED');
+    expect(await everpost.forms.delete(copy.id)).to.equal(undefined);
+    expect((await everpost.forms.embed(form.id)).url).to.equal(form.urls.page);
+    const submission = { form: 'newsletter', email: 'dan@example.com' };
+    expect(await everpost.forms.subscribe(submission)).to.deep.equal({ status: 'RECEIVED' });
+    const [found] = await all(everpost.forms.submissions(form.id, { status: 'RECEIVED' }));
+    expect(found).to.include({ email: 'dan@example.com', status: 'RECEIVED' });
+    expect(await statusOf(everpost.forms.resend(form.id, found?.id ?? ''))).to.equal(409);
+    expect(await everpost.forms.stats(form.id)).to.include({ submitted: 1, confirmRate: null });
+  });
+
   it('starts jobs and follows them', async () => {
     const file = new Blob(['email\ncarl@example.com\n'], { type: 'text/csv' });
     const { jobId } = await everpost.contacts.import(file);

@@ -79,7 +79,7 @@ describe('the summary of a test run', () => {
     expect(sum({}).lines).to.deep.equal(['FAILED: No test ran at all.', '0 passed, 1 failed']);
   });
 
-  it('fails for what no child has seen, once all API tests have passed', () => {
+  it('fails for what no child has seen, once all API tests have run without a crash', () => {
     const leftovers = [
       { unusedStatements: ['one', 'both'], unseenAnswers: ['GET /a 200'] },
       { unusedStatements: ['both', 'two'], unseenAnswers: ['GET /b 200'] },
@@ -91,6 +91,9 @@ describe('the summary of a test run', () => {
       '1 passed, 1 failed',
     ]);
     expect(sum(outcome).failed).to.equal(0);
+    expect(sum({ ...outcome, crashes: ['b: killed'] }, { ranAllApiTests: true }).failed).to.equal(1);
+    const failed = { results: [result('a', 1, ['x > y'])], leftovers };
+    expect(sum(failed, { ranAllApiTests: true }).failed).to.equal(2);
   });
 });
 

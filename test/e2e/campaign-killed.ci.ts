@@ -27,7 +27,10 @@ interface CampaignBody {
 }
 
 describe('a campaign while processes are killed', () => {
-  let [postgres, temporal, smtp, db]: [OwnPostgres?, OwnNamespace?, SmtpStandIn?, Db?] = [];
+  let postgres: OwnPostgres | undefined;
+  let temporal: OwnNamespace | undefined;
+  let smtp: SmtpStandIn | undefined;
+  let db: Db | undefined;
   const processes: ServiceProcess[] = [];
 
   after(async () => {

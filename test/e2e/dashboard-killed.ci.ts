@@ -16,7 +16,10 @@ const FAILED = 510;
 const SUBJECT = 'The campaign "Spring" was paused automatically';
 
 describe('killing the worker', () => {
-  let [temporal, stack, project, lock]: [OwnNamespace?, Stack?, ApiProject?, Knex.Transaction?] = [];
+  let temporal: OwnNamespace | undefined;
+  let stack: Stack | undefined;
+  let project: ApiProject | undefined;
+  let lock: Knex.Transaction | undefined;
 
   const running = () => {
     if (!stack || !project) throw new Error('not started');

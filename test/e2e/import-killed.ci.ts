@@ -1,35 +1,13 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
 import { type ImportResult, Job } from '../../db/models/job.ts';
-import type { ServiceProcess } from '../support/processes.ts';
+import { JOB_TIMEOUT, killMidway } from '../support/killed-job.ts';
 import { storedContacts } from '../support/rows/contacts.ts';
 import { replaceFirstChunk, storedJobInput } from '../support/rows/jobs.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
 const ROWS = 30_000;
-const TIMEOUT = { timeoutMs: 150_000 };
-
-/**
- * Kills the worker when the job of an import is as far as `isThere` wants. Its row is locked then, so that the import cannot
- * end before the worker dies.
- */
-async function killMidway(db: Db, jobId: string, worker: ServiceProcess, isThere: (job: Job, trx: Db) => unknown) {
-  const lock = await eventually(
-    async () => {
-      const trx = await db.transaction();
-      const job = await Job.query(trx).findById(jobId).forUpdate().throwIfNotFound();
-      if (await isThere(job, trx)) return trx;
-      await trx.rollback();
-      return false;
-    },
-    { ...TIMEOUT, what: 'the first part of the import' },
-  );
-  await worker.kill();
-  const midway = await Job.query(lock).findById(jobId).throwIfNotFound();
-  await lock.rollback();
-  return midway;
-}
 
 describe('killing the worker during an import', () => {
   let temporal: OwnNamespace;
@@ -60,7 +38,10 @@ describe('killing the worker during an import', () => {
     expect(processed).to.be.greaterThan(0).and.lessThan(ROWS);
 
     worker = await stack.startWorker();
-    await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the import' });
+    await eventually(async () => (await job()).status === 'COMPLETED', {
+      ...JOB_TIMEOUT,
+      what: 'the end of the import',
+    });
     const result = (await job()).result as ImportResult;
     expect(result).to.deep.equal({ totalRows: ROWS, created: ROWS, updated: 0, unchanged: 0, failed: 0, errors: [] });
     const contacts = await storedContacts(stack.database.db, { projectId: stack.project.id });
@@ -87,7 +68,10 @@ describe('killing the worker during an import', () => {
     await replaceFirstChunk(db, body.jobId, 'email,note\n');
 
     worker = await stack.startWorker();
-    await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the import' });
+    await eventually(async () => (await job()).status === 'COMPLETED', {
+      ...JOB_TIMEOUT,
+      what: 'the end of the import',
+    });
     const result = (await job()).result as ImportResult;
     expect(result).to.deep.include({ totalRows: rows, created: rows, updated: 0, unchanged: 0, failed: 0 });
     const contacts = await storedContacts(db, { projectId: stack.project.id }).whereLike('email', 'big%');
@@ -110,7 +94,7 @@ describe('killing the worker during an import', () => {
     expect((await jobs()).filter(({ admittedAt }) => admittedAt === null)).to.have.lengthOf(3);
 
     const worker = await stack.startWorker();
-    await eventually(async () => (await completed()) > 0, { ...TIMEOUT, what: 'the first completed job' });
+    await eventually(async () => (await completed()) > 0, { ...JOB_TIMEOUT, what: 'the first completed job' });
     await worker.kill();
     await stack.startWorker();
     await eventually(
@@ -119,7 +103,7 @@ describe('killing the worker during an import', () => {
         expect(running).to.have.length.of.at.most(5);
         return (await completed()) === ids.length;
       },
-      { ...TIMEOUT, what: 'the end of all jobs' },
+      { ...JOB_TIMEOUT, what: 'the end of all jobs' },
     );
     for (const { result } of await jobs()) expect(result).to.include({ created: 2_000, failed: 0 });
   });

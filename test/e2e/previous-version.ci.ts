@@ -14,6 +14,7 @@ import { countRows } from '../support/rows/tables.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { type OwnNamespace, ownNamespace } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
+import { build, enable } from '../support/workflow-building.ts';
 
 describe('API and worker of the version before the newest migration, on the new schema', () => {
   let temporal: OwnNamespace;
@@ -89,6 +90,29 @@ describe('API and worker of the version before the newest migration, on the new 
       },
       { what: 'the figures of the analytics' },
     );
+  });
+
+  it('run a workflow and show its numbers, as the new version does', async () => {
+    const beside = await startApi(env);
+    try {
+      const { id, steps } = await build(
+        { server: server() },
+        { steps: { Leave: { type: 'EXIT' } } },
+        { eventName: 'joined' },
+      );
+      await enable({ server: server() }, id);
+      expect(await server().post('/events/track', { email: 'bob@example.com', event: 'joined' })).to.have.status(200);
+      for (const url of [api.url, beside.url])
+        await eventually(
+          async () => {
+            const { executions, steps: counted } = (await server(url).get(`/workflows/${id}/stats`)).body;
+            return executions.started === 1 && executions.exited === 1 && counted[steps.Leave ?? '']?.passed === 1;
+          },
+          { what: 'the numbers of the workflow' },
+        );
+    } finally {
+      await beside.stop();
+    }
   });
 
   it('see and continue the graph of a workflow that the new version has edited, and the other way round', async () => {

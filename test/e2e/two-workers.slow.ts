@@ -29,7 +29,8 @@ describe('two workers on a throttled relay', () => {
     await start();
     await stack.smtp.received(before + MAILS);
     const times = stack.smtp.mails.slice(before).map(({ receivedAt }) => receivedAt.getTime());
-    const [first = 0, last = 0] = [times[MAILS / 10], times[MAILS - MAILS / 10 - 1]];
+    const first = times[MAILS / 10] ?? 0;
+    const last = times[MAILS - MAILS / 10 - 1] ?? 0;
     return ((MAILS * 0.8) / (last - first)) * 1_000;
   }
 

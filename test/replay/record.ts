@@ -272,6 +272,9 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   async segmentSweep(_db, project) {
     return { workflowId: 'segments/sweep', args: [], resourceId: project.id };
   },
+  async formTimer(_db, project) {
+    return { workflowId: 'forms/timer', args: [], resourceId: project.id };
+  },
   async retention(_db, project) {
     return { workflowId: 'retention', args: [], resourceId: project.id };
   },
@@ -318,7 +321,7 @@ async function record(name: string): Promise<void> {
     duties: [
       await workflowsQueueOptions(advancing),
       ...(workflowType === 'sender' ? [mailQueueOptions({ sender: sending.sender, stopping, runMs: 300 })] : []),
-      bulkQueueOptions({ db, limits, retention: settings, now: () => new Date(), stopping }),
+      bulkQueueOptions({ db, limits, retention: settings, formSettings: settings, now: () => new Date(), stopping }),
       domainsQueueOptions({ db, resolver, settings }),
       executionsQueueOptions({ ...advancing, temporalSide: openRuns(temporal) }),
       webhooksQueueOptions({

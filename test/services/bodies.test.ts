@@ -147,7 +147,7 @@ describe('stored bodies', () => {
     const { rows } = await db.raw('select tableoid::regclass::text as part from email_bodies where id = ?', [shared]);
     expect(rows).to.deep.equal([{ part: 'email_bodies_2025_06' }]);
 
-    const keep = { eventRetentionDays: undefined, emailBodyRetentionDays: 60 };
+    const keep = { eventRetentionDays: undefined, emailBodyRetentionDays: 60, consentRetentionDays: 1_095 };
     const now = new Date('2025-11-15T12:00:00Z');
     await runRetention(db, keep, now);
     expect((await bodies()).map(({ id }) => id)).to.have.members([waiting, last, shared]);

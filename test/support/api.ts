@@ -110,7 +110,10 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     { write: (line: string) => void logs.push(JSON.parse(line)) },
   );
   const given = {
-    ...{ NODE_ENV: 'test', PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://app.test' },
+    NODE_ENV: 'test',
+    PORT: '0',
+    HOST: '127.0.0.1',
+    BASE_URL: 'http://app.test',
     // Longer than in production: a new connection takes seconds while a busy machine runs all tests.
     DATABASE_CONNECT_TIMEOUT_MS: '30000',
     ...env,

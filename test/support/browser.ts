@@ -24,7 +24,7 @@ export const webAppEnv = async (): Promise<Record<string, string>> => ({ WEB_APP
 let browser: Promise<Browser> | undefined;
 
 /** One browser for all tests; each test has its own context, with its own cookies. */
-function sharedBrowser(): Promise<Browser> {
+export function sharedBrowser(): Promise<Browser> {
   browser ??= chromium.launch({ executablePath: findChromium(), args: CHROMIUM_ARGS }).then((launched) => {
     atEndOfRun(() => launched.close());
     return launched;

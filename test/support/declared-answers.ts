@@ -88,8 +88,11 @@ export class AnswerChecker {
     // 405 says that the path is one of another operation, which does not take the method.
     if (!operation || answer.status === 405) return;
     const { name, responses } = operation;
-    this.seen.add(`${name} ${answer.status}`);
     const declared = responses[answer.status];
+    // A browser that opens the address gets the error as a page (`api/presenters/error-page.ts`).
+    const isPage = answer.status >= 400 && String(answer.headers['content-type']).startsWith('text/html');
+    if (isPage && !declared?.content?.['text/html']) return;
+    this.seen.add(`${name} ${answer.status}`);
     const found = declared
       ? this.compare(`${name} ${answer.status}`, declared, answer)
       : ['the status is not declared'];
@@ -110,10 +113,15 @@ export class AnswerChecker {
   /** Prefers literal segments to parameters, from the left, as the router does. */
   private find(method: string, path: string): Declared | undefined {
     const given = path.split('/');
-    const rank = ({ segments }: Declared) => segments.map((one) => (one.startsWith('{') ? '1' : '0')).join('');
+    const rank = ({ segments }: Declared) =>
+      segments.map((one) => (one.endsWith('}') ? '2' : one.startsWith('{') ? '1' : '0')).join('');
+    // A parameter may have an ending, such as `{formId}.js`.
+    const fits = (segment: string, value: string) => value !== '' && value.endsWith(segment.replace(/^\{\w+\}/, ''));
     return (this.operations.get(method === 'HEAD' ? 'GET' : method) ?? [])
       .filter(({ segments }) => segments.length === given.length)
-      .filter(({ segments }) => segments.every((one, n) => (one.startsWith('{') ? given[n] !== '' : one === given[n])))
+      .filter(({ segments }) =>
+        segments.every((one, n) => (one.startsWith('{') ? fits(one, given[n] ?? '') : one === given[n])),
+      )
       .sort((a, b) => rank(a).localeCompare(rank(b)))[0];
   }
 

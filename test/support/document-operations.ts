@@ -5,6 +5,7 @@ import { pathsInFull } from '../../platform/openapi-references.ts';
 
 export type OperationAccess =
   | 'publicKey'
+  | 'anyKey'
   | 'secretKey'
   | 'session'
   | 'projectSession'
@@ -72,6 +73,7 @@ export function credentialsFor(
   switch (access) {
     case 'publicKey':
       return { authorization: `Bearer ${project.publicKey}` };
+    case 'anyKey':
     case 'secretKey':
     case 'memberOrKey':
       return { authorization: `Bearer ${project.secretKey}` };

@@ -66,7 +66,12 @@ export async function startDocumentedStack(): Promise<DocumentedStack> {
   mkdirSync(home);
   for (const name of readdirSync(root))
     if (!['.everpost', '.git'].includes(name)) symlinkSync(join(root, name), join(folder, name));
-  const env = { ...withoutSettings(process.env), TEMPORAL_CLI_PATH: process.env.TEMPORAL_CLI_PATH };
+  // No name server answers there: pages must work without the Internet, where a lookup may find no domain at all.
+  const env = {
+    ...withoutSettings(process.env),
+    TEMPORAL_CLI_PATH: process.env.TEMPORAL_CLI_PATH,
+    DNS_SERVERS: '127.0.0.1:9',
+  };
   // Not part of the time that `npm start` has to get ready.
   await compiledProgram();
   await webAppDir(() => {});

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { aggregateCounters } from '../../db/models/counters.ts';
 import { aggregateContactCounts } from '../../services/contacts/counts.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 
@@ -18,6 +19,7 @@ const IGNORED_COLUMNS = "array['last_seen_at', 'ip', 'user_agent']";
 /** Returns row count and checksum of each table: equal when nothing has changed. */
 export async function fingerprint(db: Db): Promise<Record<string, string>> {
   // Reads aggregate pending deltas. Doing it here keeps a later read from changing the tables.
+  await aggregateCounters(db);
   await aggregateContactCounts(db);
   await aggregateEventCounts(db);
   const { rows } = await db.raw(`

@@ -7,6 +7,12 @@ import { addPendingDomain } from './domains.ts';
 export interface ProjectResources {
   contacts: string;
   templates: string;
+  topics: string;
+  forms: string;
+  formId: string;
+  submissionId: string;
+  'saved-blocks': string;
+  views: string;
   campaigns: string;
   segments: string;
   workflows: string;
@@ -55,7 +61,11 @@ export async function createOneOfEachResource(
   const contact = await make('/contacts', { email, data: { [key]: 'pro' } });
   bodyOf(await project.browser.post('/v1/track', { email, event: eventName }));
   const template = await make('/templates', { name: 't', subject: 's', body: 'b', type: 'MARKETING', from });
+  const block = await make('/saved-blocks', { name: 'b', kind: 'SECTION', document: { version: 1, content: [] } });
+  const topic = await make('/topics', { name: 'News' });
+  const form = await make('/forms', { name: 'Newsletter', from });
   const segment = await make('/segments', { name: 'VIPs', type: 'STATIC' });
+  const view = await make('/views', { name: 'v', page: 'contacts', filters: {}, columns: [] });
   const draft = { name: 'c', subject: 's', body: 'b', from, audienceType: 'ALL' };
   const campaign = (await make('/campaigns', draft)).data;
   const workflow = await make('/workflows', { name: 'w', eventName });
@@ -112,6 +122,12 @@ export async function createOneOfEachResource(
   return {
     contacts: contact.id,
     templates: template.id,
+    topics: topic.id,
+    forms: form.id,
+    formId: form.id,
+    submissionId: newId(),
+    'saved-blocks': block.id,
+    views: view.id,
     campaigns: campaign.id,
     segments: segment.id,
     previews: new URL(preview).pathname.split('/').at(-1) ?? '',

@@ -9,6 +9,7 @@ import { root } from '../../dev/root.ts';
 import { settingsSchema } from '../../platform/settings.ts';
 import type { WorkerRole } from '../../worker/roles.ts';
 import { atEnd, runDirectory } from './cleanup.ts';
+import { eventually } from './waiting.ts';
 
 export type Env = Record<string, string | undefined>;
 
@@ -63,6 +64,17 @@ export async function spawnWorker(
   return spawnService(worker, port, { ...env, WORKER_PORT: String(port) }, [
     ...(roles.length > 0 ? ['--roles', roles.join(',')] : []),
   ]);
+}
+
+/** API and worker in one process. */
+export async function startServe(env: Env): Promise<ServiceProcess> {
+  const [port, workerPort] = [await freePort(), await freePort()];
+  const serve = { name: 'serve', file: 'cli/main.js', program: undefined };
+  const own = { BASE_URL: `http://127.0.0.1:${port}`, ...env, PORT: String(port), WORKER_PORT: String(workerPort) };
+  const service = await spawnService(serve, port, own, ['serve']);
+  await service.ready();
+  await eventually(async () => (await fetch(`http://127.0.0.1:${workerPort}/ready`)).ok, { what: 'a ready worker' });
+  return service;
 }
 
 interface Service {

@@ -85,7 +85,9 @@ function objectsOf(schema: Schema, known: KnownValues): Arbitrary<Schema> {
   const named = fc.record(values, { requiredKeys: keys }) as Arbitrary<Schema>;
   const [pattern] = patterns;
   if (!pattern) return named;
-  const key = fc.stringMatching(pattern[0] === '^' ? /^X-[A-Za-z]{1,8}$/ : new RegExp(pattern[0]));
+  const { pattern: names } = (schema.propertyNames ?? {}) as Schema;
+  const anyName = typeof names === 'string' ? new RegExp(names) : /^X-[A-Za-z]{1,8}$/;
+  const key = fc.stringMatching(pattern[0] === '^' ? anyName : new RegExp(pattern[0]));
   const more = fc.dictionary(key, samplesOf(pattern[1], known), {
     maxKeys: Math.min(2, Number(schema.maxProperties ?? 2)),
   });

@@ -64,7 +64,7 @@ export function testSender(databaseUrl: string, options: TestSenderOptions): Tes
     { limitOf, clock },
   );
   const all = relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0);
-  // A slow machine must not look like a slow recipient domain, whose mail is postponed.
+  // A slow machine must not look like a slow recipient domain, whose mail is slowed.
   const connectionClock = clock ?? (() => 0);
   const pace = new DomainPace({ ceilings, limitOf, connections: all, clock, connectionClock });
   const preparation = new Preparation({ db, renderer, composer, links: testLinkSettings, log, signerFor });

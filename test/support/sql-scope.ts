@@ -176,7 +176,8 @@ class Analysis {
     this.visit(quals, scope);
     this.condition(quals, scope, limited);
     for (const column of names(usingClause)) {
-      const [one, other] = [left, right].map((side) => this.owner(column, side));
+      const one = this.owner(column, left);
+      const other = this.owner(column, right);
       if (one && other) this.equal({ ref: one, column }, { ref: other, column }, limited);
     }
     return [...left, ...right];

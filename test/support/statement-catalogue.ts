@@ -47,6 +47,9 @@ const SHARED = [
   'upload_removals',
   'installation',
   'stuck_workflows',
+  // Hashes alone, for limits over all projects and for proofs that were used.
+  'confirmations_sent',
+  'form_challenges_used',
 ];
 
 export async function readCatalogue(db: Db): Promise<Catalogue> {

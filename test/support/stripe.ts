@@ -109,7 +109,9 @@ const invoice = (customer: string) => ({
   amount_paid: 1200,
   created: 1_700_000_000,
   period_start: 1_690_000_000,
-  ...{ period_end: 1_700_000_000, hosted_invoice_url: 'https://invoice.test/1', invoice_pdf: null },
+  period_end: 1_700_000_000,
+  hosted_invoice_url: 'https://invoice.test/1',
+  invoice_pdf: null,
 });
 
 /** Returns the header that Stripe signs its webhooks with. */

@@ -11,6 +11,7 @@ import { dateTime, line, uuid } from '../../api/http/schemas.ts';
 import { cookieValue } from '../../api/http/session-cookie.ts';
 import { subject } from '../../api/http/subject.ts';
 import { parseAddress, readMailbox } from '../../platform/address.ts';
+import { keysOf } from '../../platform/conditions/field-path.ts';
 import { openCursor } from '../../platform/crypto/cursor.ts';
 import { openToken } from '../../platform/crypto/signed-token.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
@@ -25,7 +26,6 @@ import { answerText, providerIdOf } from '../../platform/smtp/outcome.ts';
 import { checkTemplate, escapeHtml, plainMail } from '../../platform/templates/index.ts';
 import { renderMail } from '../../platform/templates/mail.ts';
 import { plainText } from '../../platform/templates/plain-text.ts';
-import { keysOf } from '../../services/conditions/field-path.ts';
 import { parseMoment } from '../../services/conditions/instants.ts';
 import { parseCondition } from '../../services/conditions/parse.ts';
 import { readDomainName, senderDomain } from '../../services/domains/name.ts';
@@ -87,7 +87,12 @@ const report = (type: string, content: string) =>
   returned(
     `Content-Type: multipart/report; boundary="b"\r\n\r\n--b\r\nContent-Type: ${type}\r\n\r\n${content}\r\n--b--\r\n`,
   );
-const rules = { limits: UNLIMITED, refusedKeys: new Set<string>(), subscribed: true };
+const rules = {
+  limits: UNLIMITED,
+  refusedKeys: new Set<string>(),
+  subscribed: true,
+  context: { method: 'IMPORT' as const },
+};
 async function imported(csv: string): Promise<void> {
   const content = Buffer.from(csv);
   const opened = await openCsv(content).catch(() => undefined);

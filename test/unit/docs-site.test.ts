@@ -4,14 +4,21 @@ import { expect } from 'chai';
 import { diagrams } from '../../dev/diagrams/diagrams.ts';
 import { draw } from '../../dev/diagrams/draw.ts';
 import { root } from '../../dev/root.ts';
-import { pageFiles } from '../../docs/.vitepress/pages.ts';
+import { pageFiles, sections } from '../../docs/.vitepress/pages.ts';
 
 const docs = join(root, 'docs');
 const read = (file: string): string => readFileSync(file, 'utf8');
-const markdownIn = (folder: string): string[] =>
+const filesIn = (folder: string, ending: RegExp): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
+    .filter((name) => ending.test(name) && !name.includes('node_modules/'))
     .map((name) => join(folder, name));
+const markdownIn = (folder: string): string[] => filesIn(folder, /\.md$/);
+
+/** The pages of the repository, without the API reference, which a build of the site writes. */
+const pages = [
+  ...markdownIn(docs).filter((file) => !file.startsWith(join(docs, 'api/'))),
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => join(root, name)),
+];
 
 /** Ten minutes for somebody who reads 230 words a minute. */
 const MOST_WORDS = 2_300;
@@ -53,17 +60,17 @@ describe('the documentation', () => {
   });
 
   it('has no page on the site that takes longer than ten minutes', () => {
-    const words = pageFiles.map((file) => [file, read(join(docs, `${file}.md`)).split(/\s+/).length] as const);
+    const references = sections.flatMap(({ pages }) =>
+      pages.flatMap(({ file, isReference }) => (isReference ? file : [])),
+    );
+    const words = pageFiles
+      .filter((file) => !references.includes(file))
+      .map((file) => [file, read(join(docs, `${file}.md`)).split(/\s+/).length] as const);
     expect(words.filter(([, count]) => count > MOST_WORDS)).to.deep.equal([]);
   });
 
   it('has only links that lead somewhere', () => {
-    const files = [
-      // A build of the site writes the API reference there.
-      ...markdownIn(docs).filter((file) => !file.startsWith(join(docs, 'api/'))),
-      ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => join(root, name)),
-    ];
-    const dead = files.flatMap((file) =>
+    const dead = pages.flatMap((file) =>
       [...withoutCode(read(file)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, href = '']) => {
         if (/^[a-z]+:/.test(href)) return [];
         const [path = '', anchor] = href.split('#');
@@ -76,13 +83,53 @@ describe('the documentation', () => {
     expect(dead).to.deep.equal([]);
   });
 
-  it('cites only files that exist in decisions and architecture', () => {
-    const files = [...markdownIn(join(docs, 'decisions')), join(docs, 'architecture.md')];
-    const gone = files.flatMap((file) =>
+  it('names a source for every fact about another tool, and each source once', () => {
+    const text = read(join(docs, 'guides/comparison.md'));
+    const [facts = '', sources = ''] = text.split('## Sources');
+    const cited = new Set([...facts.matchAll(/\[(\d+)\](?!\()/g)].map(([, number]) => number));
+    const listed = [...sources.matchAll(/^(\d+)\. .*\]\(https:\/\/\S+\)/gm)].map(([, number]) => number);
+    expect([...cited].sort()).to.deep.equal([...listed].sort());
+  });
+
+  it('has a README of at most 150 lines whose first 20 say what it is, for whom and why', () => {
+    const lines = read(join(root, 'README.md')).split('\n');
+    expect(lines.length).to.be.at.most(151);
+    const first = lines.slice(0, 20).join('\n');
+    expect(first)
+      .to.match(/Status: .*MIT/)
+      .and.match(/open email platform/)
+      .and.match(/For you, if/)
+      .and.match(/Why not/);
+    expect(first)
+      .to.contain('npm start')
+      .and.match(/!\[.+\]\(docs\/img\/home\.webp\)/);
+  });
+
+  it('has no mark of a merge conflict', () => {
+    expect(pages.filter((file) => /^(<{7}|>{7}) /m.test(read(file))).map((file) => relative(root, file))).to.deep.equal(
+      [],
+    );
+  });
+
+  it('cites only files that exist', () => {
+    const gone = pages.flatMap((file) =>
       citedPaths(file)
         .filter((path) => !existsSync(join(root, path)))
         .map((path) => `${relative(root, file)}: ${path}`),
     );
+    expect(gone).to.deep.equal([]);
+  });
+
+  it('has every page that a comment of the code cites', () => {
+    const gone = FOLDERS.split('|')
+      .flatMap((folder) => filesIn(join(root, folder), /\.(ts|tsx|mjs|sql|sh|ya?ml)$/))
+      // A migration never changes once it has landed.
+      .filter((file) => !file.startsWith(join(root, 'db/migrations')))
+      .flatMap((file) =>
+        [...read(file).matchAll(/\bdocs\/[\w/-]+\.md\b/g)]
+          .filter(([path]) => !existsSync(join(root, path)))
+          .map(([path]) => `${relative(root, file)}: ${path}`),
+      );
     expect(gone).to.deep.equal([]);
   });
 

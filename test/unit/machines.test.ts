@@ -126,6 +126,6 @@ describe('machines that open and click', () => {
   for (const [agent, seconds, machine] of timings)
     it(`${machine ? 'include' : 'exclude'} ${agent ?? 'an unknown agent'} ${seconds === null ? 'at an unknown time' : `${seconds} s after sending`}`, () => {
       const at = new Date(sentAt.getTime() + (seconds ?? 0) * 1000);
-      expect(isMachine({ agent, at, sent_at: seconds === null ? null : sentAt })).to.equal(machine);
+      expect(isMachine({ agent, at, sentAt: seconds === null ? null : sentAt })).to.equal(machine);
     });
 });

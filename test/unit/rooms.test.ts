@@ -3,38 +3,34 @@ import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { root } from '../../dev/root.ts';
 
-/** The folders that each folder may import values from, besides itself. See docs/architecture.md. */
-const allowedImports: Record<string, string[]> = {
-  platform: [],
-  db: ['platform'],
-  services: ['db', 'platform'],
-  temporal: ['platform'],
-  workflows: [],
-  activities: ['services', 'db', 'platform'],
-  web: ['platform'],
-  api: ['services', 'platform', 'web'],
-  client: [],
-  cli: ['services', 'db', 'platform', 'temporal', 'client'],
-  worker: ['activities', 'services', 'db', 'platform', 'temporal', 'workflows'],
-};
+const architecture = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+
+/** Returns the rows of the table under a heading of the architecture, without its header. */
+function tableUnder(heading: string): string[][] {
+  const [, section = ''] = architecture.split(`\n${heading}\n`);
+  const [, ...lines] = (/(?:^\|.*\n)+/m.exec(section)?.[0] ?? '').trim().split('\n').slice(1);
+  return lines.map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| ?|[`|]/g, '').trim()));
+}
+
+/** The folders that each folder may import values from, besides itself. */
+const allowedImports: Record<string, string[]> = Object.fromEntries(
+  tableUnder('## Folders')
+    .filter(([, , allowed]) => allowed !== 'all')
+    .map(([folder = '', , allowed = '']) => [
+      folder.replace(/\/$/, ''),
+      allowed === 'nothing of ours' ? [] : allowed.split(', '),
+    ]),
+);
 
 /** The composition roots, which may import any folder. */
 const compositionRoots = ['api/server.ts', 'api/start.ts'];
 
 /** The layers of `services/`, lowest first. A folder imports values from lower layers only, never from its own. */
-const serviceLayers = [
-  ['paging.ts', 'range.ts'],
-  ['audit', 'conditions', 'idempotency', 'outbox', 'throttle'],
-  ['blocking', 'request-log', 'sessions', 'system'],
-  ['access', 'notifications', 'users'],
-  ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads', 'webhooks'],
-  ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
-  ['activity', 'emails', 'workflows'],
-  ['campaigns', 'export', 'notices', 'reconciler', 'retention', 'usage'],
-  ['sending'],
-  ['analytics', 'operators', 'removal'],
-  ['jobs'],
-];
+const serviceLayers: string[][] = [];
+for (const [layer = '', names = ''] of tableUnder('### Services')) {
+  if (layer !== '' || serviceLayers.length === 0) serviceLayers.unshift([]);
+  serviceLayers[0]?.push(...names.split(', '));
+}
 
 const IMPORT = /^(?:import|export)\s+(?:([^'";]*?)\s+from\s+)?'(\.[^']+)'/gm;
 

@@ -196,6 +196,7 @@ describe('Dockerfile', () => {
   });
 
   it('ships the compiled program without dev dependencies, as a non-root user, with a health check', () => {
+    expect(of('FROM')).to.have.lengthOf(2);
     expect(of('RUN').join('\n')).to.include('--omit=dev');
     expect(of('USER')).to.deep.equal(['node']);
     expect(of('HEALTHCHECK')).to.have.lengthOf(1);

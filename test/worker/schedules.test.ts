@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ensureSchedules, setSegmentSweep } from '../../temporal/schedules.ts';
+import { ensureSchedules, setSchedule } from '../../temporal/schedules.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -33,9 +33,9 @@ describe('the Schedules of the platform', () => {
   });
 
   it('sweep segments only while it is wanted', async () => {
-    await setSegmentSweep(temporal, true);
+    await setSchedule(temporal, 'segmentSweep', true);
     expect(await intervalOf('segments/sweep')).to.equal(60_000);
-    await setSegmentSweep(temporal, false);
+    await setSchedule(temporal, 'segmentSweep', false);
     const error = await intervalOf('segments/sweep').catch((reason: Error) => reason.name);
     expect(error).to.equal('ScheduleNotFoundError');
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createTemporal } from '../../temporal/connection.ts';
-import { setSegmentSweep } from '../../temporal/schedules.ts';
+import { setSchedule } from '../../temporal/schedules.ts';
 import { temporalSettings } from '../support/temporal-work.ts';
 
 describe('the Schedule that sweeps segments', () => {
@@ -9,7 +9,7 @@ describe('the Schedule that sweeps segments', () => {
     it(`fails when it is ${wanted ? 'created' : 'removed'} while Temporal is unreachable`, async () => {
       const deadlines = { CreateSchedule: 500, DeleteSchedule: 500 };
       const temporal = createTemporal(temporalSettings('127.0.0.1:9'), { deadlines });
-      const failure = await setSegmentSweep(temporal, wanted).catch((error: unknown) => error);
+      const failure = await setSchedule(temporal, 'segmentSweep', wanted).catch((error: unknown) => error);
       expect(failure).to.be.instanceOf(Error);
       await temporal.close();
     });

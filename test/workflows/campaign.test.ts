@@ -152,7 +152,7 @@ describe('the campaign workflow', () => {
     expect(await standing(database.db, project, id)).to.include({ sent: 7 });
   });
 
-  it('starts later when it is postponed', async () => {
+  it('starts later when it is rescheduled', async () => {
     const { id, run } = await scheduled(30);
     await schedule(id, await inDays(90));
     await refresh(run);

@@ -113,12 +113,12 @@ describe('the sender workflow', () => {
         completed ? String(JSON.parse(String(completed.result?.payloads?.[0]?.data))) : [],
       );
     await eventually(async () => (await results()).length >= 2, { what: 'a second run' });
-    const [sent, failed] = ['sent', 'failed'].map((kind) => async () => {
+    const countOf = async (kind: 'sent' | 'failed') => {
       const counts = (await results()).flatMap((line) => new RegExp(`(\\d+) ${kind}`).exec(line)?.[1] ?? []);
       return counts.reduce((sum, count) => sum + Number(count), 0);
-    });
+    };
     // A mail is sent before the run that sent it has ended.
-    await eventually(async () => (await sent?.()) === 3 && (await failed?.()) === 1, {
+    await eventually(async () => (await countOf('sent')) === 3 && (await countOf('failed')) === 1, {
       what: 'the results of all runs',
     });
     await eventually(async () => (await results()).includes('no mail was due'));

@@ -79,7 +79,7 @@ describe('a simulation, compared with executions on a time-skipping server', () 
         graph,
         limits,
         webhookAllowedHosts: [],
-        state: new SimulationState({ now: start, contact, context: {}, script }),
+        state: new SimulationState({ now: start, contact, context: {}, script, topics: new Map() }),
         environment: {
           db: database.db,
           renderer: testRenderer(),

@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite';
 
-/** The application is imported after its texts; browsers load both at once because the page names its files. */
+/** The application is imported after its texts; browsers load both at once because the page names its files and styles. */
 const preloadApplication: Plugin = {
   name: 'preload-application',
   transformIndexHtml: {
@@ -10,13 +10,13 @@ const preloadApplication: Plugin = {
       const chunks = Object.values(bundle).filter((output) => output.type === 'chunk');
       const application = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith('/src/app.tsx'));
       const files = application ? [application.fileName, ...application.imports] : [];
-      return files.map(
-        (file): HtmlTagDescriptor => ({
-          tag: 'link',
-          attrs: { rel: 'modulepreload', crossorigin: true, href: `/app/${file}` },
-          injectTo: 'head',
-        }),
-      );
+      const loaded = chunks.filter(({ fileName, isEntry }) => files.includes(fileName) && !isEntry);
+      const styles = new Set(loaded.flatMap(({ viteMetadata }) => [...(viteMetadata?.importedCss ?? [])]));
+      const link = (attrs: HtmlTagDescriptor['attrs']): HtmlTagDescriptor => ({ tag: 'link', attrs, injectTo: 'head' });
+      return [
+        ...files.map((file) => link({ rel: 'modulepreload', crossorigin: true, href: `/app/${file}` })),
+        ...[...styles].map((file) => link({ rel: 'stylesheet', crossorigin: true, href: `/app/${file}` })),
+      ];
     },
   },
 };
@@ -32,5 +32,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // The entry lists the files of all pages. Their names would be more than a kilobyte of every first visit.
+    rollupOptions: { output: { chunkFileNames: 'assets/[hash].js' } },
   },
 });

@@ -1,7 +1,13 @@
 import type {
   Campaign,
+  CampaignChecks,
+  CampaignLinkReport,
   CampaignRecipient,
   CampaignStats,
+  CampaignTimeline,
+  CheckCampaignRequest,
+  QueuedJob,
+  ResendRecipientsRequest,
   SaveCampaignRequest,
   SendCampaignRequest,
   SendTestEmailRequest,
@@ -42,6 +48,10 @@ export const campaigns = (client: RawClient) => ({
   test: (id: string, test: SendTestEmailRequest, options?: CallOptions): Promise<SendTestEmailResponse> =>
     client.post('/campaigns/{id}/test', { ...options, path: { id }, body: test }),
 
+  /** Checks the content for the recipients of the campaign, and its links if asked for. */
+  check: (id: string, checks: CheckCampaignRequest = {}, options?: CallOptions): Promise<CampaignChecks> =>
+    client.post('/campaigns/{id}/checks', { ...options, path: { id }, body: checks }),
+
   pause: (id: string, options?: CallOptions): Promise<Campaign> =>
     client.post('/campaigns/{id}/pause', { ...options, path: { id } }),
 
@@ -51,6 +61,24 @@ export const campaigns = (client: RawClient) => ({
   /** Cancels a campaign; emails that are not sent yet never will be. */
   cancel: (id: string, options?: CallOptions): Promise<Campaign> =>
     client.post('/campaigns/{id}/cancel', { ...options, path: { id } }),
+
+  /** Makes a scheduled campaign a draft again. */
+  unschedule: (id: string, options?: CallOptions): Promise<Campaign> =>
+    client.post('/campaigns/{id}/unschedule', { ...options, path: { id } }),
+
+  /** Sends a campaign again to recipients whose email failed, as a job. */
+  resendRecipients: (id: string, which: ResendRecipientsRequest, options?: CallOptions): Promise<QueuedJob> =>
+    client.post('/campaigns/{id}/recipients/resend', { ...options, path: { id }, body: which }),
+
+  /** Returns the results by hour or day. */
+  timeline: (
+    id: string,
+    query?: QueryOf<'/campaigns/{id}/timeline'>,
+    options?: CallOptions,
+  ): Promise<CampaignTimeline> => client.get('/campaigns/{id}/timeline', { ...options, path: { id }, query }),
+
+  links: (id: string, query?: QueryOf<'/campaigns/{id}/links'>, options?: CallOptions): Promise<CampaignLinkReport> =>
+    client.get('/campaigns/{id}/links', { ...options, path: { id }, query }),
 
   stats: (id: string, options?: CallOptions): Promise<CampaignStats> =>
     client.get('/campaigns/{id}/stats', { ...options, path: { id } }),

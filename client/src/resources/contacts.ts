@@ -1,7 +1,10 @@
 import type {
+  ChangeContactTopicsRequest,
+  Consent,
   Contact,
   ContactFieldCatalog,
   ContactLookup,
+  ContactTopics,
   CreateContactRequest,
   QueuedJob,
   RunBulkActionRequest,
@@ -33,6 +36,21 @@ export const contacts = (client: RawClient) => ({
   delete: (id: string, options?: CallOptions): Promise<undefined> =>
     client.delete('/contacts/{id}', { ...options, path: { id } }),
 
+  /** Returns what a contact receives: the state of every topic, snooze and frequency. */
+  topics: (id: string, options?: CallOptions): Promise<ContactTopics> =>
+    client.get('/contacts/{id}/topics', { ...options, path: { id } }),
+
+  /** Changes what a contact receives; topics are named by key or ID. */
+  changeTopics: (id: string, changes: ChangeContactTopicsRequest, options?: CallOptions): Promise<ContactTopics> =>
+    client.patch('/contacts/{id}/topics', { ...options, path: { id }, body: changes }),
+
+  /** Lists what a contact agreed to and withdrew, newest first. */
+  consents: (
+    id: string,
+    query?: QueryOf<'/contacts/{id}/consents'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Consent, void> => items(client, '/contacts/{id}/consents', { ...options, path: { id }, query }),
+
   /** Looks up which of up to 500 addresses are contacts. */
   lookUp: (emails: string[], options?: CallOptions): Promise<ContactLookup> =>
     client.post('/contacts/lookup', { ...options, body: { emails } }),
@@ -47,7 +65,7 @@ export const contacts = (client: RawClient) => ({
     return client.post('/imports', { ...options, body: form });
   },
 
-  /** Subscribes, unsubscribes or deletes all contacts of a segment or a condition, as a job. */
+  /** Changes or deletes all contacts of a segment or a condition, as a job. */
   bulk: (action: RunBulkActionRequest, options?: CallOptions): Promise<QueuedJob> =>
     client.post('/contacts/bulk', { ...options, body: action }),
 });

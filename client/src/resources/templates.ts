@@ -1,10 +1,13 @@
 import type {
   CreateTemplateRequest,
+  PublishTemplateDraftRequest,
   RenderEmailRequest,
   RenderedEmail,
+  SaveTemplateDraftRequest,
   SendTestEmailRequest,
   SendTestEmailResponse,
   Template,
+  TemplateDraft,
   UpdateTemplateRequest,
 } from '../api-types.ts';
 import { items } from '../pages.ts';
@@ -27,6 +30,20 @@ export const templates = (client: RawClient) => ({
 
   delete: (id: string, options?: CallOptions): Promise<undefined> =>
     client.delete('/templates/{id}', { ...options, path: { id } }),
+
+  /** Returns the draft, or the template itself if there is none. */
+  getDraft: (id: string, options?: CallOptions): Promise<TemplateDraft> =>
+    client.get('/templates/{id}/draft', { ...options, path: { id } }),
+
+  /** Saves a draft, which changes nothing until it is published. */
+  saveDraft: (id: string, draft: SaveTemplateDraftRequest, options?: CallOptions): Promise<TemplateDraft> =>
+    client.put('/templates/{id}/draft', { ...options, path: { id }, body: draft }),
+
+  discardDraft: (id: string, options?: CallOptions): Promise<undefined> =>
+    client.delete('/templates/{id}/draft', { ...options, path: { id } }),
+
+  publishDraft: (id: string, draft: PublishTemplateDraftRequest, options?: CallOptions): Promise<Template> =>
+    client.post('/templates/{id}/draft/publish', { ...options, path: { id }, body: draft }),
 
   /** Sends a test email. */
   test: (id: string, test: SendTestEmailRequest, options?: CallOptions): Promise<SendTestEmailResponse> =>

@@ -1,5 +1,5 @@
 // The default theme with the fonts of the system: nothing to download, and the same look as the dashboard.
-import { type EnhanceAppContext, inBrowser, onContentUpdated } from 'vitepress';
+import { type EnhanceAppContext, inBrowser, onContentUpdated, useData } from 'vitepress';
 import theme from 'vitepress/theme-without-fonts';
 import { h } from 'vue';
 import { rememberLanguage, showRememberedLanguage } from './code-groups.ts';
@@ -14,11 +14,12 @@ export default {
   // Outside the base of the site, so that the menu of the theme cannot link to it.
   Layout: () =>
     h(theme.Layout, null, {
-      'nav-bar-content-after': () => h('a', { class: 'dashboard', href: '/app/', target: '_self' }, 'Dashboard'),
+      'nav-bar-content-after': () =>
+        useData().theme.value.hasApi && h('a', { class: 'dashboard', href: '/app/', target: '_self' }, 'Dashboard'),
     }),
-  enhanceApp({ app }: EnhanceAppContext): void {
+  enhanceApp({ app, siteData }: EnhanceAppContext): void {
     app.component('OperationList', OperationList);
-    app.component('TryOperation', TryOperation);
+    app.component('TryOperation', siteData.value.themeConfig.hasApi ? TryOperation : { render: () => null });
     if (!inBrowser) return;
     restoreCredentials();
     rememberLanguage();

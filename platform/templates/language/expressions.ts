@@ -152,6 +152,16 @@ function compileFilter(node: ast.Filter, compiler: NodeCompiler): CompiledExpres
   const { value: name } = node.name;
   const filter = filters.get(name);
   if (!filter) return compiler.report(node, `unknown filter "${name}"`, noValue);
+  const [block] = node.args.children;
+  if (filter.takesHtml && block?.typename === 'Capture') {
+    const write = compiler.body(block.body);
+    return (run) =>
+      filter.apply(
+        run.capture(() => write(run)),
+        [],
+        run.budget,
+      );
+  }
   const { positional, named } = compiler.args(node.args);
   const [input = noValue, ...rest] = positional;
   const args: (CompiledExpression | undefined)[] = rest;

@@ -4,6 +4,8 @@ import type { Budget } from './budget.ts';
 export interface Filter {
   /** Names of the arguments after the input value. */
   parameters: string[];
+  /** Gets the block of a `filter` tag as HTML, as it was written, and not as text that is escaped afterwards. */
+  takesHtml?: boolean;
   apply(value: unknown, args: unknown[], budget: Budget): unknown;
 }
 

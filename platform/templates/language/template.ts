@@ -34,3 +34,14 @@ export function compileTemplate(source: string): Compiled {
 
 /** Returns the violations that keep a source from being a valid template. */
 export const checkTemplate = (source: string): TemplateViolation[] => compileTemplate(source).violations;
+
+/** Returns what keeps a text from being exactly one expression, such as the condition of an `if`. */
+export function checkExpression(expression: string): string | undefined {
+  if (expression.trim() === '') return 'it is empty';
+  const source = `{% if ${expression}\n%}{% endif %}`;
+  const [violation] = checkTemplate(source);
+  if (violation) return violation.message;
+  const [only, ...more] = parse(source).children;
+  const isOne = only?.typename === 'If' && more.length === 0 && only.body.children.length === 0 && !only.else_;
+  return isOne ? undefined : 'it contains more than one expression';
+}

@@ -1,8 +1,9 @@
-import { type Fragment, joined, sql } from '../fragment.ts';
+import { type Fragment, joined, sql } from '../../../db/sql.ts';
+import { dayAs, valueAtKeys, valueTests } from '../../../platform/conditions/value-tests.ts';
+import { comingDays, monthDayOfText, monthDayOfTextSql, pastDays, readDays } from '../anniversaries.ts';
 import {
   before,
   DAY_MS,
-  dayOf,
   instantOf,
   instantSql,
   momentSql,
@@ -15,26 +16,25 @@ import { readComparable, readListOf, readNothing, readPart, readScalar, readSpan
 import { type BindableOperator, noContacts, type Operators, operator } from './operator.ts';
 import { containsText, endsWithText, startsWithText, type TextTest } from './texts.ts';
 
-/** A value inside a contact's data, or inside the context of an execution. */
+/** A value inside a contact's data, inside the context of an execution, or inside the data of an event (alias `e`). */
 interface DataPath {
-  root: 'data' | 'context';
+  root: 'data' | 'context' | 'event';
   /** At least one. */
   keys: string[];
+  /** The name of the event. */
+  event?: string;
 }
 
-/** Returns undefined when any key is missing or its parent is no object. Arrays are not traversed. */
-export function valueAt({ root, keys }: DataPath, { contact, context }: Subject): unknown {
-  let value: unknown = root === 'data' ? contact.data : context;
-  for (const key of keys) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key))
-      return undefined;
-    value = (value as Record<string, unknown>)[key];
-  }
-  return value ?? undefined;
-}
+const valueAt = ({ root, keys }: DataPath, { contact, context }: Subject): unknown =>
+  valueAtKeys(root === 'data' ? contact.data : context, keys);
 
-const rootSql = ({ root }: DataPath, { context }: ConditionQuery): Fragment =>
-  root === 'data' ? sql`c.data` : sql`${JSON.stringify(context)}::jsonb`;
+const roots = {
+  data: () => sql`c.data`,
+  event: () => sql`e.data`,
+  context: ({ context }: ConditionQuery) => sql`${JSON.stringify(context)}::jsonb`,
+};
+
+const rootSql = ({ root }: DataPath, query: ConditionQuery): Fragment => roots[root](query);
 
 /** Chains `->` because `#>` would treat a numeric key as an array index. */
 const valueSql = (path: DataPath, query: ConditionQuery): Fragment =>
@@ -61,9 +61,6 @@ const scalars = readListOf(readScalar);
 const isEqual = (path: DataPath, value: Scalar, query: ConditionQuery): Fragment =>
   sql`${rootSql(path, query)} @> ${document(path, value)}::jsonb`;
 
-/** A date without time matches its whole UTC day. */
-const dayAs = (value: Scalar): number | undefined => (typeof value === 'string' ? dayOf(value) : undefined);
-
 const isOnDay = (path: DataPath, day: number, query: ConditionQuery): Fragment => {
   const instant = instantSql(textSql(path, query));
   return sql`(${isTextSql(path, query)} and ${instant} >= ${timestamp(day)} and ${instant} < ${timestamp(day + DAY_MS)})`;
@@ -76,52 +73,32 @@ function matchesSql(path: DataPath, value: Scalar, query: ConditionQuery): Fragm
   return sql`(${hasKey(path)} and (${equal} or ${isOnDay(path, day, query)}))`;
 }
 
-function isEqualValue(found: unknown, value: Scalar): boolean {
-  if (found === value) return true;
-  const day = dayAs(value);
-  const instant = typeof found === 'string' ? instantOf(found) : undefined;
-  return day !== undefined && instant !== undefined && instant >= day && instant < day + DAY_MS;
-}
-
-/** Orders text as Postgres does under collation "C"; JavaScript orders characters above U+FFFF differently. */
-const compareText = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
-
-type Sign = '>' | '<' | '>=' | '<=';
-
-const signs: Record<Sign, { symbol: Fragment; accepts(difference: number): boolean }> = {
-  '>': { symbol: sql`>`, accepts: (difference) => difference > 0 },
-  '<': { symbol: sql`<`, accepts: (difference) => difference < 0 },
-  '>=': { symbol: sql`>=`, accepts: (difference) => difference >= 0 },
-  '<=': { symbol: sql`<=`, accepts: (difference) => difference <= 0 },
+const signs = {
+  greaterThan: sql`>`,
+  lessThan: sql`<`,
+  greaterThanOrEqual: sql`>=`,
+  lessThanOrEqual: sql`<=`,
 };
 
 /** Compares numbers with numbers, dates with dates and text with text. */
-const comparison = (sign: Sign): BindableOperator<DataPath> => {
-  const { symbol, accepts } = signs[sign];
+const comparison = (name: keyof typeof signs): BindableOperator<DataPath> => {
+  const sign = signs[name];
   return operator({
     read: readComparable,
     sql: (path, value, query) => {
       if (typeof value === 'number') {
         const found = valueSql(path, query);
-        return sql`(jsonb_typeof(${found}) = 'number' and ${found} ${symbol} ${String(value)}::jsonb)`;
+        return sql`(jsonb_typeof(${found}) = 'number' and ${found} ${sign} ${String(value)}::jsonb)`;
       }
       const found = textSql(path, query);
       const moment = parseMoment(value);
       const test =
         moment === undefined
-          ? sql`${found} collate "C" ${symbol} ${value}`
-          : sql`${momentSql(found)} ${symbol} ${timestamp(moment)}`;
+          ? sql`${found} collate "C" ${sign} ${value}`
+          : sql`${momentSql(found)} ${sign} ${timestamp(moment)}`;
       return sql`(${isTextSql(path, query)} and ${test})`;
     },
-    evaluate: (path, value, subject) => {
-      const found = valueAt(path, subject);
-      if (typeof value === 'number') return typeof found === 'number' && accepts(found - value);
-      if (typeof found !== 'string') return false;
-      const moment = parseMoment(value);
-      const foundMoment = parseMoment(found);
-      if (moment === undefined) return accepts(compareText(found, value));
-      return foundMoment !== undefined && accepts(foundMoment - moment);
-    },
+    evaluate: (path, value, subject) => valueTests[name](valueAt(path, subject), value),
   });
 };
 
@@ -159,37 +136,62 @@ function contactsDatedIn(path: DataPath, query: ConditionQuery, timeRanges: Time
   const ranges = timeRanges.map(
     ({ after, until }) => sql`(${instant} >= ${timestamp(after)} and ${instant} < ${timestamp(until)})`,
   );
-  return sql`select c.id from contacts c
-    where c.project_id = ${query.projectId} and ${hasKey(path)} and ${isTextSql(path, query)}
-      and (${joined(ranges, ' or ')})`;
+  return contactsWhereChanged(path, query, sql`${isTextSql(path, query)} and (${joined(ranges, ' or ')})`);
 }
+
+/** Selects contacts by their data, or by that of their events. */
+const contactsWhereChanged = (path: DataPath, { projectId }: ConditionQuery, changed: Fragment): Fragment =>
+  path.root === 'event'
+    ? sql`select e.contact_id from events e where e.project_id = ${projectId} and e.name = ${path.event} and ${changed}`
+    : sql`select c.id from contacts c where c.project_id = ${projectId} and ${hasKey(path)} and ${changed}`;
+
+/** On the days of `days`, or on no day of it. */
+const anniversary = (
+  days: (count: number, query: Pick<ConditionQuery, 'now' | 'timeZone'>) => string[],
+  isWanted: boolean,
+): BindableOperator<DataPath> => {
+  const isIn = (path: DataPath, count: number, query: ConditionQuery): Fragment => {
+    const day = monthDayOfTextSql(textSql(path, query), query.timeZone);
+    const test = sql`(${day}) = any (${days(count, query)}::text[])`;
+    return sql`(${isTextSql(path, query)} and ${isWanted ? test : sql`not ${test}`})`;
+  };
+  return operator({
+    read: readDays,
+    sql: isIn,
+    evaluate: (path, count, subject) => {
+      const value = valueAt(path, subject);
+      const day = typeof value === 'string' ? monthDayOfText(value, subject.timeZone) : undefined;
+      return day !== undefined && days(count, subject).includes(day) === isWanted;
+    },
+    // Those for whom the answer differs between the two ends.
+    drift: (path, count, { from, to }, query) => {
+      if (path.root === 'context') return noContacts;
+      const at = (now: Date) => isIn(path, count, { ...query, now });
+      return contactsWhereChanged(path, query, sql`(${at(from)}) is distinct from (${at(to)})`);
+    },
+  });
+};
 
 export const dataOperators: Operators<DataPath> = {
   equals: operator({
     read: readScalar,
     sql: matchesSql,
-    evaluate: (path, wanted, subject) => isEqualValue(valueAt(path, subject), wanted),
+    evaluate: (path, wanted, subject) => valueTests.equals(valueAt(path, subject), wanted),
   }),
   notEquals: operator({
     read: readScalar,
     sql: (path, other, query) => sql`(${isPresent(path, query)} and (${matchesSql(path, other, query)}) is not true)`,
-    evaluate: (path, other, subject) => {
-      const value = valueAt(path, subject);
-      return value !== undefined && !isEqualValue(value, other);
-    },
+    evaluate: (path, other, subject) => valueTests.notEquals(valueAt(path, subject), other),
   }),
   in: operator({
     read: scalars,
     sql: (path, wanted, query) => oneOf(path, wanted, query),
-    evaluate: (path, wanted, subject) => wanted.includes(valueAt(path, subject) as Scalar),
+    evaluate: (path, wanted, subject) => valueTests.in(valueAt(path, subject), wanted),
   }),
   notIn: operator({
     read: scalars,
     sql: (path, others, query) => sql`(${isPresent(path, query)} and not ${oneOf(path, others, query)})`,
-    evaluate: (path, others, subject) => {
-      const value = valueAt(path, subject);
-      return value !== undefined && !others.includes(value as Scalar);
-    },
+    evaluate: (path, others, subject) => valueTests.notIn(valueAt(path, subject), others),
   }),
   contains: textOperator(containsText),
   notContains: operator({
@@ -197,17 +199,14 @@ export const dataOperators: Operators<DataPath> = {
     sql: (path, other, query) =>
       sql`(${isPresent(path, query)}
         and not (${isTextSql(path, query)} and ${textSql(path, query)} like ${containsText.pattern(other)}))`,
-    evaluate: (path, other, subject) => {
-      const value = valueAt(path, subject);
-      return value !== undefined && !(typeof value === 'string' && value.includes(other));
-    },
+    evaluate: (path, other, subject) => valueTests.notContains(valueAt(path, subject), other),
   }),
   startsWith: textOperator(startsWithText),
   endsWith: textOperator(endsWithText),
-  greaterThan: comparison('>'),
-  lessThan: comparison('<'),
-  greaterThanOrEqual: comparison('>='),
-  lessThanOrEqual: comparison('<='),
+  greaterThan: comparison('greaterThan'),
+  lessThan: comparison('lessThan'),
+  greaterThanOrEqual: comparison('greaterThanOrEqual'),
+  lessThanOrEqual: comparison('lessThanOrEqual'),
   within: operator({
     drift: (path, last, window, query) =>
       contactsDatedIn(path, query, [
@@ -236,15 +235,17 @@ export const dataOperators: Operators<DataPath> = {
       return instant !== undefined && instant < before(subject.now, age);
     },
   }),
+  anniversaryWithin: anniversary(comingDays, true),
+  anniversaryOlderThan: anniversary(pastDays, false),
   exists: operator({
     read: readNothing,
     sql: (path, _, query) => sql`(${hasKey(path)} and ${isPresent(path, query)})`,
-    evaluate: (path, _, subject) => valueAt(path, subject) !== undefined,
+    evaluate: (path, _, subject) => valueTests.exists(valueAt(path, subject)),
   }),
   notExists: operator({
     read: readNothing,
     sql: (path, _, query) => sql`(${isPresent(path, query)}) is not true`,
-    evaluate: (path, _, subject) => valueAt(path, subject) === undefined,
+    evaluate: (path, _, subject) => valueTests.notExists(valueAt(path, subject)),
   }),
 };
 

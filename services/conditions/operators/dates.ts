@@ -1,4 +1,5 @@
-import { type Fragment, sql } from '../fragment.ts';
+import { type Fragment, sql } from '../../../db/sql.ts';
+import { comingDays, monthDayOf, monthDaySql, pastDays, readDays } from '../anniversaries.ts';
 import { before, DAY_MS, dayOf, parseMoment, type TimeSpan, timestamp } from '../instants.ts';
 import type { ConditionQuery, Window } from '../types.ts';
 import { readSpan } from './arguments.ts';
@@ -45,6 +46,25 @@ const crossed = (field: DateField, span: TimeSpan, { from, to }: Window, { proje
   sql`select c.id from contacts c where c.project_id = ${projectId}
     and ${columns[field]} >= ${timestamp(before(from, span))} and ${columns[field]} < ${timestamp(before(to, span))}`;
 
+const anniversary = (
+  days: (count: number, query: Pick<ConditionQuery, 'now' | 'timeZone'>) => string[],
+  isWanted: boolean,
+): BindableOperator<DateField> => {
+  const isIn = (field: DateField, count: number, query: ConditionQuery): Fragment => {
+    const test = sql`(${monthDaySql(columns[field], query.timeZone)} = any (${days(count, query)}::text[]))`;
+    return isWanted ? test : sql`(not ${test})`;
+  };
+  return operator({
+    read: readDays,
+    sql: isIn,
+    evaluate: (field, count, subject) =>
+      days(count, subject).includes(monthDayOf(subject.contact[field].getTime(), subject.timeZone)) === isWanted,
+    drift: (field, count, { from, to }, query) =>
+      sql`select c.id from contacts c where c.project_id = ${query.projectId}
+        and ${isIn(field, count, { ...query, now: from })} is distinct from ${isIn(field, count, { ...query, now: to })}`,
+  });
+};
+
 export const dateOperators: Operators<DateField> = {
   equals: operator({
     read: rangeAt,
@@ -81,6 +101,8 @@ export const dateOperators: Operators<DateField> = {
     sql: (field, last, { now }) => sql`${columns[field]} >= ${timestamp(before(now, last))}`,
     evaluate: (field, last, { contact, now }) => contact[field].getTime() >= before(now, last),
   }),
+  anniversaryWithin: anniversary(comingDays, true),
+  anniversaryOlderThan: anniversary(pastDays, false),
   olderThan: operator({
     drift: crossed,
     read: readSpan,

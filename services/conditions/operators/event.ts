@@ -1,11 +1,17 @@
-import { type Fragment, sql } from '../fragment.ts';
+import { type Fragment, sql } from '../../../db/sql.ts';
+import { readEventTests } from '../event-data.ts';
 import { before, type TimeSpan, timestamp } from '../instants.ts';
-import type { ConditionQuery, Subject, Window } from '../types.ts';
+import type { ConditionQuery, EventTests, Subject, SubjectEvent, Window } from '../types.ts';
 import { readCount, readSpan } from './arguments.ts';
 import { type BindableOperator, type Operator, type Operators, operator, type RawFilter } from './operator.ts';
 
 /** The recorded name of an event. */
 export type EventName = string;
+
+interface Tested {
+  /** Of the data of each event. */
+  tests: EventTests | undefined;
+}
 
 interface Times {
   atLeast: number;
@@ -64,40 +70,73 @@ const beforeSpan: Period<TimesInSpan> = {
 function happenedSql<A extends Times>(
   name: EventName,
   period: Period<A>,
-  argument: A,
+  argument: A & Tested,
   query: ConditionQuery,
 ): Fragment {
+  const { atLeast, tests } = argument;
   const matchingEvents = sql`from events e
-    where e.project_id = ${query.projectId} and e.contact_id = c.id and e.name = ${name} ${period.sql(argument, query)}`;
+    where e.project_id = ${query.projectId} and e.contact_id = c.id and e.name = ${name} ${period.sql(argument, query)}
+      ${tests ? sql`and ${tests.sql(query)}` : sql``}`;
   // The planner can turn EXISTS into a join. Counting runs per contact, so LIMIT stops it as early as possible.
-  if (argument.atLeast === 1) return sql`exists (select 1 ${matchingEvents})`;
-  return sql`(select count(*) from (select 1 ${matchingEvents} limit ${argument.atLeast}) times) >= ${argument.atLeast}`;
+  if (atLeast === 1) return sql`exists (select 1 ${matchingEvents})`;
+  return sql`(select count(*) from (select 1 ${matchingEvents} limit ${atLeast}) times) >= ${atLeast}`;
 }
 
-function happened<A extends Times>(name: EventName, period: Period<A>, argument: A, subject: Subject): boolean {
+function happened<A extends Times>(
+  name: EventName,
+  period: Period<A>,
+  argument: A & Tested,
+  subject: Subject,
+): boolean {
+  const { atLeast, tests } = argument;
   const matchingEvents = subject.events.filter(
-    (event) => event.name === name && period.includes(event.createdAt, argument, subject),
+    (event) =>
+      event.name === name && period.includes(event.createdAt, argument, subject) && passes(event, tests, subject),
   );
-  return matchingEvents.length >= argument.atLeast;
+  return matchingEvents.length >= atLeast;
 }
 
-const triggered = <A extends Times>(period: Period<A>): BindableOperator<EventName> =>
-  operator({
-    drift: period.drift,
-    needsOldest: period.needsOldest,
-    read: period.read,
-    sql: (name, argument, query) => happenedSql(name, period, argument, query),
-    evaluate: (name, argument, subject) => happened(name, period, argument, subject),
-  });
+function passes({ tests: passed, data }: SubjectEvent, tests: EventTests | undefined, subject: Subject): boolean {
+  if (!tests) return passed === undefined;
+  return passed === tests.id || (data !== undefined && tests.evaluate(data, subject));
+}
 
-const notTriggered = <A extends Times>(period: Period<A>): BindableOperator<EventName> =>
-  operator({
-    drift: period.drift,
-    needsOldest: period.needsOldest,
-    read: period.read,
-    sql: (name, argument, query) => sql`not ${happenedSql(name, period, argument, query)}`,
-    evaluate: (name, argument, subject) => !happened(name, period, argument, subject),
-  });
+type Negation = (happened: boolean) => boolean;
+
+const isTrue: Negation = (result) => result;
+const isFalse: Negation = (result) => !result;
+
+/** The argument contains the event's name, which the dates in its data need. */
+const operatorOn = <A extends Times>(period: Period<A>, negation: Negation): BindableOperator<EventName> => ({
+  bind(name, filter) {
+    const tests = readEventTests(name, filter);
+    return operator<EventName, A & Tested>({
+      drift: driftOf(period, tests),
+      needsOldest: period.needsOldest,
+      read: (given) => ({ ...period.read(given), tests }),
+      sql: (event, argument, query) => {
+        const sqlTest = happenedSql(event, period, argument, query);
+        return negation(true) ? sqlTest : sql`not ${sqlTest}`;
+      },
+      evaluate: (event, argument, subject) => negation(happened(event, period, argument, subject)),
+    }).bind(name, filter);
+  },
+});
+
+function driftOf<A extends Times>(
+  period: Period<A>,
+  tests: EventTests | undefined,
+): Operator<EventName, A>['drift'] | undefined {
+  const { drift } = period;
+  const testsDrift = tests?.drift;
+  if (!testsDrift) return drift;
+  if (!drift) return (_name, _argument, window, query) => testsDrift(window, query);
+  return (name, argument, window, query) =>
+    sql`${drift(name, argument, window, query)} union ${testsDrift(window, query)}`;
+}
+
+const triggered = <A extends Times>(period: Period<A>) => operatorOn(period, isTrue);
+const notTriggered = <A extends Times>(period: Period<A>) => operatorOn(period, isFalse);
 
 export const eventOperators: Operators<EventName> = {
   triggered: triggered(ever),

@@ -1,13 +1,8 @@
-import type { Violation } from '../../../platform/errors.ts';
-import { type Fragment, sql } from '../fragment.ts';
+import { type Fragment, sql } from '../../../db/sql.ts';
+import type { RawFilter } from '../../../platform/conditions/arguments.ts';
 import type { ConditionQuery, Predicate, Subject, Window } from '../types.ts';
 
-/** The arguments of a filter whose field and operator are valid, as received. */
-export interface RawFilter {
-  value?: unknown;
-  unit?: unknown;
-  count?: unknown;
-}
+export { FilterViolation, type RawFilter } from '../../../platform/conditions/arguments.ts';
 
 /** An operator on one kind of field: how to read its argument and how to evaluate it, as SQL and in memory. */
 export interface Operator<Target, Argument> {
@@ -40,16 +35,3 @@ export const operator = <Target, Argument>(definition: Operator<Target, Argument
 });
 
 export const noContacts: Fragment = sql`select null::uuid where false`;
-
-/** Thrown for an invalid filter, with the part that is invalid. */
-export class FilterViolation extends Error {
-  readonly part: 'field' | 'operator' | 'value' | 'unit' | 'count';
-  readonly code: Violation['code'];
-
-  constructor(part: FilterViolation['part'], message: string, code: Violation['code']) {
-    super(message);
-    this.name = 'FilterViolation';
-    this.part = part;
-    this.code = code;
-  }
-}

@@ -1,5 +1,5 @@
+import { type Fragment, sql } from '../../../db/sql.ts';
 import { decides, toSql } from '../evaluate.ts';
-import { type Fragment, sql } from '../fragment.ts';
 import type { ConditionQuery, Subject } from '../types.ts';
 import { readNothing } from './arguments.ts';
 import { type Operators, operator } from './operator.ts';

@@ -1,4 +1,4 @@
-import { sql } from '../fragment.ts';
+import { sql } from '../../../db/sql.ts';
 import { readBoolean } from './arguments.ts';
 import { type Operators, operator } from './operator.ts';
 

@@ -1,4 +1,5 @@
 import type { Db } from '../../../db/connect.ts';
+import { statement } from '../../../db/statement.ts';
 import { openCursor, signCursor } from '../../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { ApiError, badRequest, notFound } from '../../../platform/errors.ts';
@@ -36,7 +37,24 @@ export interface WorkflowCase extends Omit<CaseInput, 'startAt' | 'events' | 'co
 
 const MAX_CASES = 100;
 
-const cases = (db: Db, projectId: string, workflowId: string) => db('workflowCases').where({ projectId, workflowId });
+const OF_WORKFLOW = 'from workflow_cases where project_id = $1 and workflow_id = $2';
+
+const list = statement<WorkflowCase>(
+  'cases-list',
+  `select * ${OF_WORKFLOW} and ($3::uuid is null or id > $3) and ($4::uuid[] is null or id = any ($4)) order by id limit $5`,
+);
+const count = statement<{ count: number }>('cases-count', `select count(*)::integer as count ${OF_WORKFLOW}`);
+const insert = statement(
+  'case-insert',
+  `insert into workflow_cases (project_id, workflow_id, id, name, start_at, contact, context, events, until, expect)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+);
+const replace = statement(
+  'case-replace',
+  `update workflow_cases set name = $4, start_at = $5, contact = $6, context = $7, events = $8, until = $9, expect = $10,
+     updated_at = now() where project_id = $1 and workflow_id = $2 and id = $3`,
+);
+const remove = statement('case-remove', `delete ${OF_WORKFLOW} and id = $3`);
 
 export async function listCases(
   db: Db,
@@ -47,18 +65,15 @@ export async function listCases(
 ): Promise<CursorPage<WorkflowCase>> {
   await findWorkflow(db, projectId, workflowId);
   const boundTo = [projectId, 'workflow cases', workflowId];
-  const page = cases(db, projectId, workflowId)
-    .orderBy('id')
-    .limit(limit + 1);
-  if (cursor !== undefined) page.where('id', '>', openCursor(keys, boundTo, cursor) as string);
-  const rows = await page.select<WorkflowCase[]>('*');
+  const after = cursor === undefined ? null : openCursor(keys, boundTo, cursor);
+  const rows = await list(db, [projectId, workflowId, after, null, limit + 1]);
   const total = cursor === undefined ? await countCases(db, projectId, workflowId) : 0;
   return cutPage(rows, { limit, total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
 }
 
 async function countCases(db: Db, projectId: string, workflowId: string): Promise<number> {
-  const [{ count } = { count: 0 }] = await cases(db, projectId, workflowId).count<{ count: string }[]>('* as count');
-  return Number(count);
+  const [row] = await count(db, [projectId, workflowId]);
+  return row?.count ?? 0;
 }
 
 /** Returns all cases of a workflow, or those with the given ids. */
@@ -68,9 +83,7 @@ export async function findCases(
   workflowId: string,
   ids: string[] | undefined,
 ): Promise<WorkflowCase[]> {
-  const found = cases(db, projectId, workflowId).orderBy('id');
-  if (ids) found.whereIn('id', ids);
-  const rows = await found.select<WorkflowCase[]>('*');
+  const rows = await list(db, [projectId, workflowId, null, ids ?? null, null]);
   if (ids && rows.length < new Set(ids).size) throw notFound('case');
   return rows;
 }
@@ -102,7 +115,7 @@ export async function insertCase(
     throw new ApiError(409, 'CONFLICT', `A workflow has at most ${MAX_CASES} cases.`);
   const id = newId();
   const startAt = startOf(input, eventName, new Date());
-  await trx('workflowCases').insert({ id, projectId, workflowId, ...columnsOf(input, startAt) });
+  await insert(trx, [projectId, workflowId, id, ...columnsOf(input, startAt)]);
   return findCase(trx, projectId, workflowId, id);
 }
 
@@ -117,17 +130,14 @@ export async function replaceCase(
   return changeWorkflow(db, project, workflowId, async (trx, { projectId, triggerConfig }) => {
     const before = await findCase(trx, projectId, workflowId, id);
     const columns = columnsOf(input, startOf(input, triggerConfig.eventName, before.startAt));
-    await trx('workflowCases')
-      .where({ projectId, workflowId, id })
-      .update({ ...columns, updatedAt: trx.fn.now() });
+    await replace(trx, [projectId, workflowId, id, ...columns]);
     return findCase(trx, projectId, workflowId, id);
   });
 }
 
 export async function deleteCase(db: Db, project: ProjectAccess, workflowId: string, id: string): Promise<void> {
   await changeWorkflow(db, project, workflowId, async (trx, { projectId }) => {
-    const deleted = await trx('workflowCases').where({ projectId, workflowId, id }).del();
-    if (deleted === 0) throw notFound('case');
+    if ((await remove.count(trx, [projectId, workflowId, id])) === 0) throw notFound('case');
   });
 }
 
@@ -138,15 +148,7 @@ function columnsOf(input: CaseInput, startAt: Date) {
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
   if (JSON.stringify(input).length > MAX_CASE_BYTES)
     throw badRequest(`A case must not exceed ${MAX_CASE_BYTES / 1024} KB.`);
-  return {
-    name,
-    startAt,
-    contact: json(contact),
-    context: json(context),
-    events: json(events),
-    until: json(until),
-    expect: json(expect),
-  };
+  return [name, startAt, ...[contact, context, events, until, expect].map(json)];
 }
 
 /**

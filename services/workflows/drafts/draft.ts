@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../../../db/connect.ts';
-import type { TriggerConfig, TriggerType, Workflow } from '../../../db/models/workflow.ts';
+import { type TriggerConfig, type TriggerType, type Workflow, WorkflowDraftRow } from '../../../db/models/workflow.ts';
+import { statement } from '../../../db/statement.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { changeWorkflow, nextRevision } from '../editing.ts';
@@ -32,24 +33,26 @@ export interface WorkflowDraft {
   updatedBy: string | null;
 }
 
-/** A row of `workflow_drafts`. Null: as the workflow has it. */
-export interface DraftRow {
-  baseVersion: number;
-  triggerType: TriggerType | null;
-  triggerConfig: TriggerConfig | null;
-  allowReentry: boolean | null;
+/** A row of `workflow_drafts`, with its editor. */
+export interface DraftRow
+  extends Pick<WorkflowDraftRow, 'baseVersion' | 'triggerType' | 'triggerConfig' | 'allowReentry' | 'updatedAt'> {
   graph: DraftGraph;
-  updatedAt: Date;
+  /** The address of the user. */
   updatedBy: string | null;
   /** Null for a key. */
   updatedById: string | null;
 }
 
+const findRow = statement<DraftRow>(
+  'workflow-draft',
+  `select d.base_version, d.trigger_type, d.trigger_config, d.allow_reentry, d.graph, d.updated_at,
+     d.updated_by as updated_by_id, u.email as updated_by
+   from workflow_drafts d left join users u on u.id = d.updated_by where d.project_id = $1 and d.workflow_id = $2`,
+);
+
 export async function findDraftRow(db: Db, { id, projectId }: Workflow): Promise<DraftRow | undefined> {
-  return db('workflowDrafts as d')
-    .leftJoin('users as u', 'u.id', 'd.updatedBy')
-    .where({ 'd.projectId': projectId, 'd.workflowId': id })
-    .first<DraftRow | undefined>('d.*', 'd.updatedBy as updatedById', 'u.email as updatedBy');
+  const [row] = await findRow(db, [projectId, id]);
+  return row;
 }
 
 export async function findDraft(db: Db, projectId: string, id: string, rules: StepRules): Promise<WorkflowDraft> {
@@ -170,20 +173,19 @@ export async function storeDraft(
   const { id, projectId } = workflow;
   const sealed = { ...graph, steps: graph.steps.map((step) => sealStep(rules.secretKeys, projectId, step)) };
   const own = <T>(value: T, current: T): T | null => (isDeepStrictEqual(value, current) ? null : value);
-  const triggerConfig = own(settings.triggerConfig, workflow.triggerConfig);
   const values = {
     baseVersion,
     triggerType: own(settings.triggerType, workflow.triggerType),
-    triggerConfig: triggerConfig && JSON.stringify(triggerConfig),
+    triggerConfig: own(settings.triggerConfig, workflow.triggerConfig),
     allowReentry: own(settings.allowReentry, workflow.allowReentry),
-    graph: JSON.stringify(sealed),
-    updatedAt: trx.fn.now(),
+    graph: sealed,
+    updatedAt: new Date(),
     updatedBy: editorOf(actor),
   };
-  await trx('workflowDrafts')
+  await WorkflowDraftRow.query(trx)
     .insert({ workflowId: id, projectId, ...values })
-    .onConflict('workflow_id')
-    .merge(values);
+    .onConflict('workflowId')
+    .merge();
   return draftOf(trx, await nextRevision(trx, workflow), rules);
 }
 
@@ -193,6 +195,6 @@ export async function dropDraft(db: Db, project: ProjectAccess, id: string): Pro
 
 export async function removeDraft(trx: Db, workflow: Workflow): Promise<void> {
   const { id, projectId } = workflow;
-  const removed = await trx('workflowDrafts').where({ projectId, workflowId: id }).del();
+  const removed = await WorkflowDraftRow.query(trx).where({ projectId, workflowId: id }).delete();
   if (removed > 0) await nextRevision(trx, workflow);
 }

@@ -1,4 +1,5 @@
 import { type Db, inTransaction } from '../../../db/connect.ts';
+import { WorkflowMove } from '../../../db/models/workflow.ts';
 import { retryDeadlocks } from '../../../db/retry.ts';
 import { statement } from '../../../db/statement.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
@@ -11,7 +12,7 @@ import { storedGraph } from '../versions.ts';
 
 const SET = 1_000;
 
-const take = statement<{ project_id: string; last_id: string }>(
+const take = statement<{ projectId: string; lastId: string }>(
   'workflow-moves-take',
   `select project_id, last_id from workflow_moves
    where workflow_id = $1 and version = $2 and finished_at is null for update`,
@@ -30,10 +31,10 @@ const moveNextSet = (db: Db, keys: SigningKeys, workflowId: string, version: num
     inTransaction(db, async (trx) => {
       const [move] = await take(trx, [workflowId, version]);
       if (!move) return false;
-      const target = { projectId: move.project_id, workflowId, version };
+      const target = { projectId: move.projectId, workflowId, version };
       const graph = await storedGraph(trx, workflowId, version);
       const ways = graph ? await waysTo(trx, keys, target, graph) : [];
-      const set = await moveExecutions(trx, target, ways, { after: move.last_id, limit: SET });
+      const set = await moveExecutions(trx, target, ways, { after: move.lastId, limit: SET });
       const isLast = set.seen < SET;
       await advanceMove(trx, [workflowId, version, set.lastId, set.moved.length, isLast]);
       return !isLast;
@@ -50,18 +51,13 @@ export async function finishMoves(
     isMore = await moveNextSet(db, keys, workflowId, version);
     faultPoint('publish-set-moved');
   }
-  const row = await db('workflowMoves')
-    .where({ projectId, workflowId, version })
-    .first<{ moved: number } | undefined>('moved');
+  const row = await WorkflowMove.query(db).findOne({ projectId, workflowId, version });
   return row?.moved ?? 0;
 }
 
 /** Housekeeping: continues moves whose process died. */
 export async function continueMoves(db: Db, keys: SigningKeys): Promise<number> {
-  const open = await db('workflowMoves')
-    .whereNull('finishedAt')
-    .select<MoveTarget[]>('projectId', 'workflowId', 'version')
-    .limit(100);
+  const open = await WorkflowMove.query(db).whereNull('finishedAt').limit(100);
   for (const target of open) await finishMoves(db, keys, target);
   return open.length;
 }

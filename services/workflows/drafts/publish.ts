@@ -1,6 +1,7 @@
 import type { Db } from '../../../db/connect.ts';
 import { Template } from '../../../db/models/template.ts';
-import { Workflow } from '../../../db/models/workflow.ts';
+import { Workflow, WorkflowMove } from '../../../db/models/workflow.ts';
+import { statement } from '../../../db/statement.ts';
 import { faultPoint } from '../../../platform/fault-points.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { changesOf, recordAudit } from '../../audit/record.ts';
@@ -76,7 +77,7 @@ export async function publishDraft(
     requireNoViolations((await draftOf(trx, before, rules)).faults, 'published');
     const after = await writeVersion(trx, project, before, row, note);
     if (migrate === 'POSSIBLE')
-      await trx('workflowMoves').insert({ workflowId: id, version: after.version, projectId });
+      await WorkflowMove.query(trx).insert({ workflowId: id, version: after.version, projectId });
     await removeUnusedVersions(trx, id);
     await recordAudit(trx, project, {
       action: 'workflow.published',
@@ -112,6 +113,19 @@ async function lockTemplates(trx: Db, projectId: string, { steps }: DraftGraph):
     .forKeyShare();
 }
 
+const keepPublished = statement(
+  'workflow-version-keep',
+  `update workflow_versions set published_at = coalesce(published_at, created_at)
+   where workflow_id = $1 and version = $2 and jsonb_array_length(graph -> 'steps') > 0`,
+);
+
+const forgetOldest = statement(
+  'workflow-versions-forget',
+  `update workflow_versions set published_at = null where workflow_id = $1 and published_at is not null
+     and version <= (select version from workflow_versions where workflow_id = $1 and published_at is not null
+       order by version desc offset $2 limit 1)`,
+);
+
 async function writeVersion(
   trx: Db,
   { actor }: ProjectAccess,
@@ -122,11 +136,7 @@ async function writeVersion(
   const { id } = before;
   const settings = settingsOf(before, row);
   // What was live stays restorable, even when single-step edits made it.
-  await trx.raw(
-    `update workflow_versions set published_at = coalesce(published_at, created_at)
-     where workflow_id = ? and version = ? and jsonb_array_length(graph -> 'steps') > 0`,
-    [id, before.version],
-  );
+  await keepPublished(trx, [id, before.version]);
   const graph = successorOf(await newestGraph(trx, before), row.graph);
   if (settings.allowReentry !== before.allowReentry) await changeReentry(trx, id, settings.allowReentry);
   await removeDraft(trx, before);
@@ -140,12 +150,7 @@ async function writeVersion(
   const publishedBy = editorOf(actor);
   await insertVersion(trx, after, graph, { publishedAt: new Date(), publishedBy, note });
   await syncSchedule(trx, before, after);
-  await trx.raw(
-    `update workflow_versions set published_at = null where workflow_id = ? and published_at is not null
-       and version <= (select version from workflow_versions where workflow_id = ? and published_at is not null
-         order by version desc offset ? limit 1)`,
-    [id, id, KEPT],
-  );
+  await forgetOldest(trx, [id, KEPT]);
   return after;
 }
 

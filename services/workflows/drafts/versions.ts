@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/connect.ts';
 import type { TriggerConfig, TriggerType } from '../../../db/models/workflow.ts';
+import { statement } from '../../../db/statement.ts';
 import { openCursor, signCursor } from '../../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { notFound } from '../../../platform/errors.ts';
@@ -33,11 +34,21 @@ interface VersionRow extends ListedVersion {
   allowReentry: boolean | null;
 }
 
-const COLUMNS = `v.version, v.note, coalesce(v.published_at, v.created_at) as "publishedAt", u.email as "publishedBy",
+const COLUMNS = `v.version, v.note, coalesce(v.published_at, v.created_at) as published_at, u.email as published_by,
   (select count(*)::integer from executions e where e.workflow_id = v.workflow_id and e.version = v.version
-     and e.status in ('RUNNING', 'WAITING')) as "activeExecutions"`;
+     and e.status in ('RUNNING', 'WAITING')) as active_executions`;
 const FROM = `from workflows w join workflow_versions v on v.workflow_id = w.id left join users u on u.id = v.published_by
-  where w.project_id = :projectId and w.id = :workflowId`;
+  where w.project_id = $1 and w.id = $2`;
+
+const list = statement<ListedVersion>(
+  'workflow-versions-list',
+  `select ${COLUMNS} ${FROM} and v.version < $3::bigint order by v.version desc limit $4`,
+);
+const count = statement<{ total: number }>('workflow-versions-count', `select count(*)::integer as total ${FROM}`);
+const find = statement<VersionRow>(
+  'workflow-versions-find',
+  `select ${COLUMNS}, v.graph, v.trigger_type, v.trigger_config, v.allow_reentry ${FROM} and v.version = $3`,
+);
 
 /** Returns the stored versions, the newest first: published ones, and those of single-step edits that are in use. */
 export async function listWorkflowVersions(
@@ -50,11 +61,8 @@ export async function listWorkflowVersions(
   await findWorkflow(db, projectId, workflowId);
   const boundTo = [projectId, 'workflow versions', workflowId];
   const after = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as number);
-  const found = await db.raw(
-    `select ${COLUMNS} ${FROM} and v.version < cast(:below as bigint) order by v.version desc limit :limit`,
-    { projectId, workflowId, below: after ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 },
-  );
-  return cutPage(found.rows as ListedVersion[], {
+  const found = await list(db, [projectId, workflowId, after ?? Number.MAX_SAFE_INTEGER, limit + 1]);
+  return cutPage(found, {
     limit,
     total: after === undefined ? await countVersions(db, projectId, workflowId) : 0,
     cursorAfter: ({ version }) => signCursor(keys, boundTo, version),
@@ -62,8 +70,8 @@ export async function listWorkflowVersions(
 }
 
 async function countVersions(db: Db, projectId: string, workflowId: string): Promise<number> {
-  const { rows } = await db.raw(`select count(*)::integer as total ${FROM}`, { projectId, workflowId });
-  return rows[0].total;
+  const [row] = await count(db, [projectId, workflowId]);
+  return row?.total ?? 0;
 }
 
 async function requireVersionRow(db: Db, projectId: string, workflowId: string, version: number): Promise<VersionRow> {
@@ -78,12 +86,8 @@ async function findVersionRow(
   workflowId: string,
   version: number,
 ): Promise<VersionRow | undefined> {
-  const { rows } = await db.raw(
-    `select ${COLUMNS}, v.graph, v.trigger_type as "triggerType", v.trigger_config as "triggerConfig",
-       v.allow_reentry as "allowReentry" ${FROM} and v.version = :version`,
-    { projectId, workflowId, version },
-  );
-  return rows[0];
+  const [row] = await find(db, [projectId, workflowId, version]);
+  return row;
 }
 
 export async function findWorkflowVersion(

@@ -62,17 +62,19 @@ export async function cancelAllExecutions(db: Db, project: ProjectAccess, workfl
 }
 
 // Ended executions too: contexts and outputs contain data of the contact.
-const erase = `
-  with erased as (
-    update executions set context = '{}' where project_id = ? and contact_id = any (?::uuid[]) returning id
-  )
-  update execution_steps s set output = null, request = null from erased
-  where s.execution_id = erased.id and (s.output is not null or s.request is not null)`;
+const erase = statement(
+  'executions-erase',
+  `with erased as (
+     update executions set context = '{}' where project_id = $1 and contact_id = any ($2::uuid[]) returning id
+   )
+   update execution_steps s set output = null, request = null from erased
+   where s.execution_id = erased.id and (s.output is not null or s.request is not null)`,
+);
 
 /** Cancels the executions of contacts that are locked and about to be deleted, and erases their personal data. */
 export async function endExecutionsOf(trx: Db, projectId: string, contactIds: string[], reason: string): Promise<void> {
   await cancel(trx, () => cancelOfContacts(trx, [reason, projectId, contactIds]));
-  await trx.raw(erase, [projectId, contactIds]);
+  await erase(trx, [projectId, contactIds]);
 }
 
 async function cancel(

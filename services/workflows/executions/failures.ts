@@ -27,8 +27,8 @@ const list = statement<FailureCause & { read: number }>(
      where project_id = $1 and status = 'FAILED' and ($2::uuid is null or workflow_id = $2)
      order by id desc limit $3
    )
-   select f.workflow_id as "workflowId", w.name as "workflowName", coalesce(f.error, '') as error,
-     count(*)::integer as count, max(f.completed_at) as "lastFailedAt", (select count(*)::integer from failed) as read
+   select f.workflow_id, w.name as workflow_name, coalesce(f.error, '') as error,
+     count(*)::integer as count, max(f.completed_at) as last_failed_at, (select count(*)::integer from failed) as read
    from failed f join workflows w on w.id = f.workflow_id and w.project_id = $1
    group by f.workflow_id, w.name, f.error
    order by count(*) desc, max(f.completed_at) desc limit $4`,

@@ -1,6 +1,7 @@
-import type { Knex } from 'knex';
 import type { Db } from '../../../db/connect.ts';
 import { Execution, type ExecutionStatus, executionStatuses } from '../../../db/models/execution.ts';
+import { type Fragment, joined, sql, sqlText } from '../../../db/sql.ts';
+import { queryRows, statement } from '../../../db/statement.ts';
 import { openCursor, signCursor } from '../../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { type CursorPage, countList, cutPage, type ListTotal, UNCOUNTED } from '../../paging.ts';
@@ -34,9 +35,9 @@ export async function listProjectExecutions(
   db: Db,
   projectId: string,
   keys: SigningKeys,
-  query: ProjectExecutionsQuery,
+  asked: ProjectExecutionsQuery,
 ): Promise<CursorPage<ListedExecution>> {
-  const { limit, cursor, workflowId, stepId, enteredStepId, contactId, status } = query;
+  const { limit, cursor, workflowId, stepId, enteredStepId, contactId, status } = asked;
   const boundTo = [projectId, 'executions', workflowId ?? '', stepId ?? '', contactId ?? '', status ?? ''];
   if (enteredStepId) boundTo.push(enteredStepId);
   const after = cursor === undefined ? undefined : (openCursor(keys, boundTo, cursor) as string);
@@ -63,6 +64,14 @@ export async function listProjectExecutions(
   return { ...page, data: await withNames(db, projectId, page.data) };
 }
 
+const conditionOf = (filters: Record<string, string>): Fragment =>
+  joined(
+    Object.entries(filters).map(([column, value]) => sql`${sqlText(column)} = ${value}`),
+    ' and ',
+  );
+
+const isBefore = (id: string | undefined): Fragment => (id === undefined ? sql`` : sql`and id < ${id}`);
+
 /**
  * Returns ids of the page. The index of a project leads with the status, so a list of all states merges a page of each; a
  * list of one workflow, step or contact has an index of its own.
@@ -74,20 +83,18 @@ async function pageOf(
   after: string | undefined,
   limit: number,
 ): Promise<string[]> {
-  const columns = Object.keys(filters).map((column) => `${column} = ?`);
-  const isNarrow = columns.length > 1;
+  const isNarrow = Object.keys(filters).length > 1;
   const states = status ? [status] : isNarrow ? [undefined] : executionStatuses;
-  const bindings: Knex.RawBinding[] = [];
   const parts = states.map((state) => {
-    bindings.push(...Object.values(filters), ...(state ? [state] : []), ...(after ? [after] : []), limit);
-    const conditions = [...columns, ...(state ? ['status = ?'] : []), ...(after ? ['id < ?'] : [])];
-    return `(select id from executions where ${conditions.join(' and ')} order by id desc limit ?)`;
+    const condition = conditionOf({ ...filters, ...(state && { status: state }) });
+    return sql`(select id from executions where ${condition} ${isBefore(after)} order by id desc limit ${limit})`;
   });
-  const { rows } = await db.raw(`select id from (${parts.join(' union all ')}) found order by id desc limit ?`, [
-    ...bindings,
-    limit,
-  ]);
-  return (rows as { id: string }[]).map(({ id }) => id);
+  const found = joined(parts, ' union all ');
+  const rows = await queryRows<{ id: string }>(
+    db,
+    sql`select id from (${found}) found order by id desc limit ${limit}`,
+  );
+  return rows.map(({ id }) => id);
 }
 
 interface EnteredPage {
@@ -106,61 +113,47 @@ async function enteredPage(
   after: string | undefined,
   limit: number,
 ): Promise<EnteredPage> {
-  const conditions = [...Object.keys(filters).map((column) => `${column} = ?`), ...(after ? ['id < ?'] : [])];
-  const { rows } = await db.raw(
-    `with recent as materialized (
-       select id from executions where ${conditions.join(' and ')} order by id desc limit ${MAX_READ}
+  const [row] = await queryRows<{ ids: string[]; total: number; oldest: string; read: number }>(
+    db,
+    sql`with recent as materialized (
+       select id from executions where ${conditionOf(filters)} ${isBefore(after)} order by id desc limit ${sqlText(`${MAX_READ}`)}
      ),
      entered as materialized (
        select id from recent where exists (
-         select 1 from execution_steps s where s.execution_id = recent.id and s.step_id = ?)
+         select 1 from execution_steps s where s.execution_id = recent.id and s.step_id = ${stepId})
      )
-     select array(select id from entered order by id desc limit ?) as ids,
+     select array(select id from entered order by id desc limit ${limit + 1}) as ids,
        (select count(*)::integer from entered) as total,
        (select id from recent order by id limit 1) as oldest, (select count(*)::integer from recent) as read`,
-    [...Object.values(filters), ...(after ? [after] : []), stepId, limit + 1],
   );
-  const [{ ids, total, oldest, read }] = rows as [{ ids: string[]; total: number; oldest: string; read: number }];
+  const { ids, total, oldest, read } = row ?? { ids: [], total: 0, oldest: '', read: 0 };
   if (after !== undefined) return { ids, ...(read === MAX_READ && { lastRead: oldest }), total: UNCOUNTED };
   return read < MAX_READ
     ? { ids, total: { total } }
     : { ids, lastRead: oldest, total: { total, totalEstimated: true } };
 }
 
-function countOf(db: Db, filters: Record<string, string>): Promise<ListTotal> {
-  const conditions = Object.keys(filters).map((column) => `${column} = ?`);
-  return countList(db, `select 1 from executions where ${conditions.join(' and ')}`, Object.values(filters));
-}
+const countOf = (db: Db, filters: Record<string, string>): Promise<ListTotal> =>
+  countList(db, sql`select 1 from executions where ${conditionOf(filters)}`);
 
-interface NamesRow {
-  id: string;
-  workflow_name: string | null;
-  contact_email: string | null;
-  step_name: string | null;
-}
+type Names = Omit<ListedExecution, 'execution'>;
+
+const namesOf = statement<{ id: string } & Names>(
+  'executions-names',
+  `select e.id, coalesce(w.name, '') as workflow_name, c.email as contact_email, (
+     select step ->> 'name' from workflow_versions v, jsonb_array_elements(v.graph -> 'steps') as step
+     where v.workflow_id = e.workflow_id and v.version = e.version and step ->> 'id' = e.current_step_id::text
+   ) as current_step_name
+   from executions e
+   left join workflows w on w.id = e.workflow_id and w.project_id = e.project_id
+   left join contacts c on c.id = e.contact_id and c.project_id = e.project_id
+   where e.project_id = $1 and e.id = any ($2::uuid[])`,
+);
 
 async function withNames(db: Db, projectId: string, ids: string[]): Promise<ListedExecution[]> {
   if (ids.length === 0) return [];
   const executions = await Execution.query(db).where({ projectId }).whereIn('id', ids).orderBy('id', 'desc');
-  const { rows } = await db.raw(
-    `select e.id, w.name as workflow_name, c.email as contact_email, (
-       select step ->> 'name' from workflow_versions v, jsonb_array_elements(v.graph -> 'steps') as step
-       where v.workflow_id = e.workflow_id and v.version = e.version and step ->> 'id' = e.current_step_id::text
-     ) as step_name
-     from executions e
-     left join workflows w on w.id = e.workflow_id and w.project_id = e.project_id
-     left join contacts c on c.id = e.contact_id and c.project_id = e.project_id
-     where e.project_id = ? and e.id = any (?::uuid[])`,
-    [projectId, ids],
-  );
-  const names = new Map((rows as NamesRow[]).map((row) => [row.id, row]));
-  return executions.map((execution) => {
-    const { workflow_name = null, contact_email = null, step_name = null } = names.get(execution.id) ?? {};
-    return {
-      execution,
-      workflowName: workflow_name ?? '',
-      contactEmail: contact_email,
-      currentStepName: step_name,
-    };
-  });
+  const names = new Map((await namesOf(db, [projectId, ids])).map(({ id, ...rest }) => [id, rest]));
+  const unknown: Names = { workflowName: '', contactEmail: null, currentStepName: null };
+  return executions.map((execution) => ({ execution, ...(names.get(execution.id) ?? unknown) }));
 }

@@ -20,7 +20,7 @@ export interface Migration {
 const MAX_IDS = 1_000;
 const ALL = { after: '00000000-0000-0000-0000-000000000000', limit: 2_147_483_647 };
 
-const findStayed = statement<{ id: string; version: number; step_id: string | null; count: number }>(
+const findStayed = statement<{ id: string; version: number; stepId: string | null; count: number }>(
   'executions-migrate-stayed',
   `select id, version, current_step_id as step_id, count(*) over ()::integer as count from executions
    where project_id = $1 and workflow_id = $2 and status in ('RUNNING', 'WAITING') and version <> $3
@@ -58,8 +58,8 @@ export async function migrateExecutions(
 async function stayedOn(trx: Db, projectId: string, workflowId: string, version: number, to: Graph | undefined) {
   const rows = await findStayed(trx, [projectId, workflowId, version, MAX_IDS]);
   const stayed: Migration['stayed'] = [];
-  for (const { id, version: own, step_id } of rows) {
-    const refusal = to && refusalOfMove(await storedGraph(trx, workflowId, own), to, step_id);
+  for (const { id, version: own, stepId } of rows) {
+    const refusal = to && refusalOfMove(await storedGraph(trx, workflowId, own), to, stepId);
     stayed.push({ id, reason: refusal ?? 'the workflow has no valid version' });
   }
   return { stayed, stayedCount: rows[0]?.count ?? 0 };

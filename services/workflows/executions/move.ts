@@ -19,7 +19,7 @@ export interface ActiveGroup {
   count: number;
 }
 
-const findActive = statement<{ version: number; step_id: string | null; count: number }>(
+const findActive = statement<{ version: number; stepId: string | null; count: number }>(
   'executions-active',
   `select version, current_step_id as step_id, count(*)::integer as count from executions
    where project_id = $1 and workflow_id = $2 and status in ('RUNNING', 'WAITING')
@@ -28,7 +28,7 @@ const findActive = statement<{ version: number; step_id: string | null; count: n
 
 export async function activeGroups(db: Db, projectId: string, workflowId: string): Promise<ActiveGroup[]> {
   const rows = await findActive(db, [projectId, workflowId]);
-  return rows.map(({ version, step_id, count }) => ({ version, stepId: step_id, count }));
+  return rows.map(({ version, stepId, count }) => ({ version, stepId, count }));
 }
 
 /** Returns why an execution at a step of an older graph cannot go on in the new one, or undefined when it can. */
@@ -48,10 +48,12 @@ export function changedKeys(
   [from, to]: [from: Graph | undefined, to: Graph],
   stepId: string,
 ): string[] {
-  const [before = {}, after = {}] = [from, to].map((graph) => {
+  const configIn = (graph: Graph | undefined): Record<string, unknown> => {
     const step = graph && findStep(graph, stepId);
-    return step && showStep(keys, projectId, step).config;
-  });
+    return step ? showStep(keys, projectId, step).config : {};
+  };
+  const before = configIn(from);
+  const after = configIn(to);
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (key) => !isDeepStrictEqual(before[key], after[key]),
   );
@@ -96,7 +98,7 @@ export interface MoveTarget {
 
 // A WAITING execution whose step has changed is RUNNING again with its old wake-up time and event, which `advance`
 // replaces by those of the new config. The signal makes it do so now.
-const moveSet = statement<{ seen: number; last_id: string | null; moved: string[] | null; calling: string[] | null }>(
+const moveSet = statement<{ seen: number; lastId: string | null; moved: string[] | null; calling: string[] | null }>(
   'executions-move',
   `with page as materialized (
      select id, version, current_step_id, status from executions
@@ -158,5 +160,5 @@ export async function moveExecutions(
   ]);
   if (set?.calling) await outdateRequests(trx, [projectId, set.calling]);
   wake(trx, 'control');
-  return { moved: set?.moved ?? [], seen: set?.seen ?? 0, lastId: set?.last_id ?? null };
+  return { moved: set?.moved ?? [], seen: set?.seen ?? 0, lastId: set?.lastId ?? null };
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/connect.ts';
 import { Contact, type ContactRecord } from '../../../db/models/contact.ts';
+import type { TopicState } from '../../../db/models/topic.ts';
 import type { Workflow } from '../../../db/models/workflow.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { badRequest } from '../../../platform/errors.ts';
@@ -18,6 +19,7 @@ import { newestGraph } from '../versions.ts';
 import { graphViolations, requireNoViolations } from '../violations.ts';
 import { type Simulation, simulate } from './simulate.ts';
 import { type ScriptedEvent, SimulationState } from './state.ts';
+import { simulatedTopics } from './topics.ts';
 
 /**
  * With `id`, or `email` alone, the stored contact; other values override its own. `email` with other values describes an
@@ -28,6 +30,8 @@ export interface SimulatedContact {
   email?: string | undefined;
   subscribed?: boolean | undefined;
   data?: Data | undefined;
+  /** States by key or id of the topic. */
+  topics?: Record<string, TopicState> | undefined;
 }
 
 export interface SimulationInput {
@@ -85,7 +89,8 @@ export async function simulateGraph(
   const { contact, isReal } = await contactOf(db, projectId, input.contact, now);
   const context = input.context ?? {};
   const script = scriptOf(input, now).filter(({ at }) => !until || at <= until);
-  const state = new SimulationState({ now, contact, context, script });
+  const topics = await simulatedTopics(db, projectId, { contact, isReal, given: input.contact.topics, now });
+  const state = new SimulationState({ now, contact, context, script, topics });
   const { eventName } = workflow.triggerConfig;
   if (workflow.triggerType === 'EVENT' && eventName) state.record(eventName, context, now);
   const environment = { db, renderer, projectId, workflow, executionId: newId(), isReal, baseUrl, limits };
@@ -105,16 +110,16 @@ async function openGraph(db: Db, keys: SigningKeys, workflow: Workflow): Promise
 }
 
 /** Returns whether the stored contact is meant, not an invented one with its address. */
-export const namesStored = ({ id, subscribed, data }: SimulatedContact): boolean =>
-  id !== undefined || (subscribed === undefined && data === undefined);
+export const namesStored = ({ id, subscribed, data, topics }: SimulatedContact): boolean =>
+  id !== undefined || (subscribed === undefined && data === undefined && topics === undefined);
 
 async function contactOf(
   db: Db,
   projectId: string,
-  { id, email = '', subscribed, data }: SimulatedContact,
+  { id, email = '', subscribed, data, topics }: SimulatedContact,
   now: Date,
 ): Promise<{ contact: ContactRecord; isReal: boolean }> {
-  const isInvented = !namesStored({ id, subscribed, data });
+  const isInvented = !namesStored({ id, subscribed, data, topics });
   const stored = id === undefined ? await findByEmail(db, projectId, email) : await findContact(db, projectId, id);
   if (stored && !isInvented) {
     const assumed = { subscribed: subscribed ?? stored.subscribed, data: { ...stored.data, ...data } };

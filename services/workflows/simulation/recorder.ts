@@ -1,7 +1,9 @@
 import type { Db } from '../../../db/connect.ts';
+import { Execution } from '../../../db/models/execution.ts';
 import { Project } from '../../../db/models/project.ts';
 import { Segment } from '../../../db/models/segment.ts';
 import { Workflow } from '../../../db/models/workflow.ts';
+import { statement } from '../../../db/statement.ts';
 import type { Limits } from '../../../platform/limits.ts';
 import { plainMail, type Renderer } from '../../../platform/templates/index.ts';
 import { type Explanation, explain, type FilterResult } from '../../conditions/explain.ts';
@@ -13,6 +15,8 @@ import { dataKeysViolation } from '../../contacts/limits.ts';
 import { refusalOfMembers } from '../../segments/change-member.ts';
 import { footerFor } from '../../templates/footer.ts';
 import { variablesOf } from '../../templates/variables.ts';
+import { findChosenTopics } from '../../topics/find.ts';
+import { findMailTopic, topicName } from '../../topics/in-mail.ts';
 import { MAY_NOT_ENTER, refusalOfStart } from '../executions/start-by-step.ts';
 import { planStepEmail } from '../send-step-email.ts';
 import { renderText, timezoneOf } from '../step-environment.ts';
@@ -43,6 +47,11 @@ export interface SimulationEnvironment {
   limits?: Limits | undefined;
 }
 
+const isMember = statement(
+  'segment-is-member',
+  'select 1 from segment_members where segment_id = $1 and contact_id = $2',
+);
+
 /** Records what a simulated step does. */
 export class Recorder {
   email: SimulatedEmail | undefined;
@@ -70,7 +79,11 @@ export class Recorder {
         if (violation) return { refused: violation.message };
         const size = Buffer.byteLength(JSON.stringify({ ...contact.data, ...change.data }));
         if (size > MAX_DATA_BYTES) return { refused: mergedTooLarge.message };
+        const { db, projectId } = this.environment;
+        const { faults } = await findChosenTopics(db, projectId, change.topics ?? {});
+        if (faults[0] !== undefined) return { refused: `cannot change ${faults[0]}` };
         this.state.change(change, now);
+        if (change.topics) this.state.choose(change.topics, now);
         return {};
       },
       decide: (condition) => this.decide(condition),
@@ -87,11 +100,14 @@ export class Recorder {
   private async sendEmail(mail: StepMail): Promise<MailResult> {
     const { db, renderer, projectId } = this.environment;
     const { contact, context } = this.state;
-    const plan = await planStepEmail(db, { projectId, contact }, mail);
+    const plan = await planStepEmail(db, { projectId, contact, topics: this.state.topics }, mail);
     if (!('template' in plan)) return plan;
     const { template, from } = plan;
-    const item = await this.variables({ passing: { event: context }, event: context });
-    const footer = template.type === 'MARKETING' ? footerFor(item.data.locale, await this.language()) : '';
+    const topic = await findMailTopic(db, projectId, template.topicId);
+    const language = await this.language();
+    const name = topic && topicName(topic, contact.data.locale, language);
+    const item = await this.variables({ passing: { event: context }, event: context, topicName: name });
+    const footer = template.type === 'MARKETING' ? footerFor(item.data.locale, language, template.body, name) : '';
     const sources = { subject: template.subject, html: template.body };
     const [rendered] = await renderer.render({ ...sources, items: [{ ...item, footer }] });
     const texts = rendered?.ok ? rendered : plainMail({ ...sources, html: sources.html + footer }, item);
@@ -114,9 +130,8 @@ export class Recorder {
     const segment = await Segment.query(db).findOne({ projectId, id });
     const refused = refusalOfMembers(segment);
     if (!segment || refused) return { refused: refused ?? '' };
-    const stored =
-      isReal && (await db('segmentMembers').where({ segmentId: id, contactId: contact.id }).first('contactId'));
-    const changed = (segmentChanges.get(id) ?? Boolean(stored)) !== member;
+    const stored = isReal && (await isMember(db, [id, contact.id])).length > 0;
+    const changed = (segmentChanges.get(id) ?? stored) !== member;
     segmentChanges.set(id, member);
     if (changed && segment.trackMembership) {
       const data = { segmentId: id, segmentName: segment.name };
@@ -132,10 +147,9 @@ export class Recorder {
     const workflow = await Workflow.query(db).findOne({ projectId, id });
     const refusal = refusalOfStart(workflow, 0);
     if (refusal) return refusal;
-    const earlier = db('executions').where({ projectId, workflowId: id, contactId: contact.id });
+    const earlier = Execution.query(db).findOne({ projectId, workflowId: id, contactId: contact.id }).select('id');
     if (workflow?.allowReentry) earlier.whereIn('status', ['RUNNING', 'WAITING']);
-    const isIn =
-      startedWorkflows.has(id) || id === this.environment.workflow.id || (isReal && (await earlier.first('id')));
+    const isIn = startedWorkflows.has(id) || id === this.environment.workflow.id || (isReal && (await earlier));
     if (isIn) return { skipped: MAY_NOT_ENTER };
     startedWorkflows.add(id);
     return { executionId: 'simulated' };
@@ -145,7 +159,9 @@ export class Recorder {
     const { db, projectId, isReal } = this.environment;
     const { now, contact, context, recorded } = this.state;
     const resolved = await resolveCondition(db, projectId, parsed);
-    const wanted = { projectId, contactIds: [contact.id], uses: resolved.uses, segmentIds: staticSegmentsOf(resolved) };
+    const { uses, segments, timeZone } = resolved;
+    const segmentIds = staticSegmentsOf(resolved);
+    const wanted = { projectId, contactIds: [contact.id], uses, segmentIds, now, timeZone };
     const known = isReal ? (await loadFacts(db, wanted)).get(contact.id) : undefined;
     const staticSegments = new Set(known?.staticSegments);
     for (const [id, member] of this.state.segmentChanges) staticSegments[member ? 'add' : 'delete'](id);
@@ -154,20 +170,23 @@ export class Recorder {
       contact,
       context,
       now,
-      segments: resolved.segments,
+      segments,
+      timeZone,
       staticSegments,
+      topics: this.state.topics,
       events: [...past, ...recorded],
     });
     this.filters = explanation.filters;
     return explanation;
   }
 
-  private async variables(sources: { passing?: { event: unknown }; event?: unknown }) {
+  private async variables(sources: { passing?: { event: unknown }; event?: unknown; topicName?: string | undefined }) {
     const { baseUrl } = this.environment;
     const page = (name: string) => `${baseUrl}/${name}/simulated`;
     // Placeholders: pages of the contact need a mail that was sent.
     const links = {
       unsubscribeUrl: page('unsubscribe'),
+      unsubscribeAllUrl: `${page('unsubscribe')}?all=1`,
       subscribeUrl: page('subscribe'),
       manageUrl: page('manage'),
     };

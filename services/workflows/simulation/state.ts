@@ -1,6 +1,8 @@
 import type { ContactRecord } from '../../../db/models/contact.ts';
+import type { TopicState } from '../../../db/models/topic.ts';
 import { type Data, readData } from '../../contacts/data.ts';
 import { isReservedEvent } from '../../events/reserved.ts';
+import { chooseTopic, type SimulatedTopics } from './topics.ts';
 
 /** An event of the script, and when it happens. */
 export interface ScriptedEvent {
@@ -27,6 +29,7 @@ export class SimulationState {
   /** Static segments that a step has changed, and whether the contact is a member now. */
   readonly segmentChanges = new Map<string, boolean>();
   readonly startedWorkflows = new Set<string>();
+  readonly topics: SimulatedTopics;
   private readonly script: ScriptedEvent[];
 
   constructor({
@@ -34,19 +37,19 @@ export class SimulationState {
     contact,
     context,
     script,
-  }: { now: Date; contact: ContactRecord; context: Data; script: ScriptedEvent[] }) {
+    topics,
+  }: { now: Date; contact: ContactRecord; context: Data; script: ScriptedEvent[]; topics: SimulatedTopics }) {
     this.now = now;
     this.contact = contact;
     this.context = context;
+    this.topics = topics;
     this.script = script.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   }
 
   /** Moves the clock, and applies the events until then. */
   passTo(time: Date): void {
-    for (let [event] = this.script; event && event.at <= time; [event] = this.script) {
-      this.script.shift();
-      this.apply(event);
-    }
+    const next = this.script.findIndex((event) => event.at > time);
+    for (const event of this.script.splice(0, next < 0 ? this.script.length : next)) this.apply(event);
     this.now = time;
   }
 
@@ -79,6 +82,16 @@ export class SimulationState {
     this.recorded.push({ name, data, createdAt });
   }
 
+  /** Changes topics of the contact. Each change but PENDING is recorded as an event. */
+  choose(choices: Record<string, TopicState>, at: Date): void {
+    for (const [name, wanted] of Object.entries(choices)) {
+      const topic = this.topics.get(name.toLowerCase());
+      if (!topic || !chooseTopic(topic, wanted, at) || topic.state === 'PENDING') continue;
+      const data = { topicId: topic.id, key: topic.key, method: 'WORKFLOW' };
+      this.record(`topic.${topic.key}.${topic.state.toLowerCase()}`, data, at);
+    }
+  }
+
   /** Updates the contact. A change of the subscription is recorded as an event. */
   change({ data, subscribed }: { data: Data; subscribed?: boolean | undefined }, at: Date): void {
     const { patch, deletes } = readData(data);
@@ -98,7 +111,18 @@ export class SimulationState {
   private apply({ name, data = {}, at }: ScriptedEvent): void {
     if (name === 'contact.subscribed' || name === 'contact.unsubscribed')
       this.contact = { ...this.contact, subscribed: name === 'contact.subscribed', updatedAt: at };
-    else if (!isReservedEvent(name) && Object.keys(data).length > 0) this.change({ data }, at);
-    this.record(name, isReservedEvent(name) ? data : readData(data).seen, at);
+    const isReserved = isReservedEvent(name) || this.applyTopicEvent(name, at);
+    if (!isReserved && Object.keys(data).length > 0) this.change({ data }, at);
+    this.record(name, isReserved ? data : readData(data).seen, at);
+  }
+
+  /** Returns whether the event is that of a topic of the project. */
+  private applyTopicEvent(name: string, at: Date): boolean {
+    const [, key = '', change] = /^topic\.([a-z0-9-]+)\.(subscribed|unsubscribed)$/.exec(name) ?? [];
+    const topic = this.topics.get(key);
+    if (!topic) return false;
+    topic.state = change === 'subscribed' ? 'SUBSCRIBED' : 'UNSUBSCRIBED';
+    topic.changedAt = at;
+    return true;
   }
 }

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { keysOf } from '../../conditions/field-path.ts';
+import { keysOf } from '../../../platform/conditions/field-path.ts';
 import { parseMoment } from '../../conditions/instants.ts';
 import type { Data } from '../../contacts/data.ts';
 import { after, spanKeys, type WaitSpan } from '../spans.ts';

@@ -33,6 +33,12 @@ export const splitStep: StepType<SplitConfig> = {
         .unique('name'),
     })
     .unknown(),
+  newConfig: {
+    branches: [
+      { name: 'A', weight: 50 },
+      { name: 'B', weight: 50 },
+    ],
+  },
   violations: ({ config: { branches = [] } }) => {
     if (branches.length < MIN_BRANCHES) return [`needs at least ${MIN_BRANCHES} branches`];
     return branches.some(({ weight }) => weight > 0) ? [] : ['needs a branch with a weight above 0'];

@@ -2,6 +2,7 @@ import type joi from 'joi';
 import type { Db } from '../../../db/connect.ts';
 import type { ContactRecord } from '../../../db/models/contact.ts';
 import type { Template } from '../../../db/models/template.ts';
+import type { TopicDefault } from '../../../db/models/topic.ts';
 import type { Violation } from '../../../platform/errors.ts';
 import type { Explanation } from '../../conditions/explain.ts';
 import type { ParsedCondition } from '../../conditions/types.ts';
@@ -59,6 +60,8 @@ export const failStep = (reason: string): StepOutcome => ({ kind: 'end', status:
 
 export interface StepMail {
   templateId: string;
+  /** Wins over the template's. */
+  topicId?: string | undefined;
   from?: string | undefined;
   fromName?: string | undefined;
   replyTo?: string | undefined;
@@ -82,7 +85,7 @@ export interface StepEnvironment {
   readonly execution: { id: string };
   sendEmail(mail: StepMail): Promise<MailResult>;
   /** Returns the reason when the change is refused. */
-  updateContact(change: { data: Data; subscribed: boolean | undefined }): Promise<{ refused?: string }>;
+  updateContact(change: ContactChange): Promise<{ refused?: string }>;
   decide(condition: ParsedCondition): Promise<Explanation>;
   /** Changes the members of a static segment. Returns the reason when it is refused. */
   changeSegment(segmentId: string, member: boolean): Promise<{ changed?: boolean; refused?: string }>;
@@ -90,6 +93,14 @@ export interface StepEnvironment {
   projectTimezone(): Promise<string>;
   /** Fills in variables as plain text: nothing is escaped. */
   render(texts: string[]): Promise<string[]>;
+}
+
+/** What a step changes about the contact. */
+export interface ContactChange {
+  data: Data;
+  subscribed: boolean | undefined;
+  /** States by key or id of the topic. */
+  topics?: Record<string, TopicDefault> | undefined;
 }
 
 /** What a step refers to. Answers where a template, field, event or segment is used. */
@@ -141,6 +152,8 @@ export interface StepType<Config = Data> {
   whenMoved?: string;
   /** Shape of the config. A violation is a 422 on saving. Unknown keys are kept. */
   config: joi.ObjectSchema;
+  /** The config of a new step in the dashboard. The API adds nothing to what it is sent. */
+  newConfig?: Config;
   /** JSON Schema of the config where `config` does not describe it. */
   schema?: Data;
   /** Errors of a well-shaped config: a 400 on saving. Fields are paths inside the config. */

@@ -37,6 +37,7 @@ export const timeWindowStep: StepType<TimeWindowConfig> = {
         .custom((name: string, helpers) => (isTimezone(name) ? name : helpers.error('any.invalid'))),
     })
     .unknown(),
+  newConfig: { days: ['MON', 'TUE', 'WED', 'THU', 'FRI'], from: '09:00', to: '17:00' },
   violations: ({ config: { days = [], from, to } }) => [
     ...(days.length === 0 ? ['has no days'] : []),
     ...(from === undefined || to === undefined ? ['needs "from" and "to"'] : []),

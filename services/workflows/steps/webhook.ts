@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { type Violation, validationError } from '../../../platform/errors.ts';
-import { isWebUrl, targetRefusal } from '../../../platform/http/outbound-http.ts';
+import { isWebUrl, LOCAL_TARGET_HINT, targetRefusal } from '../../../platform/http/outbound-http.ts';
 import type { Data } from '../../contacts/data.ts';
 import { type ConfigRules, failStep, requestWebhook, type StepEnvironment, type StepType } from './step-type.ts';
 import { urlTemplate } from './webhook-url.ts';
@@ -36,6 +36,7 @@ export const webhookStep: StepType<WebhookConfig> = {
       body: joi.any(),
     })
     .unknown(),
+  newConfig: { method: 'POST' },
   configErrors: (config, rules) => [...sizeErrors(config), ...targetErrors(config, rules)],
   violations: ({ config }) => (config.url ? [] : ['has no URL']),
   run: async ({ config }, env) => {
@@ -115,6 +116,12 @@ function targetErrors({ url = '' }: WebhookConfig, { webhookAllowedHosts, path }
     throw validationError([{ field, message: `"${field}" must be an http or https URL`, code: 'invalid_string' }]);
   const refusal = targetRefusal(text, webhookAllowedHosts);
   return refusal
-    ? [{ field: 'url', message: `"url" points to an address that is not allowed: ${refusal}`, code: 'custom' }]
+    ? [
+        {
+          field: 'url',
+          message: `"url" points to an address that is not allowed: ${refusal}. ${LOCAL_TARGET_HINT}`,
+          code: 'custom',
+        },
+      ]
     : [];
 }

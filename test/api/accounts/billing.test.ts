@@ -4,8 +4,8 @@ import { newId } from '../../../platform/ids.ts';
 import { createStripe } from '../../../platform/integrations/stripe.ts';
 import { readSettings } from '../../../platform/settings.ts';
 import { regenerateKeys } from '../../../services/access/keys.ts';
-import { requireCampaignBelowCap } from '../../../services/billing/caps.ts';
-import { maintainBilling, watchCaps } from '../../../services/billing/maintenance.ts';
+import { requireCampaignBelowLimit } from '../../../services/billing/limits.ts';
+import { maintainBilling, watchBillingLimits } from '../../../services/billing/maintenance.ts';
 import { recordUsage } from '../../../services/billing/usage.ts';
 import { publishResults } from '../../../services/emails/publish-results.ts';
 import { deleteProject } from '../../../services/removal/project.ts';
@@ -122,7 +122,7 @@ describe('billing', () => {
   describe('PUT billing-limits', () => {
     const put = (limits: object) => project.owner.put(`${path}/billing-limits`, limits);
 
-    it('sets a cap per category, and none for omitted ones', async () => {
+    it('sets a billing limit per category, and none for omitted ones', async () => {
       expect((await project.owner.get(`${path}/billing-limits`)).body).to.deep.equal({
         transactional: null,
         campaigns: null,
@@ -134,12 +134,12 @@ describe('billing', () => {
       expect((await put({ workflows: 5 })).body).to.deep.equal({ transactional: null, campaigns: null, workflows: 5 });
     });
 
-    it('rejects caps that are not numbers of mails with 422', async () => {
+    it('rejects billing limits that are not numbers of mails with 422', async () => {
       for (const transactional of [-1, 1.5, '10', 3_000_000_000, {}])
         expect(await put({ transactional }), String(transactional)).to.have.status(422);
     });
 
-    it('accepts transactional mail up to the cap and rejects the next with 402', async () => {
+    it('accepts transactional mail up to the billing limit and rejects the next with 402', async () => {
       await put({ transactional: 3 });
       expect(await send(2)).to.have.status(200);
       const over = await send(2);
@@ -153,7 +153,7 @@ describe('billing', () => {
       expect(await send(5)).to.have.status(200);
     });
 
-    it('accepts exactly the cap of concurrent requests', async () => {
+    it('accepts exactly the billing limit of concurrent requests', async () => {
       await put({ transactional: 5 });
       const answers = await Promise.all(Array.from({ length: 12 }, () => send(1)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(5);
@@ -168,12 +168,12 @@ describe('billing', () => {
       expect(await send(1)).to.have.status(200);
     });
 
-    it('counts mail that was sent or pending before the cap was set', async () => {
+    it('counts mail that was sent or pending before the billing limit was set', async () => {
       await sent(3);
       await send(2);
       await put({ transactional: 6 });
       expect((await used()).transactional).to.include({ used: 5, remaining: 1 });
-      // A key that no process has cached from before the cap: the invalidation may be milliseconds late.
+      // A key that no process has cached from before the billing limit: the invalidation may be milliseconds late.
       const { secretKey } = await regenerateKeys(api.db, project.id);
       const server = client(api.url, { authorization: `Bearer ${secretKey}` });
       expect(await send(1, server)).to.have.status(200);
@@ -186,7 +186,7 @@ describe('billing', () => {
       return (await project.server.post('/campaigns', content)).body.data.id as string;
     };
 
-    it('counts a resend, and rejects it above the cap with 402 without changing the mail', async () => {
+    it('counts a resend, and rejects it above the billing limit with 402 without changing the mail', async () => {
       await put({ transactional: 2 });
       const { email: id } = (await send(1)).body.data.emails[0];
       await fail({ id });
@@ -197,7 +197,7 @@ describe('billing', () => {
       expect(await readMail(project, id)).to.include({ status: 'FAILED' });
     });
 
-    it('rejects the resend of a campaign mail at the cap with 402', async () => {
+    it('rejects the resend of a campaign mail at the billing limit with 402', async () => {
       const campaignId = await campaign();
       const id = newId();
       await setCampaigns(api.db, { id: campaignId }, { status: 'SENT' });
@@ -212,7 +212,7 @@ describe('billing', () => {
       expect(await project.server.post(`/emails/${id}/resend`)).to.have.status(200);
     });
 
-    it('rejects the resend of unknown outcomes at the cap with 402', async () => {
+    it('rejects the resend of unknown outcomes at the billing limit with 402', async () => {
       const campaignId = await campaign();
       const id = newId();
       await setCampaigns(api.db, { id: campaignId }, { status: 'SENT' });
@@ -223,6 +223,20 @@ describe('billing', () => {
       const resolve = () => project.server.post(`/campaigns/${campaignId}/resolve`, { action: 'resend' });
       expect(await resolve()).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
       expect(await readMail(project, id)).to.include({ status: 'UNKNOWN' });
+    });
+
+    it('rejects the resend to failed recipients of a campaign above the cap with 402', async () => {
+      const campaignId = await campaign();
+      const { id: contactId } = (await project.server.post('/contacts', { email: 'ann@example.com' })).body;
+      await setCampaigns(api.db, { id: campaignId }, { status: 'SENT' });
+      const mail = { id: newId(), projectId: project.id, contactId, campaignId, sourceType: 'CAMPAIGN' };
+      await addMailRows(api.db, { ...mail, status: 'FAILED' });
+      await sent(2, 'CAMPAIGN');
+      await put({ campaigns: 2 });
+      const resend = () => project.server.post(`/campaigns/${campaignId}/recipients/resend`, { status: 'FAILED' });
+      expect(await resend()).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
+      await put({ campaigns: 3 });
+      expect(await resend()).to.have.status(202);
     });
 
     it('counts test mails of templates', async () => {
@@ -251,7 +265,7 @@ describe('billing', () => {
       expect(await send(1)).to.have.status(200);
     });
 
-    it('blocks workflow and campaign mail at the cap and releases it when the cap is raised', async () => {
+    it('blocks workflow and campaign mail at the billing limit and releases it when the billing limit is raised', async () => {
       await sent(2, 'WORKFLOW');
       await sent(1, 'CAMPAIGN');
       await put({ workflows: 2, campaigns: 2 });
@@ -267,7 +281,7 @@ describe('billing', () => {
       expect(await blockReason('WORKFLOW')).to.equal(null);
     });
 
-    it('rejects a campaign with more recipients than the cap allows with 402', async () => {
+    it('rejects a campaign with more recipients than the billing limit allows with 402', async () => {
       for (const email of ['a@b.co', 'c@d.co', 'e@f.co']) await project.server.post('/contacts', { email });
       const { body } = await project.server.post('/campaigns', {
         name: 'c',
@@ -283,7 +297,7 @@ describe('billing', () => {
       expect(await project.server.post(`/campaigns/${body.data.id}/send`)).to.have.status(200);
     });
 
-    it('rejects a campaign whose audience has outgrown the cap since it was saved with 402', async () => {
+    it('rejects a campaign whose audience has outgrown the billing limit since it was saved with 402', async () => {
       await project.server.post('/contacts', { email: 'a@b.co' });
       const id = await campaign();
       for (const email of ['c@d.co', 'e@f.co']) await project.server.post('/contacts', { email });
@@ -294,20 +308,20 @@ describe('billing', () => {
       expect(await project.server.post(`/campaigns/${id}/send`)).to.have.status(200);
     });
 
-    it('mails the managers at 80 % and at the cap, once each per period', async () => {
+    it('mails the managers at 80 % and at the billing limit, once each per period', async () => {
       const admin = await person(api, { project: project.id, role: 'ADMIN' });
       const member = await person(api, { project: project.id, role: 'MEMBER' });
       const subjects = async (email: string) => (await systemMails(api.db, email)).map(({ subject }) => subject);
       await put({ transactional: 10 });
       await send(7);
-      await watchCaps(api.db, readSettings({}));
+      await watchBillingLimits(api.db, readSettings({}));
       expect(await subjects(admin.email)).to.have.length(0);
       await send(1);
-      for (let n = 0; n < 2; n++) await watchCaps(api.db, readSettings({}));
+      for (let n = 0; n < 2; n++) await watchBillingLimits(api.db, readSettings({}));
       expect(await subjects(admin.email)).to.have.length(1);
       expect((await subjects(admin.email))[0]).to.match(/80 %/);
       await send(2);
-      for (let n = 0; n < 2; n++) await watchCaps(api.db, readSettings({}));
+      for (let n = 0; n < 2; n++) await watchBillingLimits(api.db, readSettings({}));
       expect(await subjects(admin.email)).to.have.length(2);
       expect(await subjects(member.email)).to.have.length(0);
     });
@@ -445,17 +459,17 @@ describe('billing', () => {
     await free.stop();
   });
 
-  it('lifts all caps when billing is turned off', async () => {
+  it('lifts all billing limits when billing is turned off', async () => {
     await project.owner.put(`${path}/billing-limits`, { transactional: 0, campaigns: 0, workflows: 0 });
     expect(await send(1)).to.have.status(402);
     await maintainBilling({ db: api.db, stripe: undefined, settings: readSettings({}), log });
     const row = await storedProject(api.db, project.id);
     expect(row).to.deep.include({ billingCapped: false, cappedSources: [] });
     expect(await send(1)).to.have.status(200);
-    await requireCampaignBelowCap(api.db, project.id, 5);
+    await requireCampaignBelowLimit(api.db, project.id, 5);
     await tend();
-    await eventually(async () => (await send(1)).status === 402, { what: 'the cap to be in force again' });
-    const refused = await requireCampaignBelowCap(api.db, project.id, 5).catch((error) => error);
+    await eventually(async () => (await send(1)).status === 402, { what: 'the billing limit to be in force again' });
+    const refused = await requireCampaignBelowLimit(api.db, project.id, 5).catch((error) => error);
     expect(refused).to.include({ status: 402 });
   });
 });

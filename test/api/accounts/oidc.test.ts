@@ -249,7 +249,7 @@ describe('sign-in with OpenID Connect', () => {
     });
   });
 
-  it('counts as a fresh proof for acts that need one', async () => {
+  it('counts as a new confirmation for acts that need one', async () => {
     const someone = await person(api);
     const { body: project } = await someone.post('/users/@me/projects', { name: 'Shop' });
     await setSessions(api.db, someone.id, { provenAt: new Date(0) });

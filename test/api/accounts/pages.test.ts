@@ -54,11 +54,14 @@ describeApi('pages of links in system mail', (api) => {
     const project = await api.project();
     await changeProject(project, { name: '<script>alert(1)</script>' });
     const email = 'guest@pages.example';
+    const kit = { logoUrl: 'https://cdn.shop.example/logo.png', colors: { button: '#b00020' } };
+    expect(await project.server.put('/brand-kit', kit)).to.have.status(200);
     await project.owner.post(`/projects/${project.id}/members`, { email, role: 'ADMIN' });
     const path = `/invitations/${await tokenTo(api.db, email)}`;
     const page = await api.get(path);
     expectPage(page, 200, /guest@pages\.example, with the role Admin\./);
     expect(page.body).to.contain('&lt;script&gt;').and.not.to.contain('<script>');
+    expect(page.body).to.contain(kit.logoUrl).and.contain('--brand: #b00020');
     expectPage(await api.post(path, 'password=', form), 422, /at least 8 characters/);
     const accepted = await api.post(path, 'password=long+enough', form);
     expectPage(accepted, 200, /You are now a member/);

@@ -18,6 +18,8 @@ const keys = [
   'disabled',
   'disabledReason',
   'requireTwoFactor',
+  'logRequests',
+  'topicRequired',
 ];
 const shown = [...keys, 'timezone', 'createdAt', 'updatedAt'];
 

@@ -42,7 +42,8 @@ describeApi('sessions of a user', (api) => {
     });
 
     it('lists no session that has expired, and none of others', async () => {
-      const [someone] = [await person(api), await person(api)];
+      const someone = await person(api);
+      await person(api);
       await logIn(someone);
       await expireSessionsWithIp(api.db, someone.id);
       expect((await someone.get('/users/@me/sessions')).body).to.have.length(1);
@@ -196,7 +197,7 @@ describeApi('sessions of a user', (api) => {
       expect(await someone.post('/auth/confirm', { code: app.recoveryCodes[0] })).to.have.status(401);
     });
 
-    it('rejects wrong proofs with 401, no proof with 422, and too many with 429', async () => {
+    it('rejects wrong credentials with 401, none with 422, and too many with 429', async () => {
       const someone = await person(api);
       await age(someone.id, 60);
       expect(await someone.post('/auth/confirm', {})).to.have.validationError('password', 'required');

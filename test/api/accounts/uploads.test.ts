@@ -81,6 +81,27 @@ describe('uploads', () => {
       expect(response.headers.get('content-security-policy')).to.contain('sandbox');
     });
 
+  it('lists the images of the project only, newest first, in pages', async () => {
+    const own = await api.project();
+    const keys: string[] = [];
+    for (const bytes of [png, gif, webp])
+      keys.unshift((await own.server.post('/uploads/image', upload(bytes))).body.key);
+    const first = await own.server.get('/uploads?limit=2');
+    expect(first).to.have.status(200);
+    const { data, cursor, hasMore, total } = first.body;
+    expect(data.map(({ key }: { key: string }) => key)).to.deep.equal(keys.slice(0, 2));
+    expect([hasMore, total]).to.deep.equal([true, 3]);
+    expect(data[1]).to.include({
+      url: `http://app.test/uploads/${keys[1]}`,
+      contentType: 'image/gif',
+      size: gif.length,
+    });
+    const second = await own.server.get(`/uploads?limit=2&cursor=${encodeURIComponent(cursor)}`);
+    expect(second.body.data.map(({ key }: { key: string }) => key)).to.deep.equal(keys.slice(2));
+    expect(second.body.hasMore).to.equal(false);
+    expect(await own.server.get('/uploads?cursor=x')).to.be.envelope(400, 'BAD_REQUEST');
+  });
+
   it('accepts the field "file" too, and a session', async () => {
     const answer = await project.owner.post('/uploads/image', upload(gif, { field: 'file' }));
     expect(answer).to.have.status(201);

@@ -27,12 +27,32 @@ describe('database functions of campaigns', () => {
       expect(await reason(await database.addCampaign({ ...other, fromDomain: database.senderDomain }))).to.equal(null);
     });
 
-    it('applies the cap of campaigns', async () => {
+    it('applies the billing limit of campaigns', async () => {
       const id = await database.addCampaign();
       await changeProject({ cappedSources: ['WORKFLOW'] });
       expect(await reason(id)).to.equal(null);
       await changeProject({ cappedSources: ['CAMPAIGN'] });
       expect(await reason(id)).to.equal('billing cap reached');
+    });
+  });
+
+  describe('template_links', () => {
+    const linksOf = async (body: string) =>
+      (await database.db.raw('select * from template_links(?) order by href', [body])).rows;
+
+    it('finds each address once, as the body has it', async () => {
+      const body = `<a href="https://a.example/?x=1&amp;y=2">a</a><a href='https://a.example/?x=1&y=2'>b</a>`;
+      expect(await linksOf(body)).to.deep.equal([{ href: 'https://a.example/?x=1&y=2', pattern: null }]);
+    });
+
+    it('gives a pattern of the addresses that variables make', async () => {
+      const [link] = await linksOf('<a href="https://a.example/shop?c={{ id }}">a</a>');
+      expect('https://a.example/shop?c=7').to.match(new RegExp(link.pattern));
+      expect('https://aXexample/shop?c=7').to.not.match(new RegExp(link.pattern));
+    });
+
+    it('ignores what is no web address', async () => {
+      expect(await linksOf('<a href="mailto:a@b.co">a</a><a href="#top">b</a>')).to.deep.equal([]);
     });
   });
 

@@ -307,6 +307,20 @@ describe('database functions of contacts', () => {
     });
   });
 
+  describe('contact_names', () => {
+    const namesOf = async (data: object) =>
+      (await database.db.raw('select contact_names(?) as names', [JSON.stringify(data)])).rows[0].names;
+
+    it('has the values of fields whose names contain "name", in lower case', async () => {
+      expect(await namesOf({ lastName: 'Lee', firstName: 'Ann', plan: 'pro' })).to.equal('ann\nlee');
+    });
+
+    it('takes the first 500 characters of each, and is null without one', async () => {
+      expect(await namesOf({ Nickname: 'x'.repeat(600) })).to.equal('x'.repeat(500));
+      expect(await namesOf({ plan: 'pro', name: null })).to.equal(null);
+    });
+  });
+
   describe('addresses_in', () => {
     const addresses = (text: string | null) => database.value('select addresses_in(?)', [text]);
 

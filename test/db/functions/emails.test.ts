@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
 import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
+import { pendingCounts, pendingSums } from '../../support/rows/counters.ts';
 
 const first = new Date('2026-03-01T10:00:00Z');
 const second = new Date('2026-03-01T11:30:00Z');
+const secondHour = new Date('2026-03-01T11:00:00Z');
 
 describe('database functions of e-mails', () => {
   let database: FunctionTestDatabase;
@@ -14,48 +16,43 @@ describe('database functions of e-mails', () => {
   beforeEach(() => database.renew());
   after(() => database.close());
 
-  const deltas = () =>
-    database
-      .db('activityDeltas')
-      .where({ projectId: database.projectId })
-      .orderBy(['kind', 'at', 'delta'])
-      .select('kind', 'at', 'delta');
-  const clear = () => database.db('activityDeltas').where({ projectId: database.projectId }).delete();
+  /** The changes of activity, by hour and name. */
+  const activity = async () =>
+    (await pendingSums(database.db, database.projectId, 'activity/hours')).map(
+      ({ period, name, count }) => [period, name, count] as const,
+    );
+  const clear = () => database.db('counterDeltas').where({ projectId: database.projectId }).delete();
 
-  describe('add_activity_delta', () => {
-    const add = (before: Date | null, after: Date | null) =>
-      database.value('select add_activity_delta(?, ?, ?, ?)', [database.projectId, 'opened', before, after]);
-
-    it('subtracts at the time before and adds at the time after', async () => {
-      await add(first, second);
-      expect(await deltas()).to.deep.equal([
-        { kind: 'opened', at: first, delta: -1 },
-        { kind: 'opened', at: second, delta: 1 },
-      ]);
-    });
-
-    it('ignores a time that is null', async () => {
-      await add(null, first);
-      await add(null, null);
-      expect(await deltas()).to.deep.equal([{ kind: 'opened', at: first, delta: 1 }]);
-      await add(second, null);
-      expect(await deltas()).to.have.length(2);
+  describe('add_counts', () => {
+    it('adds numbers by name, those that only one side has too', async () => {
+      const add = (...counts: object[]) =>
+        database.value(
+          'select add_counts(?, ?)',
+          counts.map((one) => JSON.stringify(one)),
+        );
+      expect(await add({ sent: 2, failed: 1 }, { sent: 1, opened: 4 })).to.deep.equal({
+        sent: 3,
+        failed: 1,
+        opened: 4,
+      });
+      expect(await add({ sent: 2 }, {})).to.deep.equal({ sent: 2 });
+      expect(await add({}, { sent: -2 })).to.deep.equal({ sent: -2 });
     });
   });
 
   describe('count_added_email', () => {
     it('counts each result that a mail is inserted with', async () => {
       await database.addEmail({ status: 'OPENED', sentAt: first, deliveredAt: first, openedAt: second });
-      expect(await deltas()).to.deep.equal([
-        { kind: 'delivered', at: first, delta: 1 },
-        { kind: 'opened', at: second, delta: 1 },
-        { kind: 'sent', at: first, delta: 1 },
+      expect(await activity()).to.deep.equal([
+        [first, 'delivered', 1],
+        [first, 'sent', 1],
+        [secondHour, 'opened', 1],
       ]);
     });
 
     it('counts nothing for a mail without a result', async () => {
       await database.addEmail();
-      expect(await deltas()).to.deep.equal([]);
+      expect(await activity()).to.deep.equal([]);
     });
   });
 
@@ -82,30 +79,28 @@ describe('database functions of e-mails', () => {
 
   describe('count_changed_emails', () => {
     const update = (ids: string[], change: object) => database.db('emails').whereIn('id', ids).update(change);
-    const campaignDeltas = async (campaignId: string) =>
-      (await database.db('campaignCountDeltas').where({ campaignId })).map(({ campaignId: _, ...counts }) =>
-        Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0)),
-      );
+    const campaignDeltas = (campaignId: string) =>
+      pendingCounts(database.db, { projectId: database.projectId, subject: `campaign/${campaignId}` });
 
     it('counts a result once, and moves it when its time changes', async () => {
       const id = await database.addEmail({ status: 'PENDING' });
       await update([id], { status: 'SENT', sentAt: first });
-      expect(await deltas()).to.deep.equal([{ kind: 'sent', at: first, delta: 1 }]);
+      expect(await activity()).to.deep.equal([[first, 'sent', 1]]);
       await clear();
       await update([id], { sentAt: second });
-      expect(await deltas()).to.deep.equal([
-        { kind: 'sent', at: first, delta: -1 },
-        { kind: 'sent', at: second, delta: 1 },
+      expect(await activity()).to.deep.equal([
+        [first, 'sent', -1],
+        [secondHour, 'sent', 1],
       ]);
       await clear();
       await update([id], { status: 'OPENED', openedAt: second });
-      expect(await deltas()).to.deep.equal([{ kind: 'opened', at: second, delta: 1 }]);
+      expect(await activity()).to.deep.equal([[secondHour, 'opened', 1]]);
     });
 
-    it('adds up the mails of one statement by project, kind and time', async () => {
+    it('adds up the mails of one statement by project, kind and hour', async () => {
       const ids = [await database.addEmail(), await database.addEmail(), await database.addEmail()];
       await update(ids, { status: 'SENT', sentAt: first });
-      expect(await deltas()).to.deep.equal([{ kind: 'sent', at: first, delta: 3 }]);
+      expect(await activity()).to.deep.equal([[first, 'sent', 3]]);
     });
 
     it('appends nothing when mail is deferred or blocked', async () => {
@@ -113,7 +108,7 @@ describe('database functions of e-mails', () => {
       const id = await database.addEmail({ campaignId });
       await update([id], { reason: '451 later', attempts: 1, dueAt: second });
       await update([id], { reason: 'project disabled', blockedDomain: 'a.example' });
-      expect(await deltas()).to.deep.equal([]);
+      expect(await activity()).to.deep.equal([]);
       expect(await campaignDeltas(campaignId)).to.deep.equal([]);
     });
 
@@ -154,32 +149,31 @@ describe('database functions of e-mails', () => {
     });
 
     it('appends the first open and click of a person, by project and by campaign', async () => {
-      const own = { projectId: database.projectId };
       const campaignId = newId();
       const id = await database.addEmail({ status: 'SENT', sentAt: first, campaignId, sourceType: 'CAMPAIGN' });
       const update = (values: object) => database.db('emails').where({ id }).update(values);
-      const human = () => database.db('humanActivityDeltas').where(own).select('kind', 'at', 'delta').orderBy('kind');
-      const ofCampaign = () =>
-        database.db('humanCampaignDeltas').where({ campaignId }).select('humanOpened', 'humanClicked');
+      const human = async () => (await activity()).filter(([, name]) => name.startsWith('human'));
+      const ofCampaign = () => campaignDeltas(campaignId);
       await update({ openedAt: first });
-      expect([await human(), await ofCampaign()]).to.deep.equal([[], []]);
+      expect([await human(), await ofCampaign()]).to.deep.equal([[], [{ opened: 1 }]]);
       await update({ humanOpenedAt: second });
       await update({ humanClickedAt: second, status: 'CLICKED' });
       await update({ bouncedAt: second });
       expect(await human()).to.deep.equal([
-        { kind: 'humanClicked', at: second, delta: 1 },
-        { kind: 'humanOpened', at: second, delta: 1 },
+        [secondHour, 'humanClicked', 1],
+        [secondHour, 'humanOpened', 1],
       ]);
       expect(await ofCampaign()).to.deep.equal([
-        { humanOpened: 1, humanClicked: 0 },
-        { humanOpened: 0, humanClicked: 1 },
+        { opened: 1 },
+        { humanOpened: 1, peopleOpened: 1 },
+        { humanClicked: 1 },
+        { bounced: 1 },
       ]);
     });
 
     it('appends no campaign deltas for other mail', async () => {
-      const before = await database.value('select count(*)::integer from campaign_count_deltas');
       await update([await database.addEmail()], { status: 'FAILED' });
-      expect(await database.value('select count(*)::integer from campaign_count_deltas')).to.equal(before);
+      expect(await pendingCounts(database.db, { projectId: database.projectId })).to.deep.equal([]);
     });
   });
 });

@@ -185,7 +185,9 @@ describe('database functions of events', () => {
           .db('events')
           .insert({ id: newId(), projectId: database.projectId, contactId, name, data: '{}', ...more })
           .returning('id');
-      const [[opened]] = [await add('email.open', { emailId }), await add('bought'), await add('x', { emailId })];
+      const [opened] = await add('email.open', { emailId });
+      await add('bought');
+      await add('x', { emailId });
       const rows = await database.db('eventDeltas').where({ projectId: database.projectId }).whereNotNull('eventId');
       expect(rows.map(({ name, eventId }) => [name, eventId])).to.deep.equal([['email.open', opened?.id]]);
     });

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
 import { workflowIds } from '../../../services/outbox/ids.ts';
+import { readExecution } from '../../../services/workflows/execution-state.ts';
+import { writeExecutionStep } from '../../../services/workflows/records.ts';
 import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
+import { pendingSums } from '../../support/rows/counters.ts';
 
 describe('database functions of executions', () => {
   let database: FunctionTestDatabase;
@@ -39,87 +42,59 @@ describe('database functions of executions', () => {
     });
   });
 
-  describe('copy_newest_graph', () => {
-    const step = (name: string) => ({
-      id: newId(),
-      type: 'DELAY',
-      name,
-      position: { x: 1, y: 2 },
-      config: { amount: 1, unit: 'days' },
-      templateId: null,
-      createdAt: '2026-01-01T10:00:00.000Z',
-      updatedAt: '2026-01-02T10:00:00.000Z',
-    });
-    const store = (workflowId: string, version: number, steps: { id: string }[], transitions: object[] = []) =>
-      database.db('workflowVersions').insert({ workflowId, version, graph: { steps, transitions } });
-    const copiedSteps = (workflowId: string) => database.db('workflowSteps').where({ workflowId }).orderBy('name');
-
-    it('replaces the rows of the previous version of the program by the steps and transitions of the graph', async () => {
-      const workflowId = await database.addWorkflow();
-      const [first, second, third] = [step('A'), step('B'), step('C')];
-      const transition = { id: newId(), fromStepId: first.id, toStepId: second.id, branch: null };
-      await store(workflowId, 2, [first, second], [transition]);
-      await store(workflowId, 3, [{ ...first, name: 'Z' }, third], [{ ...transition, toStepId: third.id }]);
-      const rows = await copiedSteps(workflowId);
-      expect(rows.map(({ id, name }) => [id, name])).to.deep.equal([
-        [third.id, 'C'],
-        [first.id, 'Z'],
-      ]);
-      const { projectId } = database;
-      expect(rows[0]).to.deep.equal({
-        ...third,
-        projectId,
-        workflowId,
-        createdAt: new Date(third.createdAt),
-        updatedAt: new Date(third.updatedAt),
-      });
-      const transitions = await database.db('workflowTransitions').where({ workflowId });
-      expect(transitions).to.have.lengthOf(1);
-      expect(transitions[0]).to.include({ ...transition, toStepId: third.id, projectId });
-    });
-
-    it('leaves the rows when an older version changes', async () => {
-      const workflowId = await database.addWorkflow();
-      const [first, second] = [step('A'), step('B')];
-      await store(workflowId, 2, [first]);
-      await store(workflowId, 3, [second]);
-      await database.db('workflows').where({ id: workflowId }).update({ version: 3 });
-      const graph = { steps: [{ ...first, name: 'sealed again' }], transitions: [] };
-      await database.db('workflowVersions').where({ workflowId, version: 2 }).update({ graph });
-      expect((await copiedSteps(workflowId)).map(({ name }) => name)).to.deep.equal(['B']);
-    });
-  });
-
   describe('count_workflow', () => {
-    const countsOf = (workflowId: string) =>
-      database.rows(
-        `select step_id, name, sum(delta)::integer as count
-         from (select step_id, unnest(names) as name, delta from workflow_count_deltas where workflow_id = ?) counted
-         group by 1, 2 having sum(delta) <> 0 order by 2, 1`,
-        [workflowId],
-      );
-    const nil = '00000000-0000-0000-0000-000000000000';
-
     it('counts starts, ends and retries of executions, and the step that they are at', async () => {
       const workflowId = await database.addWorkflow();
       const stepId = newId();
+      const counts = async () =>
+        (await pendingSums(database.db, database.projectId, `workflow/${workflowId}/days`)).map(
+          ({ part, name, count }) => `${part.replace(stepId, 'step')} ${name} ${count}`,
+        );
       const id = await database.addExecution({ workflowId, currentStepId: stepId, status: 'WAITING' });
-      expect(await countsOf(workflowId)).to.deep.equal([
-        { step_id: stepId, name: 'entered', count: 1 },
-        { step_id: nil, name: 'started', count: 1 },
-      ]);
+      expect(await counts()).to.deep.equal(['1 started 1', '1/step entered 1']);
       await database.db('executions').where({ id }).update({ status: 'FAILED' });
-      expect(await countsOf(workflowId)).to.deep.include.members([
-        { step_id: nil, name: 'failed', count: 1 },
-        { step_id: stepId, name: 'failed', count: 1 },
-        { step_id: stepId, name: 'left', count: 1 },
-      ]);
+      const failed = ['1 failed 1', '1 started 1', '1/step entered 1', '1/step failed 1', '1/step left 1'];
+      expect(await counts()).to.deep.equal(failed);
       await database.db('executions').where({ id }).update({ status: 'RUNNING' });
-      expect(await countsOf(workflowId)).to.have.length(2);
+      expect(await counts()).to.deep.equal(['1 started 1', '1/step entered 1']);
       await database.db('executions').where({ id }).update({ status: 'CANCELLED' });
-      expect(await countsOf(workflowId)).to.deep.include.members([
-        { step_id: nil, name: 'cancelled', count: 1 },
-        { step_id: stepId, name: 'left', count: 1 },
+      expect(await counts()).to.deep.equal(['1 cancelled 1', '1 started 1', '1/step entered 1', '1/step left 1']);
+    });
+
+    const activity = async () =>
+      (await pendingSums(database.db, database.projectId, 'activity/hours')).map(
+        ({ period, name, count }) => [period, name, count] as const,
+      );
+    const move = (id: string, columns: object) => database.db('executions').where({ id }).update(columns);
+    const startedAt = new Date('2026-03-01T10:00:00Z');
+    const completedAt = new Date('2026-03-02T10:00:00Z');
+
+    it('counts a start and one completion as activity', async () => {
+      const id = await database.addExecution({ startedAt });
+      expect(await activity()).to.deep.equal([[startedAt, 'started', 1]]);
+      await move(id, { status: 'WAITING' });
+      await move(id, { status: 'COMPLETED', completedAt });
+      await move(id, { status: 'EXITED' });
+      expect(await activity()).to.deep.equal([
+        [startedAt, 'started', 1],
+        [completedAt, 'completed', 1],
+      ]);
+    });
+
+    it('counts a failed execution as completed only after a retry has ended it', async () => {
+      const id = await database.addExecution({ startedAt });
+      await move(id, { status: 'FAILED' });
+      await move(id, { status: 'CANCELLED' });
+      expect(await activity()).to.have.length(1);
+      await move(id, { status: 'EXITED' });
+      expect((await activity()).map(([, name]) => name)).to.deep.equal(['started', 'completed']);
+    });
+
+    it('counts both for an execution that is inserted as completed', async () => {
+      await database.addExecution({ status: 'COMPLETED', startedAt, completedAt });
+      expect(await activity()).to.deep.equal([
+        [startedAt, 'started', 1],
+        [completedAt, 'completed', 1],
       ]);
     });
   });
@@ -133,18 +108,17 @@ describe('database functions of executions', () => {
       const step = { visit: 1, stepId, type: 'SEND_EMAIL', name: 'Mail', status: 'COMPLETED' };
       await database.db('executionSteps').insert({ id: newId(), projectId: database.projectId, executionId, ...step });
       const id = await database.addEmail({ contactId, workflowId, executionId, stepVisit: 1 });
-      const names = async () =>
-        (
-          await database.rows(
-            `select name from (select unnest(names) as name, delta from workflow_count_deltas where step_id = ?) counted
-             group by name having sum(delta) > 0 order by name`,
-            [stepId],
-          )
-        ).map(({ name }) => name);
-      await database.db('emails').where({ id }).update({ status: 'OPENED', sentAt: new Date(), openedAt: new Date() });
-      expect(await names()).to.deep.equal(['mail:opened', 'mail:sent']);
+      const sums = async () =>
+        (await pendingSums(database.db, database.projectId, `workflow/${workflowId}/days`)).filter(({ name }) =>
+          name.startsWith('mail:'),
+        );
+      const sentAt = new Date('2026-03-01T10:00:00Z');
+      const sent = { part: `1/${stepId}`, period: new Date('2026-03-01'), name: 'mail:sent', count: 1 };
+      const openedAt = new Date('2026-03-02T00:00:00Z');
+      await database.db('emails').where({ id }).update({ status: 'OPENED', sentAt, openedAt });
+      expect(await sums()).to.deep.equal([sent, { ...sent, period: openedAt, name: 'mail:opened' }]);
       await database.db('emails').where({ id }).update({ status: 'SENT', openedAt: null });
-      expect(await names()).to.deep.equal(['mail:sent']);
+      expect(await sums()).to.deep.equal([sent]);
     });
   });
 
@@ -195,45 +169,6 @@ describe('database functions of executions', () => {
       expect(await cancel([...active, ...finished])).to.equal(0);
       expect(await outbox()).to.have.length(2);
       expect((await execution(finished[0] ?? '')).status).to.equal('COMPLETED');
-    });
-  });
-
-  describe('count_execution', () => {
-    const deltas = async () =>
-      (await database.db('activityDeltas').where({ projectId: database.projectId }).orderBy('kind')).map(
-        ({ kind, at, delta }) => ({ kind, at, delta }),
-      );
-    const move = (id: string, columns: object) => database.db('executions').where({ id }).update(columns);
-    const startedAt = new Date('2026-03-01T10:00:00Z');
-    const completedAt = new Date('2026-03-02T10:00:00Z');
-
-    it('counts a start and one completion', async () => {
-      const id = await database.addExecution({ startedAt });
-      expect(await deltas()).to.deep.equal([{ kind: 'started', at: startedAt, delta: 1 }]);
-      await move(id, { status: 'WAITING' });
-      await move(id, { status: 'COMPLETED', completedAt });
-      await move(id, { status: 'EXITED' });
-      expect(await deltas()).to.deep.equal([
-        { kind: 'completed', at: completedAt, delta: 1 },
-        { kind: 'started', at: startedAt, delta: 1 },
-      ]);
-    });
-
-    it('counts a failed execution as completed only after a retry has ended it', async () => {
-      const id = await database.addExecution({ startedAt });
-      await move(id, { status: 'FAILED' });
-      await move(id, { status: 'CANCELLED' });
-      expect(await deltas()).to.have.length(1);
-      await move(id, { status: 'EXITED' });
-      expect((await deltas()).map(({ kind }) => kind)).to.deep.equal(['completed', 'started']);
-    });
-
-    it('counts both for an execution that is inserted as completed', async () => {
-      await database.addExecution({ status: 'COMPLETED', startedAt, completedAt });
-      expect(await deltas()).to.deep.equal([
-        { kind: 'completed', at: completedAt, delta: 1 },
-        { kind: 'started', at: startedAt, delta: 1 },
-      ]);
     });
   });
 
@@ -304,18 +239,16 @@ describe('database functions of executions', () => {
       record?: object;
       state?: object;
       change?: object;
-      mail?: object;
     }
     const stepId = newId();
     const json = (value?: object) => (value ? JSON.stringify(value) : null);
-    const write = (id: string, { versions = null, record = {}, state = {}, change, mail }: Step = {}) =>
-      database.rows('select * from write_execution_step(?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?::jsonb)', [
+    const write = (id: string, { versions = null, record = {}, state = {}, change }: Step = {}) =>
+      database.rows('select * from write_execution_step(?, ?, ?::jsonb, ?::jsonb, ?::jsonb)', [
         id,
         versions,
         json({ id: newId(), step_id: stepId, type: 'DELAY', name: 'Wait', status: 'COMPLETED', ...record }),
         json({ status: 'RUNNING', step_id: stepId, visit: 2, ...state }),
         json(change),
-        json(mail),
       ]);
     const start = async (columns: object = {}) => {
       const contactId = await database.addContact({ data: { plan: 'free' } });
@@ -392,21 +325,34 @@ describe('database functions of executions', () => {
 
     it('writes one mail per visit, however often the visit is tried', async () => {
       const { id, contactId } = await start({ context: { order: 7 } });
-      const mail = (emailId: string) => ({
-        id: emailId,
-        priority: 1,
-        to: 'ada@example.com',
-        from: 'news@example.com',
-        subject: 'Hello',
-        bodyId,
-        html: '<p>Hello</p>',
-        type: 'MARKETING',
-      });
       const bodyId = newId();
+      const step = { id: stepId, type: 'SEND_EMAIL', name: 'Send' } as const;
+      const send = async (emailId: string, visit: number) => {
+        const state = await readExecution(database.db, id);
+        if (!state) throw new Error('the execution does not exist');
+        const content = {
+          n: 1,
+          body_id: bodyId,
+          html: '<p>Hello</p>',
+          shared: true,
+          from_email: 'news@example.com',
+          subject: 'Hello',
+          type: 'MARKETING',
+          variables: { event: state.context },
+        };
+        await writeExecutionStep(
+          database.db,
+          state,
+          step,
+          { status: 'COMPLETED', output: { emailId } },
+          { status: 'RUNNING', stepId, visit },
+          { mail: { id: emailId, to: 'ada@example.com', templateId: newId(), content } },
+        );
+      };
       const first = newId();
       const second = newId();
-      await write(id, { record: { output: { emailId: first } }, state: { visit: 1 }, mail: mail(first) });
-      await write(id, { record: { output: { emailId: second } }, mail: mail(second) });
+      await send(first, 1);
+      await send(second, 2);
       expect(
         await database.db('emails').where({ executionId: id }).select('id', 'contactId', 'stepVisit'),
       ).to.deep.equal([{ id: first, contactId, stepVisit: 1 }]);

@@ -83,7 +83,7 @@ describe('database functions of projects', () => {
       expect(await reason('unknown.example', null, SYSTEM_PROJECT)).to.equal(null);
     });
 
-    it('blocks the sources whose billing cap is reached', async () => {
+    it('blocks the sources whose billing billing limit is reached', async () => {
       await changeProject({ cappedSources: ['CAMPAIGN', 'WORKFLOW'] });
       expect(await reason(database.senderDomain, 'CAMPAIGN')).to.equal('billing cap reached');
       expect(await reason(database.senderDomain, 'TRANSACTIONAL')).to.equal(null);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
 import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 
 describe('database functions of segments', () => {
@@ -65,6 +66,19 @@ describe('database functions of segments', () => {
       expect(await queuedBy({ data: { plan: 1 } }, { data: { plan: 1, city: 'x' }, subscribed: false })).to.deep.equal(
         [],
       );
+    });
+  });
+
+  describe('set_counted_at', () => {
+    it('says when the members were counted, and only then', async () => {
+      const { db, projectId } = database;
+      const segment = { id: newId(), projectId, name: 'VIPs', slug: 'vips', type: 'STATIC' };
+      await db('segments').insert(segment);
+      const countedAt = async () => (await db('segments').where({ id: segment.id }).first('countedAt')).countedAt;
+      await db('segments').where({ id: segment.id }).update({ name: 'Others' });
+      expect(await countedAt()).to.equal(null);
+      await db('segments').where({ id: segment.id }).update({ memberCount: 0 });
+      expect(await countedAt()).to.be.an.instanceOf(Date);
     });
   });
 

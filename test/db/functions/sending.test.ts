@@ -243,6 +243,53 @@ describe('database functions of sending', () => {
       ]);
     });
 
+    it('skips MARKETING and HEADLESS mail whose recipient may not get it any more, and no TRANSACTIONAL mail', async () => {
+      const contact = { subscribed: false };
+      const [plain, left] = [await addLeased({}, contact), await addLeased({ needsSubscription: true }, contact)];
+      const snoozed = await addLeased({ needsSubscription: true }, { snoozedUntil: '2999-01-01' });
+      const stranger = { ...(await addLeased({ needsSubscription: true }, contact)), email: 'stranger@example.com' };
+      expect(verdicts(await write([plain, left, snoozed, stranger]))).to.have.deep.members([
+        { id: plain.id, verdict: 'go', reason: null },
+        { id: left.id, verdict: 'skip', reason: 'unsubscribed' },
+        { id: snoozed.id, verdict: 'skip', reason: 'snoozed' },
+        { id: stranger.id, verdict: 'go', reason: null },
+      ]);
+    });
+
+    it('asks for the state of the topic of mail and campaigns', async () => {
+      const { projectId } = database;
+      const topicId = newId();
+      const topic = { id: topicId, projectId, key: 'news', name: 'News', kind: 'MARKETING', visibility: 'PUBLIC' };
+      await database.db('topics').insert({ ...topic, defaultState: 'SUBSCRIBED', position: 1 });
+      await database.rows(
+        `insert into topic_defaults (topic_id, since, project_id, state) values (?, '-infinity', ?, 'SUBSCRIBED')`,
+        [topicId, projectId],
+      );
+      const campaignId = await database.addCampaign({ status: 'SENDING', topicId });
+      const sources = [{ topicId }, { campaignId, sourceType: 'CAMPAIGN' }];
+      const leave = (mail: Mail) =>
+        database.db('contactTopics').insert({
+          contactId: mail.contactId,
+          topicId,
+          projectId,
+          state: 'UNSUBSCRIBED',
+          defaultState: 'SUBSCRIBED',
+        });
+      for (const columns of sources) {
+        const [stays, leaves] = [await addLeased(columns), await addLeased(columns)];
+        await leave(leaves);
+        expect(verdicts(await write([stays, leaves], [], [campaignId]))).to.have.deep.members([
+          { id: stays.id, verdict: 'go', reason: null },
+          { id: leaves.id, verdict: 'skip', reason: 'topic unsubscribed' },
+        ]);
+      }
+      const archived = await addLeased({ topicId });
+      await database.db('topics').where({ id: topicId }).update({ archived: true });
+      expect(verdicts(await write([archived]))).to.deep.equal([
+        { id: archived.id, verdict: 'skip', reason: 'topic archived' },
+      ]);
+    });
+
     describe('of a campaign', () => {
       let campaignId: string;
 

@@ -7,10 +7,11 @@ import { emailOperators } from '../../../services/conditions/operators/email.ts'
 import { eventOperators } from '../../../services/conditions/operators/event.ts';
 import { segmentOperators } from '../../../services/conditions/operators/segment.ts';
 import { subscribedOperators } from '../../../services/conditions/operators/subscribed.ts';
+import { topicOperators } from '../../../services/conditions/operators/topic.ts';
 import type { SegmentSource } from '../../../services/conditions/resolve.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
-import { ago, drift, evaluateBoth, type Person, populate, tree } from './population.ts';
+import { ago, drift, evaluateBoth, type Person, populate, type TestTopic, tree } from './population.ts';
 
 // Small pools of values, so that filters match often. Rare values are edge cases.
 
@@ -37,7 +38,20 @@ const isoText = fc.oneof(
     arbitrary: fc.constantFrom('2026-02-30', '2026-02-30T00:00:00Z', '2026-03-31T24:00:00Z', '2026-03-31T12:00Z'),
   },
 );
+/** Leap days, ends of years, and hours in which the day differs between time zones. */
+const anniversary = fc.constantFrom(
+  '2000-02-29',
+  '1980-02-28',
+  '1999-04-01',
+  '2001-03-31',
+  '2010-12-31',
+  '2011-03-30T22:30:00Z',
+  '2020-03-31T21:59:59.999Z',
+  '2020-03-31T22:00:00Z',
+  '2015-04-07T01:00:00+05:00',
+);
 const text = fc.oneof(
+  { weight: 1, arbitrary: anniversary },
   {
     weight: 3,
     arbitrary: fc.constantFrom(
@@ -86,12 +100,31 @@ const eventNames = ['signup', 'data.a', 'segment.vip.entry', 'email.sent', 'emai
 const statics = [newId(), newId()];
 const dynamics = [newId(), newId()];
 
+/** The default of the second one has changed, at a moment at which contacts were created too. */
+const topics: TestTopic[] = [
+  { key: 'news', defaults: [{ since: null, state: 'UNSUBSCRIBED' }] },
+  {
+    key: 'tips',
+    defaults: [
+      { since: null, state: 'SUBSCRIBED' },
+      { since: ago(DAY), state: 'UNSUBSCRIBED' },
+    ],
+  },
+];
+const choice = fc.option(
+  fc.record({ state: fc.constantFrom('SUBSCRIBED', 'UNSUBSCRIBED', 'PENDING'), since: pastDate }),
+  { nil: undefined },
+);
+
 const person: fc.Arbitrary<Omit<Person, 'email'>> = fc.record({
   subscribed: fc.boolean(),
   data,
   createdAt: pastDate,
   updatedAt: pastDate,
-  events: fc.array(fc.record({ name: fc.constantFrom(...eventNames), createdAt: pastDate }), { maxLength: 6 }),
+  events: fc.array(fc.record({ name: fc.constantFrom(...eventNames), createdAt: pastDate, data }), { maxLength: 6 }),
+  topics: fc
+    .record({ news: choice, tips: choice })
+    .map((chosen) => Object.fromEntries(Object.entries(chosen).flatMap(([key, one]) => (one ? [[key, one]] : [])))),
   segments: fc.subarray(statics),
 });
 const names = ['ann', 'bob', 'a_b%c', "o'neil", 'ünal', 'ann.b'];
@@ -107,7 +140,8 @@ const path = fc.oneof(
 );
 
 const list = (item: fc.Arbitrary<unknown>) => fc.array(item, { minLength: 1, maxLength: 3 });
-const isSpan = (operator: string) => /within|olderThan/i.test(operator);
+const isAnniversary = (operator: string) => operator.startsWith('anniversary');
+const isSpan = (operator: string) => /within|olderThan/i.test(operator) && !isAnniversary(operator);
 const isList = (operator: string) => operator === 'in' || operator === 'notIn';
 const isTextual = (operator: string) => ['contains', 'notContains', 'startsWith', 'endsWith'].includes(operator);
 const isOrder = (operator: string) => /^(greater|less)Than/.test(operator);
@@ -119,8 +153,10 @@ function filter(
   item: fc.Arbitrary<unknown>,
   ordered: fc.Arbitrary<unknown> = fc.oneof(text, number),
 ): fc.Arbitrary<object> {
-  return fc.constantFrom(...Object.keys(operators)).chain((operator) => {
+  return fc.constantFrom(...Object.keys(operators)).chain((operator): fc.Arbitrary<object> => {
     const base = { field, operator: fc.constant(operator) };
+    if (isAnniversary(operator))
+      return fc.record({ ...base, value: fc.constantFrom(0, 1, 7, 30, 365, 366), unit: fc.constant('days') });
     if (isSpan(operator))
       return fc
         .tuple(fc.record({ ...base, count: fc.constantFrom(undefined, 1, 2, 3) }), fc.constantFrom(...spans))
@@ -134,6 +170,20 @@ const address = fc.oneof(
   fc.constantFrom('ANN@example.com', 'bob@example.com', 'ann', '%', 'b@', '.com', 'ün'),
   fc.constant('Ü'),
 );
+
+/** Tests of the data of an event, as filters on fields without their field. */
+const where = fc
+  .array(
+    filter(
+      path.map((steps) => `data${steps}`),
+      dataOperators,
+      scalar,
+    ),
+    { maxLength: 2 },
+  )
+  .map((tests) =>
+    tests.map(({ field, ...test }: { field?: string }) => ({ key: field?.replace(/^data\.?/, ''), ...test })),
+  );
 
 const filters: fc.Arbitrary<object>[] = [
   filter(fc.constant('email'), emailOperators, address),
@@ -152,6 +202,10 @@ const filters: fc.Arbitrary<object>[] = [
     eventOperators,
     fc.boolean(),
   ),
+  fc
+    .tuple(filter(fc.constantFrom('event.signup', 'event.email.open'), eventOperators, fc.boolean()), where)
+    .map(([one, tests]) => ({ ...one, where: tests })),
+  filter(fc.constantFrom('topic.news', 'topic.tips', 'topic.gone'), topicOperators, fc.boolean()),
 ];
 const segmentFilter = (ids: string[]) =>
   filter(fc.constantFrom(...ids.map((id) => `segment.${id}`)), segmentOperators, fc.boolean());
@@ -187,7 +241,9 @@ const segmentsOf = (one: Record<string, unknown>, two: Record<string, unknown>):
 ];
 
 const anyStored = fc.oneof(...filters, segmentFilter([...statics, ...dynamics])).filter((one) => !isOfContext(one));
-const timed = anyStored.filter((one) => 'operator' in one && isSpan(String(one.operator)));
+const timed = anyStored.filter(
+  (one) => 'operator' in one && (isSpan(String(one.operator)) || isAnniversary(String(one.operator))),
+);
 const storedTrees = fc.array(
   fc.oneof(
     treeOf(anyStored),
@@ -216,7 +272,7 @@ describe('SQL and in-memory evaluation of a condition', () => {
       stored,
       data,
       async (all, asked, first, second, context) => {
-        const population = await populate(database.db, all, segmentsOf(first, second));
+        const population = await populate(database.db, all, segmentsOf(first, second), topics);
         for (const one of asked) {
           const { bySql, inMemory } = await evaluateBoth(database.db, population, one, context);
           expect(bySql, JSON.stringify(one)).to.deep.equal(inMemory);
@@ -239,7 +295,7 @@ describe('SQL and in-memory evaluation of a condition', () => {
       stored,
       windows,
       async (all, asked, first, second, window) => {
-        const population = await populate(database.db, all, segmentsOf(first, second));
+        const population = await populate(database.db, all, segmentsOf(first, second), topics);
         for (const tree of asked) {
           const { changed, selected } = await drift(database.db, population, tree, window);
           expect(selected, JSON.stringify(tree)).to.include.members(changed);

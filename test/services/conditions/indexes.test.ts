@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { sql } from '../../../db/sql.ts';
+import { queryRows } from '../../../db/statement.ts';
 import { newId } from '../../../platform/ids.ts';
 import { toSql } from '../../../services/conditions/evaluate.ts';
-import { queryFragment, sql } from '../../../services/conditions/fragment.ts';
 import { requireCondition } from '../../../services/conditions/parse.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
 import { NOW, tree } from './population.ts';
@@ -41,8 +42,8 @@ describe('indexes for conditions', () => {
 
   async function indexesOf(...filters: object[]): Promise<string[]> {
     const { condition } = requireCondition(tree(...filters));
-    const matching = toSql(condition, { projectId, now: NOW, segments: new Map(), context: {} });
-    const [row] = await queryFragment<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    const matching = toSql(condition, { projectId, now: NOW, segments: new Map(), timeZone: 'UTC', context: {} });
+    const [row] = await queryRows<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
       database.db,
       sql`explain (format json) select count(*) from contacts c where c.project_id = ${projectId} and ${matching}`,
     );

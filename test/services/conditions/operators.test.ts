@@ -14,7 +14,11 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Contacts are named by the local part of their address; a row lists the names that match. */
-type Row = [operator: string, rest: { value?: unknown; unit?: string; count?: number }, ...names: string[]];
+type Row = [
+  operator: string,
+  rest: { value?: unknown; unit?: string; count?: number; where?: unknown },
+  ...names: string[],
+];
 
 describe('every operator, as SQL and in memory', () => {
   let database: ConnectedDatabase;
@@ -113,6 +117,12 @@ describe('every operator, as SQL and in memory', () => {
         ['olderThan', { value: 12, unit: 'hours' }, 'january', 'yesterday'],
         ['olderThan', { value: 2, unit: 'months' }],
         ['olderThan', { value: 8, unit: 'weeks' }, 'january'],
+        // In Berlin it is the 31st already.
+        ['anniversaryWithin', { value: 0, unit: 'days' }, 'yesterday', 'today', 'now'],
+        ['anniversaryWithin', { value: 305, unit: 'days' }, 'yesterday', 'today', 'now'],
+        ['anniversaryWithin', { value: 306, unit: 'days' }, 'january', 'yesterday', 'today', 'now'],
+        ['anniversaryOlderThan', { value: 58, unit: 'days' }, 'january'],
+        ['anniversaryOlderThan', { value: 59, unit: 'days' }],
       ];
       expectCovered(rows, dateOperators);
       await expectTable(population, field, rows);
@@ -175,6 +185,12 @@ describe('every operator, as SQL and in memory', () => {
     ['within', { value: 1, unit: 'days' }, 'moment', 'offset'],
     ['within', { value: 11, unit: 'hours' }, 'offset'],
     ['olderThan', { value: 12, unit: 'hours' }, 'moment'],
+    ['anniversaryWithin', { value: 29, unit: 'days' }, 'moment', 'offset'],
+    ['anniversaryWithin', { value: 30, unit: 'days' }, 'moment', 'offset', 'future'],
+    ['anniversaryWithin', { value: 364, unit: 'days' }, 'day', 'moment', 'offset', 'future'],
+    ['anniversaryOlderThan', { value: 0, unit: 'days' }, 'day', 'future'],
+    ['anniversaryOlderThan', { value: 1, unit: 'days' }, 'future'],
+    ['anniversaryOlderThan', { value: 335, unit: 'days' }],
     ['exists', {}, ...present],
     ['notExists', {}, 'nothing', 'missing'],
   ];
@@ -278,6 +294,50 @@ describe('every operator, as SQL and in memory', () => {
       expectCovered(eventRows, eventOperators);
       await expectTable(await populate(database.db, happened(name)), field, eventRows);
     });
+
+  it('counts 29 February as 28 February in other years', async () => {
+    const population = await populate(database.db, [
+      { email: 'leap@example.com', data: { born: '2000-02-29' } },
+      { email: 'before@example.com', data: { born: '2001-02-28' } },
+      { email: 'after@example.com', data: { born: '2001-03-01' } },
+    ]);
+    // 31 March 2026 is 30 days after 1 March, and 31 days after 28 February.
+    await expectTable(population, 'data.born', [
+      ['anniversaryOlderThan', { value: 29, unit: 'days' }, 'leap', 'before', 'after'],
+      ['anniversaryOlderThan', { value: 30, unit: 'days' }, 'leap', 'before'],
+      ['anniversaryOlderThan', { value: 31, unit: 'days' }],
+      ['anniversaryWithin', { value: 333, unit: 'days' }],
+      ['anniversaryWithin', { value: 334, unit: 'days' }, 'leap', 'before'],
+      ['anniversaryWithin', { value: 366, unit: 'days' }, 'leap', 'before', 'after'],
+    ]);
+  });
+
+  it('tests the data of one and the same event, and counts events for which all tests hold', async () => {
+    const order = (total: unknown, more: Data = {}, age = DAY) => ({
+      name: 'order placed',
+      createdAt: ago(age),
+      data: { total, ...more },
+    });
+    const population = await populate(database.db, [
+      { email: 'none@example.com' },
+      { email: 'small@example.com', events: [order(20, { shop: 'web' })] },
+      { email: 'apart@example.com', events: [order(80, { shop: 'app' }), order(20, { shop: 'web' })] },
+      { email: 'large@example.com', events: [order(80, { shop: 'web' }), order('80')] },
+      { email: 'twice@example.com', events: [order(60, { shop: 'web' }), order(70, { shop: 'web' }, 9 * DAY)] },
+    ]);
+    const over50 = { key: 'total', operator: 'greaterThan', value: 50 };
+    const onWeb = { key: 'shop', operator: 'equals', value: 'web' };
+    await expectTable(population, 'event.order placed', [
+      ['triggered', { where: [over50] }, 'apart', 'large', 'twice'],
+      ['triggered', { where: [over50, onWeb] }, 'large', 'twice'],
+      ['triggered', { where: [over50, onWeb], count: 2 }, 'twice'],
+      ['notTriggered', { where: [over50, onWeb] }, 'none', 'small', 'apart'],
+      ['triggeredWithin', { where: [over50], count: 2, value: 2, unit: 'days' }],
+      ['triggeredOlderThan', { where: [over50], value: 8, unit: 'days' }, 'twice'],
+      ['triggered', { where: [] }, 'small', 'apart', 'large', 'twice'],
+      ['triggered', { where: [{ key: 'shop', operator: 'notExists' }] }, 'large'],
+    ]);
+  });
 
   it('matches members of static, dynamic, nested and deleted segments', async () => {
     const fixed = newId();

@@ -10,6 +10,7 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
+import { statementsOf } from '../../support/sent-statements.ts';
 
 describe('exporting contacts', () => {
   let database: ConnectedDatabase;
@@ -94,12 +95,10 @@ describe('exporting contacts', () => {
       deletes: [],
     }));
     await writeContacts(db, project.id, writes);
-    const pages: string[] = [];
-    const count = ({ sql }: { sql: string }) => void pages.push(sql);
     const stream = await exportContacts(db, project.access);
-    db.on('query', count);
-    for await (const _ of stream) break;
-    db.removeListener('query', count);
+    const pages = await statementsOf(async () => {
+      for await (const _ of stream) break;
+    });
     expect(pages.length).to.be.at.most(1);
     expect(stream.destroyed).to.equal(true);
   });

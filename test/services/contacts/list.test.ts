@@ -14,6 +14,7 @@ import {
   type TestProject,
 } from '../../support/connected-database.ts';
 import { analyzeTables } from '../../support/rows/tables.ts';
+import { statementsOf } from '../../support/sent-statements.ts';
 
 const keys: SigningKeys = ['a key of the tests'];
 const defaults = { limit: 100, sort: 'createdAt', dir: 'desc' } as const;
@@ -163,13 +164,11 @@ describe('listing contacts', () => {
     ];
     for (const [what, query, index] of plans)
       it(`finds ${what} by ${index}, without reading the table`, async () => {
-        const queries: { sql: string; bindings: Knex.RawBinding[] }[] = [];
-        const listen = (query: (typeof queries)[number]) => void queries.push(query);
-        db.on('query', listen);
-        await list(project, { limit: 20, ...query });
-        db.removeListener('query', listen);
-        const page = queries.at(-1);
-        const { rows } = await db.raw(`explain ${page?.sql.replace(/\$\d+/g, '?')}`, page?.bindings ?? []);
+        const page = (await statementsOf(() => list(project, { limit: 20, ...query }))).at(-1);
+        const { rows } = await db.raw(
+          `explain ${page?.text.replace(/\$\d+/g, '?')}`,
+          (page?.values ?? []) as Knex.RawBinding[],
+        );
         const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
         expect(plan).to.include(index).and.not.include('Seq Scan');
       });
@@ -196,22 +195,20 @@ describe('listing contacts', () => {
     await analyzeTables(db, 'contacts');
     // With this count the query filters rows by project instead of using the index.
     await db('contact_counts').insert({ projectId: project.id, contacts: 1_000_000, subscribed: 0 });
-    const statements: string[] = [];
-    const listen = ({ sql }: { sql: string }) => void statements.push(sql);
-    db.on('query', listen);
     const queries: Partial<ContactsQuery>[] = [
       { search: 'needle' },
       { data: { plan: 'pro' } },
       { search: 'needle', data: { even: 'true' } },
     ];
-    for (const query of queries) {
-      const found = (await list(project, query)).data.map(({ email }) => email);
-      expect(found).to.deep.equal(await expected(project, { ...defaults, ...query }));
-      expect(found).to.have.length.greaterThan(0);
-      expect((await list(other, query)).total).to.equal(found.length);
-    }
-    db.removeListener('query', listen);
-    expect(statements.filter((text) => text.includes('is not false'))).to.have.lengthOf(3);
+    const statements = await statementsOf(async () => {
+      for (const query of queries) {
+        const found = (await list(project, query)).data.map(({ email }) => email);
+        expect(found).to.deep.equal(await expected(project, { ...defaults, ...query }));
+        expect(found).to.have.length.greaterThan(0);
+        expect((await list(other, query)).total).to.equal(found.length);
+      }
+    });
+    expect(statements.filter(({ text }) => text.includes('is not false'))).to.have.lengthOf(3);
   });
 
   it('neither repeats nor skips a contact while others are created and deleted', async () => {

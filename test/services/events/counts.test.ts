@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { activityKinds, aggregateActivityDeltas, readActivityCounts } from '../../../db/models/activity-counts.ts';
+import { activityKinds, readActivityCounts } from '../../../db/models/activity-counts.ts';
+import { aggregateCounters } from '../../../db/models/counters.ts';
 import {
   aggregateEventDeltas,
   countContactsOfEvent,
@@ -146,10 +147,10 @@ describe('counts of activity', () => {
     });
     await setMails(database.db, { id }, { openedAt: new Date(), status: 'OPENED' });
     expect(await read()).to.deep.equal({ ...none, sent: 1, opened: 1 });
-    await aggregateActivityDeltas(database.db, 1);
+    await aggregateCounters(database.db, 1);
     await setMails(database.db, { id }, { openedAt: null, status: 'SENT' });
     expect(await read()).to.deep.equal({ ...none, sent: 1 });
-    await aggregateEventCounts(database.db);
+    await aggregateCounters(database.db);
     expect(await read()).to.deep.equal({ ...none, sent: 1 });
   });
 

@@ -21,7 +21,7 @@ import { addMailRows, setMailsOf, storedAttachments, storedContents, storedMails
 import { storedDeliveries, storedWebhookEvents } from '../../support/rows/webhooks.ts';
 
 const NOW = new Date('2025-11-15T12:00:00Z');
-const KEEP = { eventRetentionDays: 60, emailBodyRetentionDays: 60 };
+const KEEP = { eventRetentionDays: 60, emailBodyRetentionDays: 60, consentRetentionDays: 1_095 };
 
 describe('retention', () => {
   let database: ConnectedDatabase;
@@ -93,6 +93,19 @@ describe('retention', () => {
     expect(await partitionOf('events', eventId)).to.match(/^events_\d{4}_\d\d$/);
   });
 
+  it('removes the consent records of contacts that were deleted long ago, and no others', async () => {
+    const { db } = database;
+    const insert = (erasedAt: Date | null) =>
+      db.raw(
+        `insert into consents (id, project_id, contact_id, address_hash, action, method, erased_at)
+         values (uuidv7(), ?, uuidv7(), '\\x00', 'GRANTED', 'API', ?)`,
+        [project.id, erasedAt],
+      );
+    for (const erasedAt of [null, new Date('2026-01-01'), new Date('2020-01-01')]) await insert(erasedAt);
+    expect(await runRetention(db, KEEP, NOW)).to.include({ consents: 1 });
+    expect(await runRetention(db, KEEP, NOW)).to.include({ consents: 0 });
+  });
+
   it('adds the partitions of coming months once, and moves rows out of the default partition', async () => {
     const ann = await contactOf('ann@example.com');
     const row = {
@@ -105,7 +118,7 @@ describe('retention', () => {
     await addEvents(database.db, row);
     expect(await partitionOf('events', row.id)).to.equal('events_default');
     const at = new Date('2031-01-15T00:00:00Z');
-    expect(await addMonths(database.db, at)).to.equal(16);
+    expect(await addMonths(database.db, at)).to.equal(20);
     expect(await addMonths(database.db, at)).to.equal(0);
     expect(await partitionOf('events', row.id)).to.equal('events_2031_02');
     const added = await Promise.all([

@@ -130,7 +130,7 @@ describe('mail that is blocked or delayed', () => {
     expect(smtp.mails).to.deep.equal([]);
   });
 
-  it('is postponed when its recipient domain is slow, and does not delay mail to other domains', async () => {
+  it('is slowed when its recipient domain is slow, and does not delay mail to other domains', async () => {
     const to = 'ann@slow.example';
     let now = 0;
     const own = testSender(database.url, { url: smtp.url, connections: 5, clock: () => now });

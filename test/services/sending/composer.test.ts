@@ -76,8 +76,12 @@ describe('composing in processes', () => {
     const order: string[] = [];
     const ended = poisonous.catch(() => {}).then(() => order.push('poisonous'));
     // Its process dies, so it is tried again, alone.
-    for (const pid of composer?.pids ?? []) process.kill(pid, 'SIGKILL');
-    await eventually(() => composer?.pids.length === 2, { what: 'a process for one mail, beside the ordinary one' });
+    const killed = composer?.pids ?? [];
+    for (const pid of killed) process.kill(pid, 'SIGKILL');
+    const isNew = (pid: number) => !killed.includes(pid);
+    await eventually(() => composer?.pids.length === 1 && composer.pids.every(isNew), {
+      what: 'a process for one mail',
+    });
     for (let n = 0; n < 5; n++) await outcomes([mail(`other ${n}`, { head: headOf() })]);
     order.push('others');
     await composer?.close();
@@ -97,16 +101,35 @@ describe('composing in processes', () => {
     ]);
   });
 
-  it('starts its processes before there is mail, and again after they were killed', async () => {
+  it('starts a process with the first mail, and another one after it was killed', async () => {
     const { pids } = start({ processes: 2 });
-    expect(pids.length).to.equal(2);
+    expect(pids).to.deep.equal([]);
     await outcomes([mail('one')]);
-    for (const pid of pids) process.kill(pid, 'SIGKILL');
-    await eventually(() => {
-      const now = composer?.pids ?? [];
-      return now.length === 2 && !now.some((pid) => pids.includes(pid));
-    });
+    const [first = 0, ...others] = composer?.pids ?? [];
+    expect(others).to.deep.equal([]);
+    process.kill(first, 'SIGKILL');
+    await eventually(() => composer?.pids.length === 0, { what: 'its end' });
     expect(await outcomes([mail('two')])).to.deep.equal(['two']);
+    expect(composer?.pids).to.have.lengthOf(1);
+  });
+
+  it('starts one process before there is mail when it is warmed up', async () => {
+    const own = start({ processes: 2 });
+    own.warm();
+    own.warm();
+    const { pids } = own;
+    expect(pids).to.have.lengthOf(1);
+    expect(await outcomes([mail('one')])).to.deep.equal(['one']);
+    expect(own.pids).to.deep.equal(pids);
+  });
+
+  it('ends its processes when there is no mail for a while, and starts them again', async () => {
+    start({ processes: 2, keepMs: 50 });
+    for (const subject of ['one', 'two']) {
+      expect(await outcomes([mail(subject)])).to.deep.equal([subject]);
+      await eventually(() => composer?.pids.length === 0, { what: 'the end of its process' });
+    }
+    expect(quarantined).to.deep.equal([]);
   });
 
   it('loses no mail when a process is killed from outside', async () => {

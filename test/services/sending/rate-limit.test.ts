@@ -65,7 +65,8 @@ describe('rate limit', () => {
   });
 
   it('reserves a separate place for each worker on one shared timeline', async () => {
-    const [first, second] = [limit(1 / 3_600), limit(1 / 3_600)];
+    const first = limit(1 / 3_600);
+    const second = limit(1 / 3_600);
     await first.next();
     await eventually(() => second.delay() > 1_000, { what: "the second worker's place" });
     expect(second.delay()).to.be.within(3_500_000, 3_600_000);

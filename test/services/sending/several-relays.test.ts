@@ -21,7 +21,8 @@ describe('sending through several relays', () => {
   let database: ConnectedDatabase;
   let db: Db;
   let project: TestProject;
-  let [first, second]: SmtpStandIn[] = [];
+  let first: SmtpStandIn | undefined;
+  let second: SmtpStandIn | undefined;
   const senders: TestSender[] = [];
 
   before(async () => {

@@ -78,7 +78,7 @@ describe('a recipient domain that defers', () => {
     expect(sending.pace.slowed()).to.deep.equal([]);
   });
 
-  it('has its mail postponed without an attempt, while mail to others is sent', async () => {
+  it('has its mail slowed without an attempt, while mail to others is sent', async () => {
     // The clock stands still: the domain stays as slow as it is, however long the test takes.
     const sending = sender({ clock: () => 0 });
     smtp.misbehave({ at: 'recipient', to: busy, do: { code: 421, text: 'too many connections' } });
@@ -94,9 +94,9 @@ describe('a recipient domain that defers', () => {
     await run;
     const waiting = await storedMails(db, { status: 'PENDING', attempts: 0 });
     expect(waiting).to.have.length(30);
-    const postponed = waiting.filter(({ reason }) => reason !== null);
-    expect(postponed.length).to.be.above(10);
-    for (const { reason, createdAt, dueAt } of postponed) {
+    const slowed = waiting.filter(({ reason }) => reason !== null);
+    expect(slowed.length).to.be.above(10);
+    for (const { reason, createdAt, dueAt } of slowed) {
       expect(reason).to.equal('sending to busy.example is throttled; it will be sent later');
       expect(dueAt).to.be.greaterThan(createdAt);
     }
@@ -137,7 +137,7 @@ describe('a recipient domain that defers', () => {
     expect(worker.pace.slowed().map(({ domain }) => domain)).to.deep.equal(['busy.example']);
     expect(await standing(db, project, id)).to.include({ sent: 100, pending: 100, failed: 0 });
     const tried = await storedMails(db, { campaignId: id, status: 'PENDING' }).where('attempts', '>', 0);
-    expect(tried.length, 'most were postponed before they were offered').to.be.below(100);
+    expect(tried.length, 'most were slowed before they were offered').to.be.below(100);
   });
 
   it('gets no more than its ceiling', async () => {

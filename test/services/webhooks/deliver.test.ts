@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { WebhookEndpoint } from '../../../db/models/webhook-endpoint.ts';
+import { LOCAL_TARGET_HINT } from '../../../platform/http/outbound-http.ts';
 import { trackEvent } from '../../../services/events/track.ts';
 import { claimOutboxMessages } from '../../../services/outbox/claim.ts';
 import { resolveOutboxMessages } from '../../../services/outbox/resolve.ts';
@@ -24,6 +25,7 @@ import { type HttpReceiver, type ReceivedRequest, startHttpReceiver } from '../.
 import { userById } from '../../support/rows/accounts.ts';
 import { storedContents } from '../../support/rows/mails.ts';
 import { emptyOutbox, outboxMessagesTo } from '../../support/rows/outbox.ts';
+import { blockedConnections } from '../../support/rows/tables.ts';
 import {
   queuedWebhookRows,
   setDeliveries,
@@ -31,6 +33,7 @@ import {
   storedDeliveries,
   storedWebhookEvents,
 } from '../../support/rows/webhooks.ts';
+import { eventually } from '../../support/waiting.ts';
 import { driveWebhooks, relayWebhooks, type WebhookDriver } from '../../support/webhooks.ts';
 
 const SECOND = 1_000;
@@ -241,7 +244,7 @@ describe('deliveries of webhooks', () => {
     expect(errors).to.deep.equal([
       'The endpoint responded with 307; redirects are not followed.',
       'No response: the connection was reset.',
-      'The request was not sent: localhost resolves to an address that is not public.',
+      `The request was not sent: localhost resolves to an address that is not public. ${LOCAL_TARGET_HINT}`,
     ]);
     expect(receiver.requests.map(({ path }) => path)).to.not.include('/other');
   });
@@ -427,6 +430,23 @@ describe('deliveries of webhooks', () => {
     await resolveOutboxMessages(db, { done: [message?.id ?? ''], failed: [], unreachable: [] });
     expect(await signalWebhookEndpoints(db), 'after it was sent').to.equal(1);
     expect(await outboxMessagesTo(db, id)).to.have.length(1);
+  });
+
+  it('signals an endpoint whose delivery ends while new ones are made', async () => {
+    const { db } = database;
+    const { id } = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
+    await signalWebhookEndpoints(db);
+    await emptyOutbox(db);
+    await setEndpoints(db, { id }, { deliveringUntil: new Date(Date.now() + HOUR), signalledAt: new Date(0) });
+    await track();
+    let relayed: Promise<void> | undefined;
+    await db.transaction(async (delivery) => {
+      await setEndpoints(delivery, { id }, { deliveringUntil: new Date(0) });
+      relayed = relayWebhooks(db);
+      await eventually(async () => (await blockedConnections(db)).length > 0, { what: 'the wait for the endpoint' });
+    });
+    await relayed;
+    expect(await signalWebhookEndpoints(db)).to.equal(1);
   });
 
   it('erases a deleted contact from waiting and logged payloads', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { aggregateWorkflowCounts, readWorkflowStats } from '../../../services/workflows/counts.ts';
+import { aggregateCounters } from '../../../db/models/counters.ts';
+import { readWorkflowStats } from '../../../services/workflows/counts.ts';
 import { cancelExecution } from '../../../services/workflows/executions/cancel.ts';
 import { migrateExecutions } from '../../../services/workflows/executions/migrate.ts';
 import { retryExecution } from '../../../services/workflows/executions/retry.ts';
@@ -248,7 +249,7 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
       await driver.track(emails[0] ?? '', 'bought');
       await driver.advance(bought);
       await cancelExecution(database.db, project.access, workflow.id, cancelled);
-      await aggregateWorkflowCounts(database.db);
+      await aggregateCounters(database.db);
       expect(await stats(workflow)).to.deep.equal({
         executions: { started: 6, active: 4, completed: 0, exited: 0, failed: 1, cancelled: 1 },
         steps: {
@@ -271,7 +272,7 @@ describe('steps SPLIT, TIME_WINDOW, ADD_TO_SEGMENT, REMOVE_FROM_SEGMENT and STAR
       await driver.advance(bought);
       driver.later(2 * DAY);
       await driver.advance(late);
-      await aggregateWorkflowCounts(database.db);
+      await aggregateCounters(database.db);
       const after = await stats(workflow);
       expect(after.executions).to.include({ started: 6, active: 3, completed: 1, failed: 1, cancelled: 1 });
       expect(after.steps[wait]).to.deep.include({ waiting: 3, passed: 2, branches: { event: 1, timeout: 1 } });

@@ -57,16 +57,17 @@ describe('a step that runs without locks', () => {
       {
         mail: {
           id: crypto.randomUUID(),
-          priority: 1,
           templateId,
           to: state.contact?.email ?? '',
-          from: `hello@${project.senderDomain}`,
-          fromName: null,
-          replyTo: null,
-          subject,
-          bodyId: crypto.randomUUID(),
-          html: '',
-          type: 'MARKETING',
+          content: {
+            n: 1,
+            body_id: crypto.randomUUID(),
+            html: '',
+            shared: true,
+            from_email: `hello@${project.senderDomain}`,
+            subject,
+            type: 'MARKETING',
+          },
         },
       },
     );

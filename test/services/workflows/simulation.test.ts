@@ -80,13 +80,21 @@ describe('a simulation', () => {
         ? limits
         : { steps: MAX_STEPS + 1, years: 1000, ms: 60_000, stepBytes: Infinity, workBytes: Infinity },
       webhookAllowedHosts: [],
-      state: new SimulationState({ now: start, contact: contact ?? invented(start), context: { a: 1 }, script }),
+      state: new SimulationState({
+        now: start,
+        contact: contact ?? invented(start),
+        context: { a: 1 },
+        script,
+        topics: new Map(),
+      }),
       environment: {
         db: database.db,
         renderer: testRenderer(),
         projectId: project.id,
         isReal: contact !== undefined,
-        ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId(), baseUrl: 'http://app.test' },
+        workflow: { id: newId(), name: 'Any' },
+        executionId: newId(),
+        baseUrl: 'http://app.test',
       },
     });
 

@@ -14,8 +14,10 @@ export async function completeCampaign(db: Db, id: string): Promise<void> {
 export const storedCampaigns = (db: Db, where: object) => db('campaigns').where(where).orderBy('id');
 
 /** A change of the counts that is not aggregated yet. */
-export const addPendingDelta = (db: Db, campaignId: string) =>
-  db('campaignCountDeltas').insert({ campaignId, pending: 1 });
+export async function addPendingDelta(db: Db, campaignId: string): Promise<void> {
+  const { projectId } = await campaignRow(db, campaignId);
+  await db('counterDeltas').insert({ projectId, subject: `campaign/${campaignId}`, counts: { pending: 1 } });
+}
 
 /** Counts of a campaign by domain of the recipients. */
 export const storedCampaignDomains = (db: Db, campaignId: string) =>

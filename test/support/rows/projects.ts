@@ -1,5 +1,6 @@
 // Projects and domains as they are stored: for states that no request leads to.
 import type { Db } from '../../../db/connect.ts';
+import { aggregateCounters } from '../../../db/models/counters.ts';
 import { disableProject, enableProject } from '../../../services/projects/disable.ts';
 
 export const storedProject = (db: Db, id: string) => db('projects').where({ id }).first();
@@ -30,29 +31,29 @@ export const addSuppression = (db: Db, projectId: string, email: string, reason:
 export const storedSuppressions = (db: Db, where: object) => db('suppressions').where(where);
 
 /** Adds to the counts of an hour, which delivery results are aggregated into. */
-export const addActivityHour = (db: Db, projectId: string, hour: Date, counts: object) =>
-  db('activityHours').insert({
-    projectId,
-    hour,
-    sent: 0,
-    delivered: 0,
-    opened: 0,
-    clicked: 0,
-    bounced: 0,
-    complained: 0,
-    workflowsStarted: 0,
-    workflowsCompleted: 0,
-    ...counts,
-  });
+export async function addActivityHour(db: Db, projectId: string, hour: Date, counts: object): Promise<void> {
+  await db('counterDeltas').insert({ projectId, subject: 'activity/hours', period: hour, counts });
+  await aggregateCounters(db);
+}
 
 export const storedErasures = (db: Db, where: object) =>
   db('projectErasures').where(where).orderBy('createdAt', 'desc');
 
-export const removeActivity = (db: Db, projectId: string) => db('activityHours').where({ projectId }).del();
+export async function removeActivity(db: Db, projectId: string): Promise<void> {
+  await aggregateCounters(db);
+  await db('counters').where({ projectId }).whereLike('subject', 'activity/%').del();
+}
 
-/** Adds counts that are not aggregated yet. */
+/** Adds counts that are not aggregated yet, of the hour in which `at` is. */
 export const addActivityDeltas = (db: Db, projectId: string, deltas: { kind: string; at: Date; delta: number }[]) =>
-  db('activityDeltas').insert(deltas.map((delta) => ({ ...delta, projectId })));
+  db('counterDeltas').insert(
+    deltas.map(({ kind, at, delta }) => ({
+      projectId,
+      subject: 'activity/hours',
+      period: new Date(Math.floor(at.getTime() / 3_600_000) * 3_600_000),
+      counts: { [kind]: delta },
+    })),
+  );
 
 /** Why mail of this source is not sent at present, or null. */
 export const sendingBlockReason = async (db: Db, projectId: string, source: string): Promise<string | null> =>

@@ -16,7 +16,7 @@ const MAX_ADDRESS = 15_500;
 
 /** What a character takes in an address at most: one byte is escaped as `%20`, and one outside ASCII has up to four. */
 function bytesOfCharacter({ pattern }: Record<string, unknown>): number {
-  if (pattern === '^[A-Za-z0-9_-]+$') return 1;
+  if (pattern === '^[A-Za-z0-9_-]+$' || pattern === '^[A-Za-z0-9_.-]+$') return 1;
   return pattern === '^[ -~]+$' ? 3 : 12;
 }
 

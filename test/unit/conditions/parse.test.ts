@@ -42,7 +42,10 @@ describe('parsing a condition tree', () => {
       events: new Set(['email.open', 'signup', 'renewal', 'purchase']),
       oldEvents: new Set(['renewal']),
       eventCount: 5,
+      testedEvents: [],
+      needsTimeZone: false,
       segments: new Map([[ID, ['groups.0.conditions.groups.0.filters.0.field']]]),
+      topics: new Map(),
       timeDependent: true,
       filterCount: 7,
     });
@@ -88,6 +91,33 @@ describe('parsing a condition tree', () => {
         'groups.1.conditions.groups.0.filters.1.operator required',
       ],
     ];
+    const where = (...tests: unknown[]) => tree({ field: 'event.order', operator: 'triggered', where: tests });
+    const test = { key: 'total', operator: 'greaterThan', value: 5 };
+    const anniversary = (value: unknown, unit: unknown = 'days') =>
+      tree({ field: 'data.born', operator: 'anniversaryWithin', value, unit });
+    const at = 'groups.0.filters.0';
+    cases.push(
+      ['six tests of an event', where(test, test, test, test, test, test), `${at}.where too_big`],
+      ['a test that is text', where('x'), `${at}.where.0 invalid_type`],
+      ['a test without a key', where(test, { ...test, key: undefined }), `${at}.where.1.key invalid_type`],
+      ['a test with a broken key', where({ ...test, key: 'a..b' }), `${at}.where.0.key invalid_string`],
+      [
+        'a test with an event operator',
+        where({ ...test, operator: 'triggered' }),
+        `${at}.where.0.operator invalid_enum`,
+      ],
+      ['a test with a wrong value', where({ ...test, value: [] }), `${at}.where.0.value invalid_type`],
+      [
+        'tests that are an object',
+        tree({ field: 'order', operator: 'triggered', where: {} }),
+        `${at}.where invalid_type`,
+      ],
+      ['an anniversary in half a day', anniversary(0.5), `${at}.value invalid_type`],
+      ['an anniversary before today', anniversary(-1), `${at}.value too_small`],
+      ['an anniversary in 367 days', anniversary(367), `${at}.value too_big`],
+      ['an anniversary in weeks', anniversary(1, 'weeks'), `${at}.unit invalid_enum`],
+      ['an anniversary without a unit', anniversary(1, null), `${at}.unit required`],
+    );
     for (const [what, given, ...paths] of cases)
       it(what, () => {
         expect(pathsOf(given)).to.deep.equal(paths);

@@ -60,6 +60,16 @@ describe('the renderer', () => {
     expect(renderer.pids).to.deep.equal([]);
   });
 
+  it('ends its processes when there is no job for a while, and starts them again', () =>
+    withRenderer({ keepMs: 50 }, async (own) => {
+      own.warm();
+      expect(own.pids).to.have.lengthOf(1);
+      for (let round = 0; round < 2; round++) {
+        expect(await own.render({ ...mail, items: people(3) })).to.have.lengthOf(3);
+        await eventually(() => own.pids.length === 0, { what: 'the end of its processes' });
+      }
+    }));
+
   it('serves a mail without template tags from the cache after its first rendering', () =>
     withRenderer({}, async (own) => {
       const fixed = { subject: 'Your\nreceipt', html: '<p>Thank you &amp; goodbye</p>' };
@@ -106,7 +116,8 @@ describe('the renderer', () => {
   it('returns no skeleton for a mail with too many values or with placeholder characters in its source', async () => {
     const many = { subject: '', html: '{% for n in range(1500) %}{{ name }} {% endfor %}', items: people(1) };
     const odd = { subject: '', html: '<p>\x020\x03 {{ name }}</p>', items: people(1) };
-    const [first, second] = [...(await renderer.render(many)), ...(await renderer.render(odd))];
+    const [first] = await renderer.render(many);
+    const [second] = await renderer.render(odd);
     expect(first)
       .to.include({ ok: true, html: 'P0 '.repeat(1500) })
       .and.not.have.property('skeletonMail');
@@ -248,7 +259,7 @@ describe('the renderer', () => {
         const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
         const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
         if (process.platform === 'linux') {
-          expect(command.filter((flag) => /permission|allow/.test(flag))).to.have.lengthOf(4);
+          expect(command.filter((flag) => /permission|allow/.test(flag))).to.have.lengthOf(5);
           expect(environment.split('\0').filter((line) => line && !line.startsWith('NODE_CHANNEL'))).to.deep.equal([]);
         }
       }));

@@ -164,6 +164,22 @@ describe('the pace of recipient domains', () => {
       expect(pace.take('large.example')).to.equal(0);
     });
 
+    it('gives all connections to a fast domain while no mail to another one waits', () => {
+      enter('large.example', 1);
+      clock += 100;
+      pace.leave('large.example');
+      enter('large.example', 19);
+      expect(pace.take('large.example')).to.be.above(0);
+      expect(pace.take('large.example', { isAlone: true })).to.equal(0);
+      clock += 1_500;
+      expect(pace.take('large.example', { isAlone: true })).to.be.above(0);
+    });
+
+    it('leaves a fifth of the connections to other domains while a domain has not answered yet', () => {
+      enter('new.example', 16);
+      expect(pace.take('new.example', { isAlone: true })).to.be.above(0);
+    });
+
     it('leaves a quarter of the connections to a domain whose answers take seconds', () => {
       useFast();
       enter('slow.example', 5);

@@ -2,10 +2,12 @@ import { expect } from 'chai';
 import { FairQueue } from '../../../services/sending/fair-queue.ts';
 
 const all = () => true;
+/** Items are named after their lane: 'slow1' and 'slow2' may leave together. */
+const laneOf = (item: string) => item.replace(/\d+$/, '');
 
 describe('a fair queue', () => {
   const queueOf = (...items: [string, string][]) => {
-    const queue = new FairQueue<string>();
+    const queue = new FairQueue<string>(laneOf);
     for (const [group, item] of items) queue.put(group, item);
     return queue;
   };
@@ -37,12 +39,31 @@ describe('a fair queue', () => {
   });
 
   it('finds an item behind many that may not leave', () => {
-    const queue = new FairQueue<string>();
+    const queue = new FairQueue<string>(laneOf);
     for (let n = 0; n < 300; n++) queue.put('a', 'slow');
     queue.put('a', 'a301');
     queue.put('b', 'b1');
     expect(taken(queue, (item) => item !== 'slow')).to.deep.equal(['a301', 'b1']);
     expect(queue.size).to.equal(300);
+  });
+
+  it('asks once for each lane, however many items wait in it', () => {
+    const queue = new FairQueue<string>(laneOf);
+    for (let n = 0; n < 300; n++) for (const lane of ['a', 'b', 'c']) queue.put('group', `${lane}${n}`);
+    const asked: string[] = [];
+    queue.take((item) => {
+      asked.push(item);
+      return false;
+    });
+    expect(asked).to.deep.equal(['a0', 'b0', 'c0']);
+  });
+
+  it('keeps the order of items in different lanes of a group', () => {
+    const queue = queueOf(['g', 'a1'], ['g', 'a2'], ['g', 'b3'], ['g', 'a4'], ['g', 'b5'], ['g', 'c6']);
+    expect(queue.take((item) => item.startsWith('b'))).to.equal('b3');
+    queue.putFirst('g', 'b3');
+    queue.put('g', 'a7');
+    expect(taken(queue)).to.deep.equal(['b3', 'a1', 'a2', 'a4', 'b5', 'c6', 'a7']);
   });
 
   it('gives up some items, the last of each group first', () => {

@@ -246,7 +246,7 @@ describe('a precompiled body', () => {
         { a: 'https://a.example/?b=1&c=<d>', b: '.é' },
       ])
         for (const isTracked of [true, false])
-          for (const footer of ['', footerFor('en', 'en')])
+          for (const footer of ['', footerFor('en', 'en'), footerFor('en', 'en', '', 'News & {{ a }} {% b')])
             expect(await expectSame(render(html, data, footer), isTracked)).to.equal(true);
     });
 

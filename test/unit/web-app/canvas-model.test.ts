@@ -31,6 +31,7 @@ const type = (name: Type, exits: string[], exitsFrom: string | null = null) => (
   exits,
   exitsFrom,
   waits: false,
+  newConfig: {},
   schema: {},
 });
 const types: StepTypes = new Map(

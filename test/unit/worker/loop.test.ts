@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { Loop, type RoundResult } from '../../../worker/loop.ts';
+import { IDLE_FACTOR, IdleMode } from '../../../worker/idle-mode.ts';
+import { Loop, type LoopOptions, type RoundResult } from '../../../worker/loop.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const NEVER = 3_600_000;
@@ -10,14 +11,17 @@ describe('a loop', () => {
   afterEach(() => Promise.all(running.splice(0).map((loop) => loop.stop())));
 
   /** Its rounds return these results, and then `idle`. */
-  function loop(results: (RoundResult | Error)[], { idleMs = NEVER, troubleMs = NEVER } = {}) {
+  function loop(
+    results: (RoundResult | Error)[],
+    { idleMs = NEVER, troubleMs = NEVER, idleMode }: Partial<LoopOptions> = {},
+  ) {
     const rounds = { count: 0 };
     const round = async (): Promise<RoundResult> => {
       const result = results[rounds.count++] ?? 'idle';
       if (result instanceof Error) throw result;
       return result;
     };
-    const made = new Loop({ name: 'test', round, idleMs, troubleMs, log: pino({ level: 'silent' }) });
+    const made = new Loop({ name: 'test', round, idleMs, troubleMs, idleMode, log: pino({ level: 'silent' }) });
     running.push(made);
     const reaches = (count: number) => eventually(() => rounds.count >= count, { what: `round ${count}` });
     return { loop: made, rounds, reaches };
@@ -52,6 +56,26 @@ describe('a loop', () => {
     expect(failing.rounds.count).to.equal(1);
     const retrying = loop(['trouble', new Error('the database is unavailable'), 'idle'], { idleMs: 5, troubleMs: 10 });
     await retrying.reaches(3);
+  });
+
+  it('pauses longer in idle mode, and runs at once when it ends', async () => {
+    const idleMode = new IdleMode(0);
+    const { rounds, reaches } = loop([], { idleMs: NEVER / IDLE_FACTOR, idleMode });
+    await reaches(1);
+    expect(idleMode.isOn()).to.equal(true);
+    idleMode.end();
+    await reaches(2);
+    expect(rounds.count).to.equal(2);
+  });
+
+  it('ends idle mode when it finds work', async () => {
+    const idleMode = new IdleMode(0);
+    let ended = 0;
+    idleMode.onEnd(() => ended++);
+    await loop(['idle'], { idleMode }).reaches(1);
+    expect(ended).to.equal(0);
+    await loop(['more', 'idle'], { idleMode }).reaches(2);
+    expect(ended).to.equal(1);
   });
 
   it('finishes its round before it stops', async () => {

@@ -1,5 +1,7 @@
 import './mantine.css';
 import './styles.css';
+// Nearly every page has a table.
+import './ui/table.css';
 import { loadTexts } from './texts/index.ts';
 import { currentLanguage } from './texts/language.ts';
 

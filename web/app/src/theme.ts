@@ -40,7 +40,8 @@ export const theme = createTheme({
   luminanceThreshold: 0.34,
   defaultRadius: 'md',
   cursorType: 'pointer',
-  fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamily:
+    '"Inter Variable", Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.5rem', lineHeight: '1.3' } } },
   respectReducedMotion: true,
@@ -51,11 +52,7 @@ export const theme = createTheme({
     TagsInput: lists,
     Paper: { defaultProps: { radius: 'lg' } },
     Modal: { defaultProps: { radius: 'lg', centered: true, closeButtonProps: { 'aria-label': t.common.close } } },
-    Badge: {
-      defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 },
-      // A status is never cut.
-      styles: { root: { flex: 'none', minWidth: 'max-content' } },
-    },
+    Badge: { defaultProps: { variant: 'dot', radius: 'sm', tt: 'none', fw: 500, size: 'lg' } },
     Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
   },
 });

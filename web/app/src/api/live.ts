@@ -8,13 +8,13 @@ interface LiveMessage {
 }
 
 /**
- * Follows topics by server-sent events while the tab is visible: a hidden tab holds no stream, and reads the state anew
+ * Follows channels by server-sent events while the tab is visible: a hidden tab holds no stream, and reads the state anew
  * when it is shown again.
  */
-export function useLive(topics: string[], onMessage: (message: LiveMessage) => void, enabled = true): void {
+export function useLive(channels: string[], onMessage: (message: LiveMessage) => void, enabled = true): void {
   const { projectId, key } = useApi();
   const cache = useQueryClient();
-  const joined = topics.join(',');
+  const joined = channels.join(',');
   // A new callback must not reopen the stream.
   useEffect(() => {
     if (!enabled || joined === '') return undefined;

@@ -1,12 +1,17 @@
+import './builder.css';
 import { ActionIcon, Box, Button, Group, Paper, Select, Stack, Text } from '@mantine/core';
 import { IconPlus, IconTrash, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import { unwrap } from '../api/client.ts';
 import { useApi, useCustomFields } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
 import {
   type Condition,
+  contactFieldOptions,
+  contactOperatorsOf,
+  dataField,
+  type FieldType,
   type Filter,
   type Group as FilterGroup,
   fieldOptions,
@@ -14,11 +19,15 @@ import {
   kindOf,
   newCondition,
   newFilter,
+  operatorLabel,
+  operatorsFor,
   operatorsOf,
   withField,
   withOperator,
 } from './model.ts';
 import { ValueField } from './value-field.tsx';
+
+const EventTests = lazy(() => import('./event-tests.tsx').then(({ EventTests }) => ({ default: EventTests })));
 
 const MAX_DEPTH = 10;
 
@@ -28,31 +37,55 @@ interface BuilderProps {
   readOnly?: boolean;
   /** A segment cannot refer to itself. */
   ownSegmentId?: string;
+  /** For emails, which know the contact only: no events, no segments, no spans of time. */
+  contactOnly?: boolean;
 }
 
-type FieldOptions = ReturnType<typeof fieldOptions>;
+/** What the lists of fields and operators offer. */
+interface Choices {
+  options: ReturnType<typeof fieldOptions>;
+  operators: typeof operatorsOf;
+  /** Of custom fields, by the name of the filter's field. */
+  types: ReadonlyMap<string, FieldType>;
+}
 
 /** Edits a whole condition tree: groups in groups, every operator with a fitting input. */
-export function ConditionBuilder({ value, onChange, readOnly = false, ownSegmentId }: BuilderProps) {
+export function ConditionBuilder(props: BuilderProps) {
+  const { value, onChange, readOnly = false, ownSegmentId, contactOnly = false } = props;
   const { client, key } = useApi();
   const fields = useCustomFields();
+  const types = useFieldTypes();
   const events = useQuery({
     queryKey: key('event-names'),
     queryFn: () => unwrap(client.GET('/events/names')),
     staleTime: 60_000,
+    enabled: !contactOnly,
   });
-  const segments = useQuery({ queryKey: key('segments'), queryFn: () => unwrap(client.GET('/segments')) });
+  const segments = useQuery({
+    queryKey: key('segments'),
+    queryFn: () => unwrap(client.GET('/segments')),
+    enabled: !contactOnly,
+  });
+  const topics = useQuery({
+    queryKey: key('topics', { archived: false }),
+    queryFn: () => unwrap(client.GET('/topics', { params: { query: { archived: false } } })),
+    enabled: !contactOnly,
+  });
   const options = useMemo(
     () =>
-      fieldOptions(
-        fields,
-        (events.data?.names ?? []).filter(({ reserved }) => !reserved).map(({ name }) => name),
-        (segments.data ?? []).filter(({ id }) => id !== ownSegmentId),
-        usedFields(value),
-      ),
-    [fields, events.data, segments.data, value, ownSegmentId],
+      contactOnly
+        ? contactFieldOptions(fields, usedFields(value))
+        : fieldOptions({
+            fields,
+            events: (events.data?.names ?? []).filter(({ reserved }) => !reserved).map(({ name }) => name),
+            segments: (segments.data ?? []).filter(({ id }) => id !== ownSegmentId),
+            topics: topics.data ?? [],
+            used: usedFields(value),
+          }),
+    [fields, events.data, segments.data, topics.data, value, ownSegmentId, contactOnly],
   );
-  return <Tree value={value} onChange={onChange} options={options} depth={1} readOnly={readOnly} />;
+  const choices: Choices = { options, operators: contactOnly ? contactOperatorsOf : operatorsOf, types };
+  return <Tree value={value} onChange={onChange} choices={choices} depth={1} readOnly={readOnly} />;
 }
 
 const usedFields = ({ groups }: Condition): string[] =>
@@ -67,12 +100,12 @@ const removed = <T,>(list: T[], index: number): T[] => list.filter((_, at) => at
 interface TreeProps {
   value: Condition;
   onChange(value: Condition): void;
-  options: FieldOptions;
+  choices: Choices;
   depth: number;
   readOnly: boolean;
 }
 
-function Tree({ value, onChange, options, depth, readOnly }: TreeProps) {
+function Tree({ value, onChange, choices, depth, readOnly }: TreeProps) {
   const { logic, groups } = value;
   return (
     <Stack gap="sm">
@@ -101,7 +134,7 @@ function Tree({ value, onChange, options, depth, readOnly }: TreeProps) {
           index={index}
           onChange={(next) => onChange({ ...value, groups: replaced(groups, index, next) })}
           {...(groups.length > 1 && { onRemove: () => onChange({ ...value, groups: removed(groups, index) }) })}
-          options={options}
+          choices={choices}
           depth={depth}
           readOnly={readOnly}
         />
@@ -127,12 +160,12 @@ interface GroupBoxProps {
   index: number;
   onChange(group: FilterGroup): void;
   onRemove?: () => void;
-  options: FieldOptions;
+  choices: Choices;
   depth: number;
   readOnly: boolean;
 }
 
-function GroupBox({ group, index, onChange, onRemove, options, depth, readOnly }: GroupBoxProps) {
+function GroupBox({ group, index, onChange, onRemove, choices, depth, readOnly }: GroupBoxProps) {
   const { filters, conditions } = group;
   return (
     <Paper withBorder p="sm" radius="md" role="group" aria-label={t.segments.group(index + 1)} className="filter-group">
@@ -155,7 +188,7 @@ function GroupBox({ group, index, onChange, onRemove, options, depth, readOnly }
             // Filters have no id.
             key={at}
             filter={filter}
-            options={options}
+            choices={choices}
             readOnly={readOnly}
             onChange={(next) => onChange({ ...group, filters: replaced(filters, at, next) })}
             {...((filters.length > 1 || conditions) && {
@@ -185,7 +218,7 @@ function GroupBox({ group, index, onChange, onRemove, options, depth, readOnly }
             <Tree
               value={conditions}
               onChange={(next) => onChange({ ...group, conditions: next })}
-              options={options}
+              choices={choices}
               depth={depth + 1}
               readOnly={readOnly}
             />
@@ -218,27 +251,46 @@ function GroupBox({ group, index, onChange, onRemove, options, depth, readOnly }
   );
 }
 
+/** The type of each custom field, as filters name the fields. */
+function useFieldTypes(): ReadonlyMap<string, FieldType> {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('contact-fields'),
+    queryFn: () => unwrap(client.GET('/contacts/fields')),
+    staleTime: 60_000,
+  });
+  return useMemo(
+    () =>
+      new Map(
+        (data?.fields ?? [])
+          .filter(({ isCustom }) => isCustom)
+          .map(({ field, type }) => [dataField(field.replace(/^data\./, '')), type]),
+      ),
+    [data],
+  );
+}
+
 interface FilterRowProps {
   filter: Filter;
-  options: FieldOptions;
+  choices: Choices;
   readOnly: boolean;
   onChange(filter: Filter): void;
   onRemove?: () => void;
 }
 
-function FilterRow({ filter, options, readOnly, onChange, onRemove }: FilterRowProps) {
+function FilterRow({ filter, choices, readOnly, onChange, onRemove }: FilterRowProps) {
   const kind = kindOf(filter.field, filter.operator);
-  const isDate = kind === 'date';
-  const label = (operator: string) =>
-    (isDate && t.segments.dateOperators[operator]) || t.segments.operators[operator] || operator;
+  const isDate = kind === 'date' || choices.types.get(filter.field) === 'date';
+  const label = (operator: string) => (isDate && t.segments.dateOperators[operator]) || operatorLabel(operator);
   return (
     <Group gap="xs" align="flex-start" wrap="nowrap" className="filter-row">
       <Group gap="xs" align="flex-start" flex={1} miw={0}>
         <Select
           aria-label={t.segments.field}
-          data={options}
+          data={choices.options}
           value={filter.field}
-          onChange={(field) => field && onChange(withField(filter, field))}
+          onChange={(field) => field && onChange(withField(filter, field, choices.types.get(field), choices.operators))}
+          comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
           searchable
           allowDeselect={false}
           disabled={readOnly}
@@ -247,7 +299,11 @@ function FilterRow({ filter, options, readOnly, onChange, onRemove }: FilterRowP
         />
         <Select
           aria-label={t.segments.operator}
-          data={operatorsOf[kind].map((value) => ({ value, label: label(value) }))}
+          data={operatorsFor(filter, choices.types.get(filter.field), choices.operators).map((value) => ({
+            value,
+            label: label(value),
+          }))}
+          comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
           value={filter.operator}
           onChange={(operator) => operator && onChange(withOperator(filter, operator))}
           allowDeselect={false}
@@ -260,6 +316,11 @@ function FilterRow({ filter, options, readOnly, onChange, onRemove }: FilterRowP
           </Box>
         ) : (
           <Box flex="2 1 0" visibleFrom="sm" />
+        )}
+        {kind === 'event' && (
+          <Suspense>
+            <EventTests filter={filter} onChange={onChange} readOnly={readOnly} />
+          </Suspense>
         )}
       </Group>
       {onRemove && !readOnly && (

@@ -1,12 +1,12 @@
-import { Anchor, Badge, Box, Group, List, Loader, Text } from '@mantine/core';
+import { Badge, Box, Group, List, Loader, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { unwrap } from '../api/client.ts';
 import { useApi } from '../api/hooks.ts';
 import { messageOf } from '../api/problem.ts';
 import { number } from '../format.ts';
 import { t } from '../texts/index.ts';
+import { TextLink } from '../ui/links.tsx';
 import { type Condition, isComplete, newCondition, requestedCondition } from './model.ts';
 
 /** Who matches a condition now; asks the API after the user has stopped changing it. */
@@ -66,9 +66,14 @@ export function Matches({ preview, complete, title }: MatchesProps) {
               <List size="sm" listStyleType="none" mt={4} className="roomy">
                 {data.sample.map(({ id, email }) => (
                   <List.Item key={id}>
-                    <Anchor component={Link} to={`/p/${projectId}/contacts/${id}`} size="sm" className="breakable">
+                    <TextLink
+                      to="/p/$projectId/contacts/$id"
+                      params={{ projectId, id }}
+                      size="sm"
+                      className="breakable"
+                    >
                       {email}
-                    </Anchor>
+                    </TextLink>
                   </List.Item>
                 ))}
               </List>

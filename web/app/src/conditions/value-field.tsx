@@ -1,33 +1,50 @@
-import { Autocomplete, Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core';
+import { Autocomplete, Group, NumberInput, Select, TagsInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { unwrap } from '../api/client.ts';
 import { useApi } from '../api/hooks.ts';
 import { valueText } from '../format.ts';
 import { t } from '../texts/index.ts';
+import { DateField } from '../ui/date-field.tsx';
 import { type Filter, fieldName, inputOf, kindOf, units } from './model.ts';
 
 interface ValueFieldProps {
   filter: Filter;
   onChange(filter: Filter): void;
   readOnly: boolean;
+  /** The field is one of an event, not of contacts: their values are no suggestions. */
+  ofEvent?: boolean;
 }
 
 type Scalar = string | number | boolean;
 const isScalar = (value: unknown): value is Scalar => ['string', 'number', 'boolean'].includes(typeof value);
 
 /** The input that fits the operator. Values of data are suggested from what contacts have. */
-export function ValueField({ filter, onChange, readOnly }: ValueFieldProps) {
+export function ValueField({ filter, onChange, readOnly, ofEvent = false }: ValueFieldProps) {
   const kind = kindOf(filter.field, filter.operator);
   const input = inputOf(kind, filter.operator);
   const suggestions = useSuggestions(
     filter.field,
-    filter.field.startsWith('data') && ['scalar', 'text', 'list'].includes(input),
+    !ofEvent && filter.field.startsWith('data') && ['scalar', 'text', 'list'].includes(input),
   );
   const set = (value: unknown) => onChange({ ...filter, value });
   switch (input) {
     case 'none':
     case 'span':
       return <SpanField filter={filter} onChange={onChange} readOnly={readOnly} hasSpan={input === 'span'} />;
+    case 'days':
+      return (
+        <NumberInput
+          aria-label={t.segments.value}
+          min={0}
+          max={366}
+          allowDecimal={false}
+          readOnly={readOnly}
+          value={typeof filter.value === 'number' ? filter.value : ''}
+          onChange={(value) => set(value === '' ? undefined : Number(value))}
+          suffix={` ${filter.operator === 'anniversaryWithin' ? t.conditionTexts.days : t.conditionTexts.daysAgo}`}
+          w={160}
+        />
+      );
     case 'flag':
       return (
         <Select
@@ -44,12 +61,11 @@ export function ValueField({ filter, onChange, readOnly }: ValueFieldProps) {
       );
     case 'date':
       return (
-        <TextInput
-          type="date"
+        <DateField
           aria-label={t.segments.value}
           readOnly={readOnly}
           value={valueText(filter.value).slice(0, 10)}
-          onChange={(event) => set(event.currentTarget.value)}
+          onChange={set}
         />
       );
     case 'list':

@@ -1,8 +1,9 @@
-import { Button, Center, Stack, Text, Title } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Button, Center, Stack, Text } from '@mantine/core';
 import { useEffect } from 'react';
 import { messageOf } from '../api/problem.ts';
 import { t } from '../texts/index.ts';
+import { ButtonLink } from '../ui/links.tsx';
+import '../ui/page.css';
 
 function Message({ title, text, onRetry }: { title: string; text: string; onRetry?: () => void }) {
   useEffect(() => {
@@ -11,7 +12,7 @@ function Message({ title, text, onRetry }: { title: string; text: string; onRetr
   return (
     <Center component="main" mih="60vh" p="lg">
       <Stack align="center" ta="center" maw={480}>
-        <Title order={1}>{title}</Title>
+        <h1 className="page-title">{title}</h1>
         <Text c="dimmed" className="breakable">
           {text}
         </Text>
@@ -20,9 +21,7 @@ function Message({ title, text, onRetry }: { title: string; text: string; onRetr
             {t.common.retry}
           </Button>
         )}
-        <Button component={Link} to="/">
-          {t.errors.toStart}
-        </Button>
+        <ButtonLink to="/">{t.errors.toStart}</ButtonLink>
       </Stack>
     </Center>
   );

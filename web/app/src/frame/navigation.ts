@@ -2,10 +2,12 @@ import {
   IconActivity,
   IconAddressBook,
   IconBolt,
-  IconBuildingBroadcastTower,
+  IconBrush,
   IconChartLine,
+  IconComponents,
   IconCreditCard,
   IconFilter,
+  IconForms,
   IconHistory,
   IconHome,
   IconKey,
@@ -15,6 +17,7 @@ import {
   IconMailOff,
   IconRoute,
   IconSend,
+  IconServer,
   IconSettings,
   IconShieldLock,
   IconTemplate,
@@ -23,10 +26,10 @@ import {
   IconWorldCheck,
 } from '@tabler/icons-react';
 import { t } from '../texts/index.ts';
+import type { ProjectPath } from '../ui/links.tsx';
 
 export interface NavItem {
-  /** Below the project's address. */
-  to: string;
+  to: ProjectPath;
   label: string;
   icon: typeof IconHome;
   /** Offered to admins of the project only. */
@@ -35,65 +38,65 @@ export interface NavItem {
   operator?: true;
 }
 
-export const navigation: { title?: string; items: NavItem[] }[] = [
+export interface NavGroup {
+  title?: string;
+  items: NavItem[];
+  /** Closed until it is opened, or one of its pages is shown. */
+  folded?: true;
+}
+
+/** At most five groups, which fit a window of 900 px. */
+export const navigation: NavGroup[] = [
   {
     items: [
-      { to: '', label: t.nav.home, icon: IconHome },
-      { to: 'activity', label: t.nav.activity, icon: IconActivity },
-      { to: 'analytics', label: t.nav.analytics, icon: IconChartLine },
+      { to: '/p/$projectId', label: t.nav.home, icon: IconHome },
+      { to: '/p/$projectId/activity', label: t.nav.activity, icon: IconActivity },
+      { to: '/p/$projectId/analytics', label: t.nav.analytics, icon: IconChartLine },
     ],
   },
   {
     title: t.nav.audience,
     items: [
-      { to: 'contacts', label: t.nav.contacts, icon: IconAddressBook },
-      { to: 'segments', label: t.nav.segments, icon: IconFilter },
-      { to: 'events', label: t.nav.events, icon: IconBolt },
-      { to: 'jobs', label: t.nav.jobs, icon: IconListCheck },
+      { to: '/p/$projectId/contacts', label: t.nav.contacts, icon: IconAddressBook },
+      { to: '/p/$projectId/segments', label: t.nav.segments, icon: IconFilter },
+      { to: '/p/$projectId/topics', label: t.nav.topics, icon: IconListCheck },
+      { to: '/p/$projectId/forms', label: t.nav.forms, icon: IconForms },
+      { to: '/p/$projectId/events', label: t.nav.events, icon: IconBolt },
+      { to: '/p/$projectId/suppressions', label: t.nav.suppressions, icon: IconMailOff },
+      { to: '/p/$projectId/jobs', label: t.nav.jobs, icon: IconListDetails },
     ],
   },
   {
     title: t.nav.messages,
     items: [
-      { to: 'campaigns', label: t.nav.campaigns, icon: IconSend },
-      { to: 'templates', label: t.nav.templates, icon: IconTemplate },
-      { to: 'emails', label: t.nav.emails, icon: IconMailFast },
+      { to: '/p/$projectId/campaigns', label: t.nav.campaigns, icon: IconSend },
+      { to: '/p/$projectId/templates', label: t.nav.templates, icon: IconTemplate },
+      { to: '/p/$projectId/saved-blocks', label: t.nav.savedBlocks, icon: IconComponents },
+      { to: '/p/$projectId/brand', label: t.nav.brand, icon: IconBrush },
+      { to: '/p/$projectId/emails', label: t.nav.emails, icon: IconMailFast },
     ],
   },
   {
     title: t.nav.automation,
     items: [
-      { to: 'workflows', label: t.nav.workflows, icon: IconRoute },
-      { to: 'executions', label: t.nav.executions, icon: IconListDetails },
+      { to: '/p/$projectId/workflows', label: t.nav.workflows, icon: IconRoute },
+      { to: '/p/$projectId/executions', label: t.nav.executions, icon: IconListDetails },
     ],
   },
   {
-    title: t.nav.sending,
+    title: t.nav.settings,
+    folded: true,
     items: [
-      { to: 'domains', label: t.nav.domains, icon: IconWorldCheck },
-      { to: 'suppressions', label: t.nav.suppressions, icon: IconMailOff },
+      { to: '/p/$projectId/project', label: t.nav.project, icon: IconSettings },
+      { to: '/p/$projectId/domains', label: t.nav.domains, icon: IconWorldCheck },
+      { to: '/p/$projectId/developers', label: t.nav.keys, icon: IconKey },
+      { to: '/p/$projectId/webhooks', label: t.nav.webhooks, icon: IconWebhook, admin: true },
+      { to: '/p/$projectId/members', label: t.nav.members, icon: IconUsers },
+      { to: '/p/$projectId/billing', label: t.nav.billing, icon: IconCreditCard, admin: true },
+      { to: '/p/$projectId/audit', label: t.nav.audit, icon: IconHistory, admin: true },
+      { to: '/p/$projectId/security', label: t.nav.security, icon: IconShieldLock },
+      { to: '/p/$projectId/operator', label: t.nav.operator, icon: IconServer, operator: true },
     ],
-  },
-  {
-    title: t.nav.developers,
-    items: [
-      { to: 'developers', label: t.nav.keys, icon: IconKey },
-      { to: 'webhooks', label: t.nav.webhooks, icon: IconWebhook, admin: true },
-    ],
-  },
-  {
-    title: t.nav.administration,
-    items: [
-      { to: 'members', label: t.nav.members, icon: IconUsers },
-      { to: 'project', label: t.nav.project, icon: IconSettings },
-      { to: 'billing', label: t.nav.billing, icon: IconCreditCard, admin: true },
-      { to: 'audit', label: t.nav.audit, icon: IconHistory, admin: true },
-      { to: 'security', label: t.nav.security, icon: IconShieldLock },
-    ],
-  },
-  {
-    title: t.nav.installation,
-    items: [{ to: 'operator', label: t.nav.operator, icon: IconBuildingBroadcastTower, operator: true }],
   },
 ];
 

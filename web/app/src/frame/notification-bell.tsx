@@ -1,10 +1,10 @@
-import { ActionIcon } from '@mantine/core';
+import './notification-bell.css';
 import { IconBell } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { accountApi, unwrap } from '../api/client.ts';
 import { useApi } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
+import { IconLink } from '../ui/links.tsx';
 
 const REFRESH_MS = 60_000;
 const MOST_SHOWN = 99;
@@ -20,9 +20,9 @@ export function NotificationBell() {
   });
   const unread = data?.unread ?? 0;
   return (
-    <ActionIcon
-      component={Link}
-      to={`/p/${projectId}/notifications`}
+    <IconLink
+      to="/p/$projectId/notifications"
+      params={{ projectId }}
       className="bell"
       style={{ overflow: 'visible' }}
       variant="subtle"
@@ -36,6 +36,6 @@ export function NotificationBell() {
           {unread > MOST_SHOWN ? `${MOST_SHOWN}+` : unread}
         </span>
       )}
-    </ActionIcon>
+    </IconLink>
   );
 }

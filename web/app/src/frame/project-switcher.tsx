@@ -1,3 +1,4 @@
+import './project-switcher.css';
 import { Box, Text, UnstyledButton } from '@mantine/core';
 import { IconPlus, IconSelector } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';

@@ -1,24 +1,32 @@
-import { ActionIcon, Alert, Kbd, UnstyledButton } from '@mantine/core';
-import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import './shell.css';
+import { ActionIcon, Alert, UnstyledButton } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { IconBook2, IconMenu2, IconSearch, IconX } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useId, useState } from 'react';
 import { useApi, useMe, useProject, useProjects, useRights } from '../api/hooks.ts';
-import { t } from '../texts/index.ts';
+import { partTexts, t } from '../texts/index.ts';
+import { keepEarlyKeys } from './early-keys.ts';
 import { NotFoundPage } from './error-pages.tsx';
 import { Logo } from './logo.tsx';
 import { AccountMenu, AppearanceMenu } from './menus.tsx';
-import { type NavItem, navigation } from './navigation.ts';
+import { type NavGroup, type NavItem, navigation } from './navigation.ts';
 import { NotificationBell } from './notification-bell.tsx';
 import { ProjectSwitcher } from './project-switcher.tsx';
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })));
+const Palette = lazy(async () => {
+  const [{ Palette }] = await Promise.all([import('./palette.tsx'), partTexts('palette')]);
+  return { default: Palette };
+});
 
 /** The frame around the pages of a project. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure();
   const [palette, setPalette] = useState(0);
-  const openPalette = () => setPalette((count) => count + 1);
+  const openPalette = () => {
+    keepEarlyKeys();
+    setPalette((count) => count + 1);
+  };
   const { projectId } = useApi();
   const projects = useProjects();
   const project = useProject();
@@ -26,14 +34,24 @@ export function Shell() {
   const { admin } = useRights();
   const { data: me } = useMe();
   const isOffered = (item: NavItem) => (admin || !item.admin) && (me?.operator || !item.operator);
-  useHotkeys([['mod+K', openPalette]], []);
+  // The library's hotkeys take a kilobyte of every first visit.
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
+        return;
+      event.preventDefault();
+      openPalette();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  });
   useEffect(() => {
     if (project) localStorage.setItem('everpost.project', project.id);
   }, [project]);
   // A new page closes the navigation of narrow screens.
   useEffect(close, [pathname]);
   const offeredGroups = navigation
-    .map(({ title, items }) => ({ title, items: items.filter(isOffered) }))
+    .map((group) => ({ ...group, items: group.items.filter(isOffered) }))
     .filter(({ items }) => items.length > 0);
   if (projects.data && !project) return <NotFoundPage />;
   return (
@@ -58,9 +76,7 @@ export function Shell() {
         <UnstyledButton className="palette-button" onClick={openPalette}>
           <IconSearch size={18} aria-hidden />
           <span className="palette-text">{t.frame.search}</span>
-          <Kbd size="xs" visibleFrom="sm" aria-hidden>
-            Ctrl K
-          </Kbd>
+          <kbd aria-hidden>Ctrl K</kbd>
         </UnstyledButton>
         <NotificationBell />
         <AppearanceMenu />
@@ -69,13 +85,8 @@ export function Shell() {
       <nav className="shell-nav" id="navigation" aria-label={t.nav.label}>
         <div className="nav-content">
           <ProjectSwitcher />
-          {offeredGroups.map(({ title, items }) => (
-            <div key={title ?? 'start'}>
-              {title && <div className="nav-title">{title}</div>}
-              {items.filter(isOffered).map((item) => (
-                <NavItemLink key={item.to} item={item} projectId={projectId} pathname={pathname} />
-              ))}
-            </div>
+          {offeredGroups.map((group) => (
+            <NavGroupLinks key={group.title ?? 'start'} group={group} projectId={projectId} pathname={pathname} />
           ))}
           <a className="nav-link nav-last" href="/docs">
             <IconBook2 size={18} aria-hidden /> {t.nav.docs}
@@ -101,12 +112,48 @@ export function Shell() {
   );
 }
 
-function NavItemLink({ item, projectId, pathname }: { item: NavItem; projectId: string; pathname: string }) {
-  const base = `/p/${projectId}`;
-  const path = item.to ? `${base}/${item.to}` : base;
-  const active = item.to ? pathname.startsWith(path) : pathname.replace(/\/$/, '') === base;
+interface NavGroupProps {
+  group: NavGroup;
+  projectId: string;
+  pathname: string;
+}
+
+function NavGroupLinks({ group: { title, items, folded }, projectId, pathname }: NavGroupProps) {
+  const listId = useId();
+  const isHere = items.some(({ to }) => pathname.startsWith(to.replace('$projectId', projectId)));
+  const [isOpened, setOpened] = useState<boolean>();
+  const isOpen = !folded || (isOpened ?? isHere);
+  const links = items.map((item) => <NavItemLink key={item.to} item={item} projectId={projectId} />);
   return (
-    <Link to={path} className="nav-link" data-active={active || undefined} aria-current={active ? 'page' : undefined}>
+    <div>
+      {title && !folded && <div className="nav-title">{title}</div>}
+      {title && folded && (
+        <UnstyledButton
+          className="nav-title nav-fold"
+          aria-expanded={isOpen}
+          aria-controls={listId}
+          onClick={() => setOpened(!isOpen)}
+        >
+          {title}
+        </UnstyledButton>
+      )}
+      <div id={listId} hidden={!isOpen}>
+        {links}
+      </div>
+    </div>
+  );
+}
+
+function NavItemLink({ item, projectId }: { item: NavItem; projectId: string }) {
+  const isHome = item.to === '/p/$projectId';
+  return (
+    <Link
+      to={item.to}
+      params={{ projectId }}
+      className="nav-link"
+      activeOptions={{ exact: isHome }}
+      activeProps={{ 'data-active': true }}
+    >
       <item.icon size={18} aria-hidden /> {item.label}
     </Link>
   );

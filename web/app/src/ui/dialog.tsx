@@ -35,12 +35,14 @@ interface ConfirmProps {
   /** Names what the action destroys or starts. */
   children: ReactNode;
   confirm: string;
+  /** The button that leaves everything as it is; never the same word as `confirm`. */
+  keep?: string;
   onConfirm(): Promise<unknown>;
   danger?: boolean;
 }
 
 /** Asks before an action that cannot be undone. */
-export function ConfirmDialog({ opened, onClose, title, children, confirm, onConfirm, danger }: ConfirmProps) {
+export function ConfirmDialog({ opened, onClose, title, children, confirm, keep, onConfirm, danger }: ConfirmProps) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   useEffect(() => {
@@ -67,7 +69,7 @@ export function ConfirmDialog({ opened, onClose, title, children, confirm, onCon
         {error !== undefined && <Alert color="red">{messageOf(error)}</Alert>}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose} data-autofocus>
-            {t.common.cancel}
+            {keep ?? t.common.cancel}
           </Button>
           <Button color={danger ? 'red.8' : undefined} onClick={() => void run()} loading={busy}>
             {confirm}
@@ -95,7 +97,8 @@ export function ConfirmButton(props: ConfirmButtonProps) {
     <>
       <Button
         aria-label={ariaLabel}
-        variant={variant}
+        // Quiet, so that it is found and not pressed by mistake; the dialog's own button is loud.
+        variant={dialog.danger ? 'subtle' : variant}
         size={size}
         leftSection={icon}
         onClick={open}

@@ -1,8 +1,8 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
 import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { t } from '../texts/index.ts';
-import { Dialog } from './dialog.tsx';
+import { lazy, Suspense, useEffect, useState } from 'react';
+
+const loadQuestion = () => import('./leave-question.tsx').then(({ LeaveQuestion }) => ({ default: LeaveQuestion }));
+const LeaveQuestion = lazy(loadQuestion);
 
 /** Asks the user whether to leave the page; `LeaveDialog` sets it. */
 const question = { ask: (): Promise<boolean> => Promise.resolve(true) };
@@ -13,6 +13,10 @@ const question = { ask: (): Promise<boolean> => Promise.resolve(true) };
  */
 export function useWarnBeforeLeaving(unsaved: boolean): void {
   useBlocker({ shouldBlockFn: userStays, disabled: !unsaved });
+  // Loaded before it is needed: the connection may be lost by then.
+  useEffect(() => {
+    if (unsaved) loadQuestion().catch(() => {});
+  }, [unsaved]);
 }
 
 const userStays: ShouldBlockFn = async ({ current, next }) => {
@@ -25,26 +29,21 @@ const userStays: ShouldBlockFn = async ({ current, next }) => {
 /** The question of `useWarnBeforeLeaving`; one for the whole application. */
 export function LeaveDialog() {
   const [answer, setAnswer] = useState<(leave: boolean) => void>();
+  const [wanted, setWanted] = useState(false);
   useEffect(() => {
-    question.ask = () => new Promise((resolve) => setAnswer(() => resolve));
+    question.ask = () =>
+      new Promise((resolve) => {
+        setWanted(true);
+        setAnswer(() => resolve);
+      });
   }, []);
   const close = (leave: boolean) => {
     answer?.(leave);
     setAnswer(undefined);
   };
-  return (
-    <Dialog opened={answer !== undefined} onClose={() => close(false)} title={t.common.leaveTitle}>
-      <Stack>
-        <Text>{t.common.leaveText}</Text>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={() => close(false)} data-autofocus>
-            {t.common.stay}
-          </Button>
-          <Button color="red.8" onClick={() => close(true)}>
-            {t.common.leave}
-          </Button>
-        </Group>
-      </Stack>
-    </Dialog>
-  );
+  return wanted ? (
+    <Suspense>
+      <LeaveQuestion opened={answer !== undefined} onAnswer={close} />
+    </Suspense>
+  ) : null;
 }

@@ -8,6 +8,7 @@ import { messageOf } from '../api/problem.ts';
 import type { Contact, Template } from '../api/types.ts';
 import { number } from '../format.ts';
 import { t } from '../texts/index.ts';
+import { EmailWarnings } from './email-warnings.tsx';
 import { MailFrame } from './mail-frame.tsx';
 import { Placeholder } from './page.tsx';
 
@@ -110,13 +111,7 @@ export function MailEditor(props: MailEditorProps) {
               ))}
             </Alert>
           )}
-          {warnings.length > 0 && (
-            <Alert color="yellow" title={t.templates.warnings}>
-              {warnings.map(({ code, message }) => (
-                <div key={code + message}>{message}</div>
-              ))}
-            </Alert>
-          )}
+          <EmailWarnings warnings={warnings} />
           {rendered.data && (
             <MailFrame
               previewUrl={previewPath(rendered.data.previewUrl)}
@@ -137,7 +132,8 @@ interface PersonSelectProps {
   onChange(id: string | null): void;
 }
 
-function PersonSelect({ people, value, onChange }: PersonSelectProps) {
+/** A contact to preview an email as. */
+export function PersonSelect({ people, value, onChange }: PersonSelectProps) {
   const { client, key } = useApi();
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed.trim(), 250);

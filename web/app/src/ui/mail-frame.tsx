@@ -1,5 +1,6 @@
-import { Box, SegmentedControl, Stack, Text } from '@mantine/core';
-import { IconDeviceDesktop, IconDeviceMobile, IconFileText } from '@tabler/icons-react';
+import './mail-frame.css';
+import { Box, Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { IconDeviceDesktop, IconDeviceMobile, IconFileText, IconMoon, IconSun } from '@tabler/icons-react';
 import { useState } from 'react';
 import { t } from '../texts/index.ts';
 
@@ -13,9 +14,10 @@ interface MailFrameProps {
 
 const widths = { desktop: '100%', phone: 375 };
 
-/** Shows a mail as on a desktop, on a phone, and as plain text. Mail never becomes part of our own page. */
+/** Shows an email on a desktop, on a phone, light, dark, and as plain text. It never becomes part of our own page. */
 export function MailFrame({ previewUrl, text, subject, height = 520 }: MailFrameProps) {
   const [view, setView] = useState<'desktop' | 'phone' | 'text'>('desktop');
+  const [scheme, setScheme] = useState<'light' | 'dark'>('light');
   const option = (value: string, label: string, Icon: typeof IconFileText) => ({
     value,
     label: (
@@ -26,16 +28,29 @@ export function MailFrame({ previewUrl, text, subject, height = 520 }: MailFrame
   });
   return (
     <Stack gap="sm">
-      <SegmentedControl
-        aria-label={t.templates.previewAs}
-        value={view}
-        onChange={(value) => setView(value as typeof view)}
-        data={[
-          option('desktop', t.templates.desktop, IconDeviceDesktop),
-          option('phone', t.templates.phone, IconDeviceMobile),
-          option('text', t.templates.textPart, IconFileText),
-        ]}
-      />
+      <Group gap="sm">
+        <SegmentedControl
+          aria-label={t.templates.previewAs}
+          value={view}
+          onChange={(value) => setView(value as typeof view)}
+          data={[
+            option('desktop', t.templates.desktop, IconDeviceDesktop),
+            option('phone', t.templates.phone, IconDeviceMobile),
+            option('text', t.templates.textPart, IconFileText),
+          ]}
+        />
+        {view !== 'text' && (
+          <SegmentedControl
+            aria-label={t.templates.scheme}
+            value={scheme}
+            onChange={(value) => setScheme(value as typeof scheme)}
+            data={[
+              option('light', t.templates.schemes.light, IconSun),
+              option('dark', t.templates.schemes.dark, IconMoon),
+            ]}
+          />
+        )}
+      </Group>
       {subject !== undefined && (
         <Text fw={600} className="breakable">
           {subject}
@@ -50,6 +65,7 @@ export function MailFrame({ previewUrl, text, subject, height = 520 }: MailFrame
           <Box maw={widths[view]} w="100%" mx="auto">
             <iframe
               className="mail-frame"
+              data-scheme={scheme}
               sandbox=""
               src={previewUrl}
               title={t.templates.previewFrame}

@@ -1,6 +1,6 @@
-import { Alert, Anchor, Box, Button, Group, Paper, type PaperProps, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { IconAlertCircle, IconArrowLeft } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
+import './page.css';
+import { Alert, Box, Button, Group, Paper, type PaperProps, Stack, Text } from '@mantine/core';
+import { IconAlertCircle } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import { ApiProblem, messageOf } from '../api/problem.ts';
 import { t } from '../texts/index.ts';
@@ -11,7 +11,8 @@ interface PageProps {
   /** Beside the title, such as a status. */
   badge?: ReactNode;
   actions?: ReactNode;
-  back?: { to: string; label: string; search?: object };
+  /** A `BackLink`. */
+  back?: ReactNode;
   children: ReactNode;
 }
 
@@ -23,17 +24,11 @@ export function Page({ title, description, badge, actions, back, children }: Pag
   return (
     <Stack gap="lg">
       <Box>
-        {back && (
-          <Anchor component={Link} to={back.to} search={back.search as never} size="sm" className="back-link">
-            <IconArrowLeft size={14} aria-hidden /> {back.label}
-          </Anchor>
-        )}
+        {back}
         <Group justify="space-between" align="flex-start" gap="md">
-          <Box miw={0} flex="1 1 16rem">
+          <Box miw={0} flex="1 1 20rem">
             <Group gap="sm" align="center">
-              <Title order={1} className="breakable">
-                {title}
-              </Title>
+              <h1 className="page-title breakable">{title}</h1>
               {badge}
             </Group>
             {description && (
@@ -71,11 +66,7 @@ export function Panel({ title, description, actions, children, flush, ...paper }
           pt={flush ? 'lg' : 0}
         >
           <Box miw={0} flex="1 1 12rem">
-            {title && (
-              <Title order={2} size="h4">
-                {title}
-              </Title>
-            )}
+            {title && <h2 className="panel-title">{title}</h2>}
             {description && (
               <Text c="dimmed" size="sm" mt={2} component="div">
                 {description}
@@ -141,7 +132,7 @@ export function Placeholder({ lines }: { lines: number }) {
     <Stack gap="sm" p="md" role="status" aria-label={t.common.loading}>
       {Array.from({ length: lines }, (_, line) => (
         // Placeholders have no identity.
-        <Skeleton key={line} height={18} radius="sm" width={`${100 - ((line * 17) % 40)}%`} />
+        <div key={line} className="placeholder-line" style={{ width: `${100 - ((line * 17) % 40)}%` }} />
       ))}
     </Stack>
   );

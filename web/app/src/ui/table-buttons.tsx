@@ -73,7 +73,7 @@ export function TableButtons({ table, count, rowAt }: TableButtonsProps) {
       .finally(() => setWork(undefined));
   };
   return (
-    <Group gap={4} px="md" py="xs" justify="flex-end" className="screen-only">
+    <Group gap={4} ml="auto" className="screen-only">
       {set &&
         outside.current &&
         createPortal(

@@ -56,6 +56,8 @@ interface DataTableProps<Row> {
   selection?: Selection;
   /** Shows a button that copies all rows, and one that prints them. */
   portable?: boolean;
+  /** Below the table, beside those buttons. */
+  footer?: ReactNode;
 }
 
 const VirtualRows = lazy(() => import('./virtual-rows.tsx').then(({ VirtualRows }) => ({ default: VirtualRows })));
@@ -138,7 +140,7 @@ const TableRow = memo(function TableRow<Row extends object>(props: TableRowProps
 
 /** A table that becomes a list of cards on a narrow screen. Long lists hold only the visible rows in the page. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId, rowName, hidden, sorting, selection, portable } = props;
+  const { label, columns, rows, rowId, rowName, hidden, sorting, selection, portable, footer } = props;
   const definitions = useMemo(() => columns.map(({ id, header }) => ({ id, header })), [columns]);
   const columnVisibility = useMemo(
     () => Object.fromEntries(columns.map(({ id }) => [id, !hidden?.has(id)])),
@@ -240,7 +242,12 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           </tbody>
         </table>
       </div>
-      {portable && <TableButtons table={element} count={all.length} rowAt={rowAt} />}
+      {(portable || footer) && (
+        <Group px="md" py="xs" gap="sm" mih={52}>
+          {footer}
+          {portable && <TableButtons table={element} count={all.length} rowAt={rowAt} />}
+        </Group>
+      )}
     </>
   );
 }
@@ -302,28 +309,26 @@ export function CursorTable<Row extends object>({ list, empty, ...table }: Curso
   if (!list.data) return <Placeholder lines={8} />;
   if (rows.length === 0) return empty;
   const [first] = list.data.pages;
-  return (
+  const footer = (
     <>
-      <DataTable portable {...table} rows={rows} />
-      <Group justify="space-between" p="md">
-        <Text size="sm" c="dimmed" aria-live="polite">
-          {(first?.totalEstimated ? t.common.shownOfAbout : t.common.shown)(
-            rows.length,
-            Math.max(first?.total ?? 0, rows.length),
-          )}
-        </Text>
-        {list.hasNextPage && (
-          <Button
-            ref={more}
-            variant="default"
-            size="sm"
-            loading={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            {t.common.loadMore}
-          </Button>
+      <Text size="sm" c="dimmed" aria-live="polite">
+        {(first?.totalEstimated ? t.common.shownOfAbout : t.common.shown)(
+          rows.length,
+          Math.max(first?.total ?? 0, rows.length),
         )}
-      </Group>
+      </Text>
+      {list.hasNextPage && (
+        <Button
+          ref={more}
+          variant="default"
+          size="xs"
+          loading={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
+        >
+          {t.common.loadMore}
+        </Button>
+      )}
     </>
   );
+  return <DataTable portable {...table} rows={rows} footer={footer} />;
 }

@@ -1,21 +1,50 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, TagsInput, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconMailForward } from '@tabler/icons-react';
 import { useState } from 'react';
+import type { SendTestEmailRequest } from '../api/api-types.ts';
 import { useAction, useMe } from '../api/hooks.ts';
 import { messageOf } from '../api/problem.ts';
 import { t } from '../texts/index.ts';
-import { Dialog } from './dialog.tsx';
+import { ContactSelect } from './contact-select.tsx';
+import { FormDialog } from './form-dialog.tsx';
 
-/** Sends the saved mail once to one address. */
-export function TestMailButton({ send, disabled }: { send(email: string): Promise<unknown>; disabled?: boolean }) {
+const MAX_ADDRESSES = 10;
+const BETWEEN = [',', ';', ' '];
+
+/** Pasted addresses may be one text. */
+const addressesIn = (texts: string[]): string[] => [
+  ...new Set(texts.flatMap((text) => text.split(/[\s,;]+/)).filter((address) => address !== '')),
+];
+
+interface TestMailProps {
+  send(test: SendTestEmailRequest): Promise<unknown>;
+  disabled?: boolean;
+}
+
+/** Sends the saved mail once to each of a few addresses, with the data of a contact. */
+export function TestMailButton({ send, disabled }: TestMailProps) {
   const [opened, { open, close }] = useDisclosure();
   const { data: user } = useMe();
-  const [typed, setTyped] = useState<string>();
-  const email = typed ?? user?.email ?? '';
-  const test = useAction<string>({
-    run: send,
-    done: (_, address) => t.templates.testSent(address),
+  const [typed, setTyped] = useState('');
+  const form = useForm({
+    initialValues: { emails: [] as string[], contactId: null as string | null },
+    validate: { emails: (emails) => (emails.length === 0 ? t.testMail.addressNeeded : null) },
+  });
+  const test = useAction({
+    run: async ({ emails: texts, contactId }: typeof form.values) => {
+      const emails = addressesIn(texts);
+      for (const [at, email] of emails.entries())
+        try {
+          await send({ email, ...(contactId !== null && { contactId }) });
+        } catch (error) {
+          // Those before it have been sent, and must not be sent twice.
+          form.setFieldValue('emails', emails.slice(at));
+          throw new Error(t.testMail.refused(email, messageOf(error)));
+        }
+    },
+    done: (_, { emails }) => t.testMail.sent(addressesIn(emails).join(', ')),
     onDone: close,
     quiet: true,
   });
@@ -24,41 +53,45 @@ export function TestMailButton({ send, disabled }: { send(email: string): Promis
       <Button
         variant="default"
         leftSection={<IconMailForward size={16} />}
-        onClick={open}
+        onClick={() => {
+          test.reset();
+          if (user && form.values.emails.length === 0) form.setFieldValue('emails', [user.email]);
+          open();
+        }}
         disabled={disabled}
         title={disabled ? t.templates.unsavedTest : undefined}
       >
         {t.templates.test}
       </Button>
-      <Dialog opened={opened} onClose={close} title={t.templates.testTitle}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            test.mutate(email.trim());
-          }}
-        >
-          <Stack>
-            <Text size="sm">{t.templates.testText}</Text>
-            {test.error && <Alert color="red">{messageOf(test.error)}</Alert>}
-            <TextInput
-              label={t.templates.testAddress}
-              type="email"
-              required
-              data-autofocus
-              value={email}
-              onChange={(event) => setTyped(event.currentTarget.value)}
-            />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                {t.common.cancel}
-              </Button>
-              <Button type="submit" loading={test.isPending}>
-                {t.templates.test}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Dialog>
+      <FormDialog
+        opened={opened}
+        onClose={close}
+        title={t.templates.testTitle}
+        intro={<Text size="sm">{t.testMail.text}</Text>}
+        error={test.error}
+        busy={test.isPending}
+        submit={t.templates.test}
+        onSubmit={form.onSubmit((values) => test.mutate(values))}
+      >
+        <TagsInput
+          label={t.templates.testAddress}
+          description={t.testMail.addressesHint(MAX_ADDRESSES)}
+          inputMode="email"
+          splitChars={BETWEEN}
+          maxTags={MAX_ADDRESSES}
+          acceptValueOnBlur
+          data-autofocus
+          searchValue={typed}
+          onSearchChange={setTyped}
+          {...form.getInputProps('emails')}
+        />
+        <ContactSelect
+          label={t.testMail.withDataOf}
+          description={t.testMail.withDataHint}
+          value={form.values.contactId}
+          onChange={(contactId) => form.setFieldValue('contactId', contactId)}
+        />
+      </FormDialog>
     </>
   );
 }

@@ -1,6 +1,6 @@
-import { Anchor, Box, List, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import './account.css';
+import { Box, List, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { Logo } from '../../frame/logo.tsx';
 import { t } from '../../texts/index.ts';
@@ -54,9 +54,3 @@ export function AccountLayout({ title, children, footer }: AccountLayoutProps) {
     </Box>
   );
 }
-
-export const AccountLink = ({ to, search, children }: { to: string; search?: object; children: ReactNode }) => (
-  <Anchor component={Link} to={to} search={search as never} underline="always">
-    {children}
-  </Anchor>
-);

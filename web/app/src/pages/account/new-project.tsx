@@ -6,7 +6,8 @@ import { useAction, useProjects } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable } from '../../ui/controls.tsx';
-import { AccountLayout, AccountLink } from './layout.tsx';
+import { TextLink } from '../../ui/links.tsx';
+import { AccountLayout } from './layout.tsx';
 
 export function NewProjectPage() {
   const navigate = useNavigate();
@@ -35,7 +36,13 @@ export function NewProjectPage() {
   return (
     <AccountLayout
       title={t.account.newProjectTitle}
-      footer={projects.length > 0 && <AccountLink to="/">{t.common.back}</AccountLink>}
+      footer={
+        projects.length > 0 && (
+          <TextLink to="/" underline="always">
+            {t.common.back}
+          </TextLink>
+        )
+      }
     >
       <Text c="dimmed">{t.account.newProjectText}</Text>
       <form onSubmit={form.onSubmit(({ name }) => create.mutate({ name: name.trim() }))}>

@@ -9,7 +9,8 @@ import { useAction, useMe } from '../../api/hooks.ts';
 import { ApiProblem, messageOf } from '../../api/problem.ts';
 import { session } from '../../query-client.ts';
 import { t } from '../../texts/index.ts';
-import { AccountLayout, AccountLink } from './layout.tsx';
+import { TextLink } from '../../ui/links.tsx';
+import { AccountLayout } from './layout.tsx';
 
 interface Credentials {
   email: string;
@@ -60,9 +61,9 @@ export function SignInPage() {
         signupOpen && (
           <>
             {t.account.noAccount}{' '}
-            <AccountLink to="/sign-up" search={{ next }}>
+            <TextLink to="/sign-up" search={{ next }} underline="always">
               {t.account.signUp}
-            </AccountLink>
+            </TextLink>
           </>
         )
       }
@@ -97,7 +98,9 @@ export function SignInPage() {
           <Button type="submit" loading={signIn.isPending} fullWidth>
             {t.account.signIn}
           </Button>
-          <AccountLink to="/forgot-password">{t.account.forgot}</AccountLink>
+          <TextLink to="/forgot-password" underline="always">
+            {t.account.forgot}
+          </TextLink>
         </Stack>
       </form>
       <Providers oauth={config.data?.oauth} />
@@ -147,9 +150,9 @@ export function SignUpPage() {
       footer={
         <>
           {t.account.haveAccount}{' '}
-          <AccountLink to="/sign-in" search={{ next }}>
+          <TextLink to="/sign-in" search={{ next }} underline="always">
             {t.account.signIn}
-          </AccountLink>
+          </TextLink>
         </>
       }
     >
@@ -189,7 +192,11 @@ export function ForgotPasswordPage() {
   return (
     <AccountLayout
       title={t.account.forgotTitle}
-      footer={<AccountLink to="/sign-in">{t.account.backToSignIn}</AccountLink>}
+      footer={
+        <TextLink to="/sign-in" underline="always">
+          {t.account.backToSignIn}
+        </TextLink>
+      }
     >
       <Text c="dimmed">{t.account.forgotText}</Text>
       <form onSubmit={form.onSubmit(({ email }) => request.mutate({ email: email.trim() }))}>

@@ -1,18 +1,19 @@
-import { Anchor, Badge, Box, Button, CloseButton, Code, Group, Text } from '@mantine/core';
+import { Badge, Box, Button, CloseButton, Code, Group, Text } from '@mantine/core';
 import { IconActivity, IconSearchOff } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { linkOptions, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList } from '../../api/hooks.ts';
 import { useLive } from '../../api/live.ts';
 import type { ActivityItem } from '../../api/types.ts';
-import { type ActivitySearch, activityGroups, activityTypes } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
 import { PersonField } from './person-field.tsx';
+import { type ActivitySearch, activityGroups, activityTypes } from './search.ts';
 import { UpcomingPanel } from './upcoming.tsx';
 
 const PAGE = 50;
@@ -104,6 +105,7 @@ function PersonBadge({ contactId, onRemove }: { contactId: string; onRemove(): v
   });
   return (
     <Badge
+      variant="light"
       size="lg"
       className="beside-field"
       rightSection={<CloseButton size="xs" aria-label={t.activity.removePerson} onClick={onRemove} />}
@@ -136,9 +138,9 @@ function Person({ item: { contactId, contactEmail } }: { item: ActivityItem }) {
   if (contactId === null) return '—';
   if (contactEmail === null) return t.activity.deletedContact;
   return (
-    <Anchor component={Link} to={`/p/${projectId}/contacts/${contactId}`} inherit className="breakable">
+    <TextLink to="/p/$projectId/contacts/$id" params={{ projectId, id: contactId }} inherit className="breakable">
       {contactEmail}
-    </Anchor>
+    </TextLink>
   );
 }
 
@@ -155,19 +157,24 @@ function Detail({ item: { type, metadata } }: { item: ActivityItem }) {
     textOf(metadata.reason);
   const workflowId = textOf(metadata.workflowId);
   const executionId = textOf(metadata.executionId);
-  const path = emailId
-    ? `emails/${emailId}`
+  const link = emailId
+    ? linkOptions({ to: '/p/$projectId/emails/$id', params: { projectId, id: emailId } })
     : campaignId
-      ? `campaigns/${campaignId}`
-      : workflowId && executionId && `workflows/${workflowId}/executions/${executionId}`;
+      ? linkOptions({ to: '/p/$projectId/campaigns/$id', params: { projectId, id: campaignId } })
+      : workflowId &&
+        executionId &&
+        linkOptions({
+          to: '/p/$projectId/workflows/$id/executions/$executionId',
+          params: { projectId, id: workflowId, executionId },
+        });
   const data = type === 'event.triggered' ? (metadata.data as Record<string, unknown> | undefined) : undefined;
   if (data && Object.keys(data).length > 0)
     return <Code className="breakable">{JSON.stringify(data).slice(0, 200)}</Code>;
   if (!subject) return '—';
-  if (!path) return subject;
+  if (!link) return subject;
   return (
-    <Anchor component={Link} to={`/p/${projectId}/${path}`} inherit className="breakable">
+    <TextLink {...link} inherit className="breakable">
       {subject}
-    </Anchor>
+    </TextLink>
   );
 }

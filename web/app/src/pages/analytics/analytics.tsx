@@ -1,12 +1,13 @@
-import { Alert, Group, Switch, TextInput } from '@mantine/core';
+import { Alert, Group, Switch } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type AnalyticsSearch, analyticsDays } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice } from '../../ui/controls.tsx';
+import { DateField } from '../../ui/date-field.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { AnalyticsLists } from './lists.tsx';
 import { OverviewPanel } from './overview.tsx';
 import { isReversed, periodOf } from './period.ts';
+import { type AnalyticsSearch, analyticsDays } from './search.ts';
 
 type PeriodChoice = '7' | '30' | '90' | 'custom';
 
@@ -36,21 +37,19 @@ export function AnalyticsPage() {
           />
           {isCustom && (
             <>
-              <TextInput
+              <DateField
                 label={t.analytics.from}
-                type="date"
                 value={reversed ? from : period.startDate}
                 max={period.endDate}
                 error={reversed}
-                onChange={(event) => change({ from: event.currentTarget.value || undefined })}
+                onChange={(day) => change({ from: day || undefined })}
               />
-              <TextInput
+              <DateField
                 label={t.analytics.to}
-                type="date"
                 value={period.endDate}
                 min={period.startDate}
                 error={reversed}
-                onChange={(event) => change({ to: event.currentTarget.value || undefined })}
+                onChange={(day) => change({ to: day || undefined })}
               />
             </>
           )}

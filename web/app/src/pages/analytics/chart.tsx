@@ -4,6 +4,7 @@ import { IconPhotoDown, IconTableExport } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { day, number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
+import { haveDeliveryReports } from '../../ui/delivery-reports.ts';
 import { showDone, showProblem } from '../../ui/notify.ts';
 import { Plot } from '../../ui/plot.tsx';
 import { DataTable } from '../../ui/table.tsx';
@@ -50,6 +51,8 @@ export function MailChart({ data, before, period }: MailChartProps) {
   const [opened, { toggle }] = useDisclosure();
   const box = useRef<HTMLDivElement>(null);
   const labels = t.analytics.figures;
+  const isReported = haveDeliveryReports(data);
+  const isKnown = (column: (typeof columns)[number]) => column !== 'delivered' || isReported;
   const series = [
     ...lines.map(([name, color]) => ({ label: labels[name], color, values: data.map((point) => point[name]) })),
     ...(before
@@ -65,7 +68,10 @@ export function MailChart({ data, before, period }: MailChartProps) {
   const name = `everpost-${period.startDate}-${period.endDate}`;
   const exportCsv = () => {
     const head = [t.analytics.dayColumn, ...columns.map((column) => labels[column])];
-    saveCsv(`${name}.csv`, [head, ...data.map((point) => [point.date, ...columns.map((column) => point[column])])]);
+    saveCsv(`${name}.csv`, [
+      head,
+      ...data.map((point) => [point.date, ...columns.map((column) => (isKnown(column) ? point[column] : ''))]),
+    ]);
     showDone(t.analytics.exported(`${name}.csv`));
   };
   const exportPicture = async () => {
@@ -107,7 +113,7 @@ export function MailChart({ data, before, period }: MailChartProps) {
               id: column,
               header: labels[column],
               align: 'right' as const,
-              cell: (point: MailPoint) => number(point[column]),
+              cell: (point: MailPoint) => (isKnown(column) ? number(point[column]) : '—'),
             })),
           ]}
         />

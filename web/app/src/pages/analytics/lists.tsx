@@ -1,7 +1,6 @@
-import { Anchor, Button, Grid, Text } from '@mantine/core';
+import { Button, Grid, Text } from '@mantine/core';
 import { IconTableExport } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
@@ -9,6 +8,7 @@ import type { DomainFigures, TemplateFigures } from '../../api/types.ts';
 import { number, percent } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Choice } from '../../ui/controls.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { showDone } from '../../ui/notify.ts';
 import { Loaded, Panel } from '../../ui/page.tsx';
 import { type Column, DataTable } from '../../ui/table.tsx';
@@ -150,9 +150,9 @@ export function AnalyticsLists({ period, metric, onMetric }: ListsProps) {
               header: t.analytics.campaign,
               value: ({ name }) => name,
               cell: ({ id, name }) => (
-                <Anchor component={Link} to={`/p/${projectId}/campaigns/${id}`} inherit>
+                <TextLink to="/p/$projectId/campaigns/$id" params={{ projectId, id }} inherit>
                   {name}
-                </Anchor>
+                </TextLink>
               ),
             },
             { id: 'sent', header: labels.sent, value: ({ sentCount }) => sentCount },
@@ -176,9 +176,9 @@ export function AnalyticsLists({ period, metric, onMetric }: ListsProps) {
               header: t.analytics.event,
               value: ({ name }) => name,
               cell: ({ name }) => (
-                <Anchor component={Link} to="/p/$projectId/events/$name" params={{ projectId, name } as never} inherit>
+                <TextLink to="/p/$projectId/events/$name" params={{ projectId, name }} inherit>
                   {name}
-                </Anchor>
+                </TextLink>
               ),
             },
             { id: 'count', header: t.analytics.count, value: ({ count }) => count },
@@ -221,9 +221,9 @@ export function AnalyticsLists({ period, metric, onMetric }: ListsProps) {
                 name === null ? (
                   t.analytics.deletedTemplate
                 ) : (
-                  <Anchor component={Link} to={`/p/${projectId}/templates/${templateId}`} inherit>
+                  <TextLink to="/p/$projectId/templates/$id" params={{ projectId, id: templateId }} inherit>
                     {name}
-                  </Anchor>
+                  </TextLink>
                 ),
             },
             ...countFields,

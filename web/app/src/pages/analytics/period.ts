@@ -1,5 +1,5 @@
 // The period of the page, in whole days of UTC as the API counts them.
-import type { AnalyticsSearch } from '../../search.ts';
+import type { AnalyticsSearch } from './search.ts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;

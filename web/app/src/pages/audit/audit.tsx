@@ -1,17 +1,18 @@
-import { Anchor, Box, Button, Group, Text, TextInput } from '@mantine/core';
+import { Anchor, Box, Button, Group, Text } from '@mantine/core';
 import { IconHistory, IconSearchOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { AuditEntry } from '../../api/types.ts';
-import { valueText } from '../../format.ts';
-import type { AuditSearch } from '../../search.ts';
+import { shownValue } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
+import { DateField } from '../../ui/date-field.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
 import { ActionName, actionName } from './action-name.tsx';
+import type { AuditSearch } from './search.ts';
 
 /** Who did what in the project. */
 export function AuditPage() {
@@ -65,19 +66,17 @@ function AuditPanel() {
             })),
           ]}
         />
-        <TextInput
+        <DateField
           label={t.audit.from}
-          type="date"
           value={from ?? ''}
           max={to}
-          onChange={(event) => change({ from: event.currentTarget.value || undefined })}
+          onChange={(day) => change({ from: day || undefined })}
         />
-        <TextInput
+        <DateField
           label={t.audit.to}
-          type="date"
           value={to ?? ''}
           min={from}
-          onChange={(event) => change({ to: event.currentTarget.value || undefined })}
+          onChange={(day) => change({ to: day || undefined })}
         />
         {isFiltered && (
           <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
@@ -209,7 +208,7 @@ function fieldText(field: string, value: unknown): string {
   const { roles } = t.members;
   return field === 'role' && Object.hasOwn(roles, String(value))
     ? roles[value as keyof typeof roles]
-    : valueText(value);
+    : shownValue(value);
 }
 
 function changeText(field: string, change: unknown): string {

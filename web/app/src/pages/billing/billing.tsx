@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { IconCreditCard } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
@@ -14,7 +14,7 @@ import { DataTable } from '../../ui/table.tsx';
 
 const categories = ['transactional', 'campaigns', 'workflows'] as const;
 type Category = (typeof categories)[number];
-type Caps = Record<Category, number | null>;
+type BillingLimits = Record<Category, number | null>;
 
 export function BillingPage() {
   const { client, key, projectId } = useApi();
@@ -138,33 +138,29 @@ function UsageTable({ consumption }: { consumption: Consumption }) {
 
 function LimitsPanel() {
   const { key, params } = useBillingPath();
-  const caps = useQuery({
+  const limits = useQuery({
     queryKey: key('billing-limits'),
     queryFn: () => unwrap(accountApi.GET('/users/@me/projects/{id}/billing-limits', params)),
   });
   return (
     <Panel title={t.billing.limits} description={t.billing.limitsText}>
-      <Loaded query={caps}>{(data) => <LimitsForm caps={data} />}</Loaded>
+      <Loaded query={limits}>{(data) => <LimitsForm limits={data} />}</Loaded>
     </Panel>
   );
 }
 
-function LimitsForm({ caps }: { caps: Caps }) {
+function LimitsForm({ limits }: { limits: BillingLimits }) {
   const { key, params } = useBillingPath();
-  const [values, setValues] = useState<Caps>(caps);
+  const form = useForm({ initialValues: limits });
   const save = useAction({
-    run: () => unwrap(accountApi.PUT('/users/@me/projects/{id}/billing-limits', { ...params, body: values })),
+    run: (body: BillingLimits) =>
+      unwrap(accountApi.PUT('/users/@me/projects/{id}/billing-limits', { ...params, body })),
     done: () => t.billing.limitsSaved,
     changes: [key('consumption'), key('billing-limits')],
     quiet: true,
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
+    <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
       <Stack>
         {save.error && <Alert color="red">{messageOf(save.error)}</Alert>}
         <SimpleGrid cols={{ base: 1, sm: 3 }}>
@@ -178,8 +174,8 @@ function LimitsForm({ caps }: { caps: Caps }) {
               allowDecimal={false}
               hideControls
               thousandSeparator
-              value={values[category] ?? ''}
-              onChange={(value) => setValues({ ...values, [category]: value === '' ? null : Number(value) })}
+              value={form.values[category] ?? ''}
+              onChange={(value) => form.setFieldValue(category, value === '' ? null : Number(value))}
             />
           ))}
         </SimpleGrid>

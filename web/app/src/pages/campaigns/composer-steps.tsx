@@ -1,29 +1,27 @@
-import { Alert, Anchor, Grid, Group, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, Grid, Group, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { Suspense, useEffect } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
-import type { Template } from '../../api/types.ts';
 import { ConditionBuilder } from '../../conditions/builder.tsx';
 import { Matches, type usePreview } from '../../conditions/matches.tsx';
 import { isComplete } from '../../conditions/model.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { MailEditor } from '../../ui/mail-editor.tsx';
+import { DateTimeField } from '../../ui/date-time-field.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { type Draft, MAX_RATE } from './draft.ts';
+import { TopicSelect } from '../topics/lazy.tsx';
+import { type Draft, type Faults, MAX_RATE, withType } from './draft.ts';
 
 export interface StepProps {
   draft: Draft;
   change(part: Partial<Draft>): void;
-  faults: Partial<Record<keyof Draft, string>>;
+  faults: Faults;
   preview: ReturnType<typeof usePreview>;
 }
 
 /** A fault of something that is no input of its own; the composer moves the focus to it. */
-const FaultAlert = ({ text }: { text: string }) => (
+export const FaultAlert = ({ text }: { text: string }) => (
   <Alert color="red" tabIndex={-1} data-fault>
     {text}
   </Alert>
@@ -80,7 +78,7 @@ export function AudienceStep({ draft, change, faults, preview }: StepProps) {
             <Radio.Group
               label={t.campaigns.type}
               value={draft.type}
-              onChange={(value) => change({ type: value as Draft['type'] })}
+              onChange={(value) => change(withType(draft, value as Draft['type']))}
             >
               <Stack gap="xs" mt="xs">
                 {(['MARKETING', 'TRANSACTIONAL', 'HEADLESS'] as const).map((value) => (
@@ -93,6 +91,9 @@ export function AudienceStep({ draft, change, faults, preview }: StepProps) {
                 ))}
               </Stack>
             </Radio.Group>
+            <Suspense>
+              <TopicSelect type={draft.type} value={draft.topicId} onChange={(topicId) => change({ topicId })} />
+            </Suspense>
           </Stack>
         </Panel>
       </Grid.Col>
@@ -104,18 +105,39 @@ export function AudienceStep({ draft, change, faults, preview }: StepProps) {
               {t.campaigns.onlySubscribed}
             </Text>
           )}
+          {draft.audienceType === 'SEGMENT' && draft.segmentId && <SegmentSize id={draft.segmentId} />}
         </Panel>
       </Grid.Col>
     </Grid>
   );
 }
 
-export function SenderStep({ draft, change, faults }: StepProps) {
+/** Why fewer people get a campaign than the segment has members. */
+function SegmentSize({ id }: { id: string }) {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('segment', id),
+    queryFn: () => unwrap(client.GET('/segments/{id}', { params: { path: { id } } })),
+  });
+  if (!data) return null;
+  return (
+    <Text size="xs" c="dimmed" mt="xs">
+      {t.contactLists.segmentSize(data.name, data.memberCount)}
+    </Text>
+  );
+}
+
+export function useDomains() {
   const { client, key, projectId } = useApi();
-  const domains = useQuery({
+  return useQuery({
     queryKey: key('domains'),
     queryFn: () => unwrap(client.GET('/domains/project/{projectId}', { params: { path: { projectId } } })),
   });
+}
+
+export function SenderStep({ draft, change, faults }: StepProps) {
+  const { projectId } = useApi();
+  const domains = useDomains();
   const verified = (domains.data ?? []).filter((domain) => domain.verified).map(({ domain }) => domain);
   const [first] = verified;
   useEffect(() => {
@@ -127,9 +149,9 @@ export function SenderStep({ draft, change, faults }: StepProps) {
         {domains.data && verified.length === 0 && (
           <Alert color="yellow">
             {t.campaigns.noDomain}{' '}
-            <Anchor component={Link} to={`/p/${projectId}/domains`} inherit underline="always">
+            <TextLink to="/p/$projectId/domains" params={{ projectId }} inherit underline="always">
               {t.campaigns.addDomain}
-            </Anchor>
+            </TextLink>
           </Alert>
         )}
         <TextInput
@@ -173,66 +195,6 @@ export function SenderStep({ draft, change, faults }: StepProps) {
   );
 }
 
-export function ContentStep({ draft, change, faults, preview }: StepProps) {
-  const { client, key } = useApi();
-  const templates = useQuery({
-    queryKey: key('templates', 'all'),
-    queryFn: () => unwrap(client.GET('/templates', { params: { query: { pageSize: 100, sort: 'updatedAt' } } })),
-  });
-  const offered = templates.data?.data ?? [];
-  const [wanted, setWanted] = useState<Template>();
-  const [asking, { open, close }] = useDisclosure();
-  const isTyped =
-    (draft.subject.trim() !== '' && !offered.some(({ subject }) => subject === draft.subject)) ||
-    (draft.body.trim() !== '' &&
-      draft.body !== t.templates.starter &&
-      !offered.some(({ body }) => body === draft.body));
-  const copy = ({ subject, body }: Template) => change({ subject, body });
-  return (
-    <Panel>
-      <Stack gap="lg">
-        {offered.length > 0 && (
-          <Select
-            label={t.campaigns.startFrom}
-            description={t.campaigns.startFromHint}
-            searchable
-            maw={420}
-            data={offered.map(({ id, name }) => ({ value: id, label: name }))}
-            value={null}
-            onChange={(id) => {
-              const template = offered.find((other) => other.id === id);
-              if (!template) return;
-              if (!isTyped) return copy(template);
-              setWanted(template);
-              open();
-            }}
-          />
-        )}
-        <MailEditor
-          subject={draft.subject}
-          body={draft.body}
-          type={draft.type}
-          onSubject={(subject) => change({ subject })}
-          onBody={(body) => change({ body })}
-          people={preview.data?.sample}
-          subjectError={faults.subject}
-        />
-        {faults.body && <FaultAlert text={faults.body} />}
-      </Stack>
-      <ConfirmDialog
-        danger
-        opened={asking}
-        onClose={close}
-        title={t.campaigns.replaceTitle}
-        confirm={t.campaigns.replace}
-        onConfirm={async () => wanted && copy(wanted)}
-      >
-        {t.campaigns.replaceText(wanted?.name ?? '')}
-      </ConfirmDialog>
-    </Panel>
-  );
-}
-
 export function ScheduleStep({ draft, change, faults }: StepProps) {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return (
@@ -249,13 +211,12 @@ export function ScheduleStep({ draft, change, faults }: StepProps) {
           </Stack>
         </Radio.Group>
         {draft.later && (
-          <TextInput
-            type="datetime-local"
+          <DateTimeField
             label={t.campaigns.sendAt}
             description={t.campaigns.sendAtHint(timeZone)}
             required
             value={draft.sendAt}
-            onChange={(event) => change({ sendAt: event.currentTarget.value })}
+            onChange={(sendAt) => change({ sendAt })}
             error={faults.sendAt}
           />
         )}

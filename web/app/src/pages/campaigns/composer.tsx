@@ -1,31 +1,24 @@
-import { Alert, Box, Button, Group, Stepper } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
-import { IconArrowLeft, IconArrowRight, IconDeviceFloppy } from '@tabler/icons-react';
+import { Alert } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Navigate, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { flushSync } from 'react-dom';
+import { useState } from 'react';
 import { unwrap } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { useAction, useApi, useProject } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
 import type { Campaign } from '../../api/types.ts';
 import { usePreview } from '../../conditions/matches.tsx';
+import { type EmailContent, emailContentOf } from '../../editor/content.ts';
 import { t } from '../../texts/index.ts';
 import { useWarnBeforeLeaving } from '../../ui/leaving.tsx';
-import { showDone } from '../../ui/notify.ts';
-import { Loaded, Page, Panel } from '../../ui/page.tsx';
-import { AudienceStep, ContentStep, ScheduleStep, SenderStep } from './composer-steps.tsx';
-import {
-  audienceCondition,
-  type Draft,
-  draftOf,
-  emptyDraft,
-  faultsOf,
-  isoTime,
-  requestOf,
-  stepNames,
-} from './draft.ts';
-import { ReviewStep } from './review-step.tsx';
+import { BackLink } from '../../ui/links.tsx';
+import { Loaded, Page } from '../../ui/page.tsx';
+import { ComposerFrame, reachableStep } from './composer-frame.tsx';
+import { AudienceStep, SenderStep, useDomains } from './composer-steps.tsx';
+import { ContentStart } from './content-start.tsx';
+import { audienceCondition, type CampaignContent, type Draft, emptyContent, requestOf, stepNames } from './draft.ts';
+import { StoredComposer } from './stored-composer.tsx';
+
+const CONTENT = stepNames.indexOf('content');
 
 export function NewCampaignPage() {
   const { client, key } = useApi();
@@ -41,17 +34,16 @@ export function NewCampaignPage() {
         <Loaded query={template}>{() => null}</Loaded>
       </Page>
     );
-  const start: Draft = {
-    ...emptyDraft(),
+  const start: CampaignContent = {
+    ...emptyContent(),
     ...(segmentId && { audienceType: 'SEGMENT' as const, segmentId }),
     ...(template.data && {
-      subject: template.data.subject,
-      body: template.data.body,
+      email: emailContentOf(template.data),
       type: template.data.type,
       name: template.data.name,
     }),
   };
-  return <Composer start={start} />;
+  return <NewComposer start={start} />;
 }
 
 export function EditCampaignPage() {
@@ -61,162 +53,81 @@ export function EditCampaignPage() {
     queryKey: key('campaign', id),
     queryFn: () => unwrap(client.GET('/campaigns/{id}', { params: { path: { id } } })),
   });
+  const isViewer = useProject()?.role === 'VIEWER';
   const { data } = campaign;
-  if (data && data.status !== 'DRAFT' && data.status !== 'SCHEDULED')
+  const isEditable = !isViewer && (data?.status === 'DRAFT' || data?.status === 'SCHEDULED');
+  if (data && !isEditable)
     return <Navigate to="/p/$projectId/campaigns/$id" params={{ projectId, id }} replace ignoreBlocker />;
-  if (data) return <Composer key={id} start={draftOf(data)} stored={data} />;
+  if (data) return <StoredComposer key={id} latest={data} />;
   return (
-    <Page title={t.campaigns.edit} back={{ to: `/p/${projectId}/campaigns`, label: t.campaigns.title }}>
+    <Page
+      title={t.campaigns.edit}
+      back={
+        <BackLink to="/p/$projectId/campaigns" params={{ projectId }}>
+          {t.campaigns.title}
+        </BackLink>
+      }
+    >
       <Loaded query={campaign}>{() => null}</Loaded>
     </Page>
   );
 }
 
-function Composer({ start, stored }: { start: Draft; stored?: Campaign }) {
+/** A campaign until it is stored, which it is as soon as it has an audience, a sender and something to begin with. */
+function NewComposer({ start }: { start: CampaignContent }) {
   const { client, key, projectId } = useApi();
   const navigate = useNavigate();
-  const narrow = useMediaQuery('(max-width: 47.99em)');
   const cache = useQueryClient();
-  const fields = useRef<HTMLDivElement>(null);
-  const search = useSearch({ strict: false });
-  // The API stores the time of a scheduled campaign only; that of a draft is in the address.
-  const [draft, setDraft] = useState<Draft>(search.sendAt ? { ...start, later: true, sendAt: search.sendAt } : start);
-  const isScheduled = stored?.status === 'SCHEDULED';
-  const [saved, setSaved] = useState(isScheduled ? start : draft);
-  const [id, setId] = useState(stored?.id);
-  const firstFaulty = stepNames.findIndex((other) => Object.keys(faultsOf(draft, other)).length > 0);
-  const reachableStep = (wanted: number) => (firstFaulty >= 0 ? Math.min(wanted, firstFaulty) : wanted);
-  const [step, setStep] = useState(() => reachableStep(Math.min(Math.max(search.step ?? 0, 0), stepNames.length - 1)));
+  const [draft, setDraft] = useState<Draft>({ ...start, later: false, sendAt: '' });
+  const [step, setStep] = useState(0);
   const [touched, setTouched] = useState(false);
-  const name = stepNames[step] ?? 'audience';
-  const faults = faultsOf(draft, name);
   const preview = usePreview(audienceCondition(draft));
-  useWarnBeforeLeaving(JSON.stringify(draft) !== JSON.stringify(saved));
-
-  const save = useAction<{ draft: Draft; reschedule?: boolean }, Campaign>({
-    run: async ({ draft, reschedule }) => {
-      const body = requestOf(draft);
-      if (!id) return (await unwrap(client.POST('/campaigns', { body }))).data;
-      const params = { path: { id } };
-      const campaign = await unwrap(client.PUT('/campaigns/{id}', { params, body }));
-      if (!reschedule) return campaign;
-      return unwrap(client.POST('/campaigns/{id}/send', { params, body: { scheduledFor: isoTime(draft.sendAt) } }));
-    },
-    changes: [key('campaigns'), ...(id ? [key('campaign', id)] : [])],
+  const domains = useDomains();
+  useWarnBeforeLeaving(touched);
+  const create = useAction<{ email: EmailContent; step: number }, Campaign>({
+    run: async ({ email }) => (await unwrap(client.POST('/campaigns', { body: requestOf(draft, email) }))).data,
+    changes: [key('campaigns')],
     quiet: true,
-    onDone: (campaign, { draft, reschedule }) => {
-      cache.setQueryData(key('campaign', campaign.id), campaign);
-      setId(campaign.id);
-      setSaved(({ later, sendAt }) => (isScheduled && !reschedule ? { ...draft, later, sendAt } : draft));
+    onDone: (campaign, { step: next }) => {
+      const { id } = campaign;
+      cache.setQueryData(key('campaign', id), campaign);
+      void navigate({
+        to: '/p/$projectId/campaigns/$id/edit',
+        params: { projectId, id },
+        search: { step: next, sendAt: undefined },
+        replace: true,
+        ignoreBlocker: true,
+      });
     },
   });
   const change = (part: Partial<Draft>) => {
-    if (save.isError) save.reset();
+    if (create.isError) create.reset();
+    setTouched(true);
     setDraft((old) => ({ ...old, ...part }));
   };
-  const saveAndClose = () =>
-    save.mutate(
-      { draft, reschedule: isScheduled && draft.sendAt !== saved.sendAt },
-      {
-        onSuccess: (campaign) => {
-          showDone(isScheduled ? t.campaigns.changesSaved : t.campaigns.draftSaved);
-          const params = { projectId, id: campaign.id };
-          void navigate({ to: '/p/$projectId/campaigns/$id', params, replace: true, ignoreBlocker: true });
-        },
-      },
-    );
-
   const go = async (target: number) => {
-    if (target > step && Object.keys(faults).length > 0) {
-      flushSync(() => setTouched(true));
-      const fault = fields.current?.querySelector<HTMLElement>('[aria-invalid=true], [data-fault]');
-      fault?.scrollIntoView({ block: 'center' });
-      fault?.focus({ preventScroll: true });
-      return;
-    }
-    setTouched(false);
-    const next = target > step ? reachableStep(target) : target;
-    window.scrollTo({ top: 0 });
-    // The review is of what is stored: that is what is sent.
-    const storedId = stepNames[next] === 'review' ? (await save.mutateAsync({ draft })).id : id;
-    setStep(next);
-    if (!storedId) return;
-    await navigate({
-      to: '/p/$projectId/campaigns/$id/edit',
-      params: { projectId, id: storedId },
-      search: { step: next, sendAt: draft.later ? draft.sendAt : undefined },
-      replace: true,
-      ignoreBlocker: true,
-    });
+    const { email } = draft;
+    if (target >= CONTENT && email && reachableStep(draft, target) >= CONTENT)
+      await create.mutateAsync({ email, step: target });
+    else setStep(target);
   };
-  const goSafely = (target: number) => void go(target).catch(() => {});
-  const shownFaults = touched ? faults : {};
-  const common = { draft, change, faults: shownFaults, preview };
+  const begin = (email: EmailContent) => create.mutate({ email, step: CONTENT });
   return (
-    <Page
-      title={id ? draft.name || t.campaigns.edit : t.campaigns.new}
-      back={{ to: `/p/${projectId}/campaigns`, label: t.campaigns.title }}
-      description={t.campaigns.stepLabel(step + 1, stepNames.length, t.campaigns.steps[name])}
-      actions={
-        // A scheduled campaign is sent at once by the review only.
-        firstFaulty === -1 &&
-        (!isScheduled || draft.later) && (
-          <Button
-            variant="default"
-            leftSection={<IconDeviceFloppy size={16} />}
-            loading={save.isPending}
-            onClick={saveAndClose}
-          >
-            {isScheduled ? t.campaigns.saveChanges : t.campaigns.saveDraft}
-          </Button>
-        )
-      }
+    <ComposerFrame
+      title={t.campaigns.new}
+      draft={draft}
+      step={step}
+      onStep={go}
+      // The sender has no domain before these are known.
+      busy={create.isPending || (stepNames[step] === 'sender' && domains.isPending)}
+      notices={create.error && <Alert color="red">{messageOf(create.error)}</Alert>}
     >
-      <Stepper
-        active={step}
-        onStepClick={goSafely}
-        size={narrow ? 'xs' : 'sm'}
-        allowNextStepsSelect
-        iconSize={narrow ? 28 : 34}
-        className="steps"
-      >
-        {stepNames.map((stepName, index) => (
-          <Stepper.Step
-            key={stepName}
-            {...(narrow
-              ? { 'aria-label': `${index + 1} ${t.campaigns.steps[stepName]}` }
-              : { label: t.campaigns.steps[stepName] })}
-          />
-        ))}
-      </Stepper>
-      {save.error && <Alert color="red">{messageOf(save.error)}</Alert>}
-      <div ref={fields}>
-        {name === 'audience' && <AudienceStep {...common} />}
-        {name === 'sender' && <SenderStep {...common} />}
-        {name === 'content' && <ContentStep {...common} />}
-        {name === 'schedule' && <ScheduleStep {...common} />}
-        {name === 'review' && id && <ReviewStep {...common} id={id} />}
-      </div>
-      {name !== 'review' && (
-        <Panel>
-          <Group justify="space-between">
-            {step > 0 ? (
-              <Button variant="default" leftSection={<IconArrowLeft size={16} />} onClick={() => goSafely(step - 1)}>
-                {t.common.back}
-              </Button>
-            ) : (
-              <Box />
-            )}
-            <Button
-              rightSection={<IconArrowRight size={16} />}
-              onClick={() => goSafely(step + 1)}
-              loading={save.isPending}
-            >
-              {t.common.next}
-            </Button>
-          </Group>
-        </Panel>
-      )}
-    </Page>
+      {(name, faults) => {
+        const common = { draft, change, faults, preview };
+        if (name === 'audience') return <AudienceStep {...common} />;
+        if (name === 'sender') return <SenderStep {...common} />;
+        return <ContentStart faults={faults} busy={create.isPending} onBegin={begin} />;
+      }}
+    </ComposerFrame>
   );
 }

@@ -1,11 +1,14 @@
 // The campaign as the composer edits it.
 import type { Campaign, Template } from '../../api/types.ts';
 import { type Condition, isComplete, isCondition, newCondition, requestedCondition } from '../../conditions/model.ts';
+import { contentRequest, type EmailContent, emailContentOf } from '../../editor/content.ts';
 import { t } from '../../texts/index.ts';
 
-export interface Draft {
+/** What the API stores. */
+export interface CampaignContent {
   name: string;
   type: Template['type'];
+  topicId: string | null;
   audienceType: Campaign['audienceType'];
   segmentId: string | null;
   condition: Condition;
@@ -13,17 +16,24 @@ export interface Draft {
   fromDomain: string | null;
   fromName: string;
   replyTo: string;
-  subject: string;
-  body: string;
-  later: boolean;
-  /** Local time, as the browser's input has it. */
-  sendAt: string;
+  /** Undefined until the user has chosen what to begin with. */
+  email: EmailContent | undefined;
   ratePerMinute: number | '';
 }
 
-export const emptyDraft = (): Draft => ({
+/** When it is sent. The API stores the time of a scheduled campaign only. */
+export interface Schedule {
+  later: boolean;
+  /** Local time, as the browser's input has it. */
+  sendAt: string;
+}
+
+export type Draft = CampaignContent & Schedule;
+
+export const emptyContent = (): CampaignContent => ({
   name: '',
   type: 'MARKETING',
+  topicId: null,
   audienceType: 'ALL',
   segmentId: null,
   condition: newCondition(),
@@ -31,18 +41,19 @@ export const emptyDraft = (): Draft => ({
   fromDomain: null,
   fromName: '',
   replyTo: '',
-  subject: '',
-  body: t.templates.starter,
-  later: false,
-  sendAt: '',
+  email: undefined,
   ratePerMinute: '',
 });
 
-export function draftOf(campaign: Campaign): Draft {
+export const scheduleOf = ({ scheduledFor }: Campaign): Schedule =>
+  scheduledFor ? { later: true, sendAt: localTime(scheduledFor) } : { later: false, sendAt: '' };
+
+export function contentOf(campaign: Campaign): CampaignContent {
   const [fromLocal = '', fromDomain = null] = campaign.from.split('@');
   return {
     name: campaign.name,
     type: campaign.type,
+    topicId: campaign.topicId,
     audienceType: campaign.audienceType,
     segmentId: campaign.segmentId,
     condition: isCondition(campaign.audienceCondition) ? campaign.audienceCondition : newCondition(),
@@ -50,33 +61,38 @@ export function draftOf(campaign: Campaign): Draft {
     fromDomain,
     fromName: campaign.fromName ?? '',
     replyTo: campaign.replyTo ?? '',
-    subject: campaign.subject,
-    body: campaign.body,
-    later: campaign.scheduledFor !== null,
-    sendAt: campaign.scheduledFor ? localTime(campaign.scheduledFor) : '',
+    email: emailContentOf(campaign),
     ratePerMinute: campaign.ratePerMinute ?? '',
   };
 }
 
 /** The body of the API. */
-export const requestOf = (draft: Draft) => ({
+export const requestOf = (draft: CampaignContent, email: EmailContent) => ({
   name: draft.name.trim(),
   type: draft.type,
+  topicId: draft.topicId,
   audienceType: draft.audienceType,
   segmentId: draft.audienceType === 'SEGMENT' ? draft.segmentId : null,
   audienceCondition: draft.audienceType === 'FILTERED' ? requestedCondition(draft.condition) : null,
   from: `${draft.fromLocal.trim()}@${draft.fromDomain ?? ''}`,
   fromName: draft.fromName.trim() || null,
   replyTo: draft.replyTo.trim() || null,
-  subject: draft.subject.trim(),
-  body: draft.body,
+  subject: email.subject.trim(),
+  ...contentRequest(email),
   ratePerMinute: draft.ratePerMinute === '' ? null : draft.ratePerMinute,
 });
 
+/** Another type, with the topic only if it goes with that type too. */
+export const withType = ({ type: before, topicId }: Draft, type: Draft['type']): Pick<Draft, 'type' | 'topicId'> => ({
+  type,
+  topicId: (type === 'TRANSACTIONAL') === (before === 'TRANSACTIONAL') ? topicId : null,
+});
+
 /** Who would get it, as a condition; marketing mail goes to subscribed contacts only. */
-export function audienceCondition(draft: Draft): Condition | undefined {
+export function audienceCondition(draft: CampaignContent): Condition | undefined {
   const parts: Condition[] = [];
   if (draft.type !== 'TRANSACTIONAL') parts.push(filter('subscribed', 'equals', true));
+  if (draft.topicId) parts.push(filter(`topic.${draft.topicId}`, 'subscribed'));
   if (draft.audienceType === 'SEGMENT') {
     if (!draft.segmentId) return undefined;
     parts.push(filter(`segment.${draft.segmentId}`, 'memberOfSegment'));
@@ -102,9 +118,11 @@ const LOCAL_PART = new RegExp(`^(?=.{1,64}$)${ATOM}(\\.${ATOM})*$`);
 const ADDRESS = new RegExp(`^(?=.{1,254}$)(?=.{1,64}@)${ATOM}(\\.${ATOM})*@[^\\s@.,;<>]+(\\.[^\\s@.,;<>]+)+$`);
 export const MAX_RATE = 1_000_000;
 
+export type Faults = Partial<Record<keyof Draft | 'subject', string>>;
+
 /** What is missing or wrong in a step, by field. */
-export function faultsOf(draft: Draft, step: StepName): Partial<Record<keyof Draft, string>> {
-  const faults: Partial<Record<keyof Draft, string>> = {};
+export function faultsOf(draft: Draft, step: StepName): Faults {
+  const faults: Faults = {};
   if (step === 'audience') {
     if (!draft.name.trim()) faults.name = t.campaigns.nameNeeded;
     if (draft.audienceType === 'SEGMENT' && !draft.segmentId) faults.segmentId = t.campaigns.segmentNeeded;
@@ -117,8 +135,9 @@ export function faultsOf(draft: Draft, step: StepName): Partial<Record<keyof Dra
     if (draft.replyTo.trim() && !ADDRESS.test(draft.replyTo.trim())) faults.replyTo = t.campaigns.replyToInvalid;
   }
   if (step === 'content') {
-    if (!draft.subject.trim()) faults.subject = t.campaigns.subjectNeeded;
-    if (!draft.body.trim()) faults.body = t.campaigns.bodyNeeded;
+    if (!draft.email?.subject.trim()) faults.subject = t.campaigns.subjectNeeded;
+    if (!draft.email) faults.email = t.campaigns.startNeeded;
+    else if (draft.email.body?.trim() === '') faults.email = t.campaigns.bodyNeeded;
   }
   if (step === 'schedule') {
     if (draft.later && !(new Date(draft.sendAt).getTime() > Date.now())) faults.sendAt = t.campaigns.sendAtNeeded;

@@ -1,18 +1,19 @@
-import { Anchor, Box, Button, Group, Progress, Text } from '@mantine/core';
+import { Box, Button, Group, Progress, Text } from '@mantine/core';
 import { IconPlus, IconSearchOff, IconSend } from '@tabler/icons-react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { Campaign } from '../../api/types.ts';
 import { number, percent } from '../../format.ts';
-import { type CampaignsSearch, campaignStatuses } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, SearchField, Time } from '../../ui/controls.tsx';
+import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { asCursorPage, pageOf } from '../../ui/offset-list.ts';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CampaignStatusBadge } from '../../ui/status.tsx';
 import { type Column, CursorTable } from '../../ui/table.tsx';
 import { doneCount } from './numbers.ts';
+import { type CampaignsSearch, campaignStatuses } from './search.ts';
 
 export function CampaignsPage() {
   const { client, key, projectId } = useApi();
@@ -31,9 +32,9 @@ export function CampaignsPage() {
     { refetchInterval: 5_000 },
   );
   const create = write && (
-    <Button component={Link} to={`/p/${projectId}/campaigns/new`} leftSection={<IconPlus size={16} />}>
+    <ButtonLink to="/p/$projectId/campaigns/new" params={{ projectId }} leftSection={<IconPlus size={16} />}>
       {t.campaigns.new}
-    </Button>
+    </ButtonLink>
   );
   const isFiltered = Object.keys(search).length > 0;
   return (
@@ -95,9 +96,9 @@ const columnsOf = (projectId: string): Column<Campaign>[] => [
     main: true,
     cell: ({ id, name, subject }) => (
       <Box>
-        <Anchor component={Link} to={`/p/${projectId}/campaigns/${id}`} fw={600} inherit>
+        <TextLink to="/p/$projectId/campaigns/$id" params={{ projectId, id }} fw={600} inherit>
           {name}
-        </Anchor>
+        </TextLink>
         <Text size="sm" c="dimmed" fw={400} lineClamp={1}>
           {subject}
         </Text>
@@ -131,13 +132,13 @@ const columnsOf = (projectId: string): Column<Campaign>[] => [
     id: 'opened',
     header: t.campaigns.opened,
     align: 'right',
-    cell: ({ humanOpenedCount, sentCount }) => (sentCount > 0 ? percent(humanOpenedCount / sentCount) : '—'),
+    cell: ({ peopleOpenedCount, sentCount }) => (sentCount > 0 ? percent(peopleOpenedCount / sentCount) : '—'),
   },
   {
     id: 'clicked',
     header: t.campaigns.clicked,
     align: 'right',
-    cell: ({ clickedCount, sentCount }) => (sentCount > 0 ? percent(clickedCount / sentCount) : '—'),
+    cell: ({ humanClickedCount, sentCount }) => (sentCount > 0 ? percent(humanClickedCount / sentCount) : '—'),
   },
   {
     id: 'date',

@@ -1,101 +1,27 @@
-import { Anchor, Badge, Box, Group, Text } from '@mantine/core';
-import { IconLink, IconUsers, IconWorld } from '@tabler/icons-react';
+import { Box, Text } from '@mantine/core';
+import { IconLink, IconWorld } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
-import { useApi, useCursorList } from '../../api/hooks.ts';
-import type { Campaign, Recipient, RecipientStatus } from '../../api/types.ts';
+import { useApi } from '../../api/hooks.ts';
+import type { Campaign } from '../../api/types.ts';
 import { number, percent } from '../../format.ts';
-import { recipientStatuses } from '../../search.ts';
 import { t } from '../../texts/index.ts';
-import { Choice, Time } from '../../ui/controls.tsx';
+import { hasDeliveryReports } from '../../ui/delivery-reports.ts';
 import { previewPath } from '../../ui/mail-editor.tsx';
 import { MailFrame } from '../../ui/mail-frame.tsx';
 import { Empty, Loaded } from '../../ui/page.tsx';
-import { CursorTable, DataTable } from '../../ui/table.tsx';
+import { DataTable } from '../../ui/table.tsx';
+import { RecipientsLink } from './recipients-link.tsx';
 
-const colors: Record<RecipientStatus, string> = {
-  PENDING: 'gray',
-  SENT: 'teal',
-  FAILED: 'red',
-  SKIPPED: 'gray',
-  CANCELLED: 'gray',
-  UNKNOWN: 'orange',
-};
+export const everyFewSeconds = ({ status }: Campaign): number => (status === 'SENDING' ? 4_000 : 30_000);
 
-const everyFewSeconds = ({ status }: Campaign): number => (status === 'SENDING' ? 4_000 : 30_000);
-
-export function RecipientsTab({ campaign }: { campaign: Campaign }) {
-  const { client, key, projectId } = useApi();
-  const search = useSearch({ from: '/signed-in/p/$projectId/campaigns/$id' });
-  const navigate = useNavigate({ from: '/p/$projectId/campaigns/$id' });
-  const status = search.recipients;
-  const { id } = campaign;
-  const list = useCursorList<Recipient>(
-    key('recipients', id, status),
-    (cursor) =>
-      unwrap(
-        client.GET('/campaigns/{id}/recipients', { params: { path: { id }, query: { status, cursor, limit: 50 } } }),
-      ),
-    { refetchInterval: everyFewSeconds(campaign) },
-  );
-  return (
-    <>
-      <Group p="md">
-        <Choice
-          label={t.common.status}
-          w={190}
-          value={status ?? 'any'}
-          onChange={(value) =>
-            void navigate({
-              search: { ...search, recipients: value === 'any' ? undefined : value },
-              replace: true,
-            })
-          }
-          data={[
-            { value: 'any', label: t.common.all },
-            ...recipientStatuses.map((value) => ({ value, label: t.campaigns.recipientStatuses[value] })),
-          ]}
-        />
-      </Group>
-      <CursorTable<Recipient>
-        label={t.campaigns.recipients}
-        list={list}
-        rowId={({ emailId }) => emailId}
-        empty={
-          <Empty
-            icon={<IconUsers size={28} />}
-            title={status ? t.campaigns.noRecipientsFiltered : t.campaigns.noRecipients}
-          />
-        }
-        columns={[
-          {
-            id: 'email',
-            header: t.contacts.email,
-            main: true,
-            cell: ({ email, contactId }) => (
-              <Anchor component={Link} to={`/p/${projectId}/contacts/${contactId}`} inherit>
-                {email ?? contactId}
-              </Anchor>
-            ),
-          },
-          {
-            id: 'status',
-            header: t.common.status,
-            cell: (recipient) => (
-              <Anchor component={Link} to={`/p/${projectId}/emails/${recipient.emailId}`} underline="never">
-                <Badge color={colors[recipient.status]}>{t.campaigns.recipientStatuses[recipient.status]}</Badge>
-              </Anchor>
-            ),
-          },
-          { id: 'reason', header: t.campaigns.reason, cell: ({ reason }) => reason ?? '—' },
-          { id: 'attempts', header: t.campaigns.attempts, align: 'right', cell: ({ attempts }) => number(attempts) },
-          { id: 'sentAt', header: t.campaigns.sentAt, cell: ({ sentAt }) => <Time at={sentAt} /> },
-        ]}
-      />
-    </>
-  );
-}
+const domainFilters = {
+  delivered: { outcome: 'DELIVERED' },
+  humanOpened: { outcome: 'OPENED' },
+  humanClicked: { outcome: 'CLICKED' },
+  bounced: { outcome: 'BOUNCED' },
+  failed: { recipients: 'FAILED' },
+} as const;
 
 export function DomainsTab({ campaign }: { campaign: Campaign }) {
   const { client, key } = useApi();
@@ -107,6 +33,7 @@ export function DomainsTab({ campaign }: { campaign: Campaign }) {
   });
   const share = (count: number, sent: number) =>
     sent > 0 ? `${number(count)} (${percent(count / sent)})` : number(count);
+  const reported = hasDeliveryReports({ sent: campaign.sentCount, delivered: campaign.deliveredCount });
   return (
     <Loaded query={domains}>
       {({ data }) =>
@@ -120,12 +47,31 @@ export function DomainsTab({ campaign }: { campaign: Campaign }) {
             rowId={({ domain }) => domain}
             columns={[
               { id: 'domain', header: t.campaigns.domain, main: true, cell: ({ domain }) => domain },
-              { id: 'sent', header: t.campaigns.sent, align: 'right', cell: ({ sent }) => number(sent) },
+              {
+                id: 'sent',
+                header: t.campaigns.sent,
+                align: 'right',
+                cell: ({ domain, sent }) => (
+                  <RecipientsLink filter={{ search: `@${domain}`, recipients: 'SENT' }} disabled={domain === 'other'}>
+                    {number(sent)}
+                  </RecipientsLink>
+                ),
+              },
               ...(['delivered', 'humanOpened', 'humanClicked', 'bounced', 'failed'] as const).map((field) => ({
                 id: field,
                 header: field === 'failed' ? t.campaigns.outcomes.failedCount : t.campaigns.reactions[`${field}Count`],
                 align: 'right' as const,
-                cell: (row: (typeof data)[number]) => share(row[field], row.sent),
+                cell: (row: (typeof data)[number]) =>
+                  field === 'delivered' && !reported ? (
+                    '—'
+                  ) : (
+                    <RecipientsLink
+                      filter={{ search: `@${row.domain}`, ...domainFilters[field] }}
+                      disabled={row.domain === 'other' || row[field] === 0}
+                    >
+                      {share(row[field], row.sent)}
+                    </RecipientsLink>
+                  ),
               })),
             ]}
           />
@@ -153,15 +99,42 @@ export function LinksTab({ campaign }: { campaign: Campaign }) {
             portable
             label={t.campaigns.tabs.links}
             rows={data}
-            rowId={({ link }) => link}
+            rowId={({ linkId }) => linkId}
             columns={[
-              { id: 'link', header: t.campaigns.link, main: true, cell: ({ link }) => link },
-              { id: 'clicks', header: t.campaigns.clicks, align: 'right', cell: ({ clicks }) => number(clicks) },
               {
-                id: 'unique',
+                id: 'link',
+                header: t.campaigns.link,
+                main: true,
+                cell: ({ link, text }) => (
+                  <Box className="breakable">
+                    {text && <Text size="sm">{text}</Text>}
+                    <Text size="sm" c={text ? 'dimmed' : undefined} inherit={!text}>
+                      {link}
+                    </Text>
+                  </Box>
+                ),
+              },
+              {
+                id: 'people',
                 header: t.campaigns.uniqueClicks,
                 align: 'right',
-                cell: ({ uniqueClicks }) => number(uniqueClicks),
+                cell: ({ linkId, uniqueHumanClicks }) => (
+                  <RecipientsLink filter={{ outcome: 'CLICKED', link: linkId }} disabled={uniqueHumanClicks === 0}>
+                    {number(uniqueHumanClicks)}
+                  </RecipientsLink>
+                ),
+              },
+              {
+                id: 'clicks',
+                header: t.campaigns.clicks,
+                align: 'right',
+                cell: ({ humanClicks }) => number(humanClicks),
+              },
+              {
+                id: 'withMachines',
+                header: t.results.withMachines,
+                align: 'right',
+                cell: ({ clicks }) => number(clicks),
               },
             ]}
           />

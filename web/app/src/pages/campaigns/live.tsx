@@ -2,6 +2,7 @@ import { Alert, Badge, Box, Button, Group, Paper, Progress, SimpleGrid, Stack, T
 import { useDisclosure } from '@mantine/hooks';
 import {
   IconAlertTriangle,
+  IconArrowBackUp,
   IconCopy,
   IconDots,
   IconPencil,
@@ -11,7 +12,7 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
@@ -19,12 +20,17 @@ import { useLive } from '../../api/live.ts';
 import type { Campaign } from '../../api/types.ts';
 import { dateTime, duration, number, percent } from '../../format.ts';
 import { t } from '../../texts/index.ts';
+import { hasDeliveryReports } from '../../ui/delivery-reports.ts';
 import { ConfirmButton, ConfirmDialog } from '../../ui/dialog.tsx';
+import { BackLink, ButtonLink } from '../../ui/links.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CampaignStatusBadge } from '../../ui/status.tsx';
-import { ContentTab, DomainsTab, LinksTab, RecipientsTab } from './live-tabs.tsx';
-import { doneCount, hasStarted, outcomes, reactions, withMachines } from './numbers.ts';
+import { ContentTab, DomainsTab, LinksTab } from './live-tabs.tsx';
+import { doneCount, hasStarted, outcomeStatus, outcomes, reactionFilters, reactions, withMachines } from './numbers.ts';
+import { RecipientsLink } from './recipients-link.tsx';
+import { RecipientsTab } from './recipients-tab.tsx';
+import { TimelinePanel } from './timeline.tsx';
 
 export function CampaignPage() {
   const { client, key, projectId } = useApi();
@@ -39,11 +45,15 @@ export function CampaignPage() {
   });
   const isLive = campaign.data?.status === 'SENDING' || campaign.data?.status === 'SCHEDULED';
   useLive([`campaign:${id}`], ({ data }) => cache.setQueryData(queryKey, data), isLive);
-  const back = { to: `/p/${projectId}/campaigns`, label: t.campaigns.title };
+  const back = (
+    <BackLink to="/p/$projectId/campaigns" params={{ projectId }}>
+      {t.campaigns.title}
+    </BackLink>
+  );
   const { data } = campaign;
   // The tabs are read less often while nothing is sent: the last mails of a run must be in them.
   useEffect(() => {
-    for (const name of ['recipients', 'campaign-domains', 'campaign-links'])
+    for (const name of ['recipients', 'campaign-domains', 'campaign-links', 'campaign-reasons', 'campaign-timeline'])
       void cache.invalidateQueries({ queryKey: key(name, id) });
   }, [data?.status, data?.pendingCount === 0]);
   if (!data)
@@ -62,7 +72,7 @@ export function CampaignPage() {
     >
       {data.pauseReason && data.paused && (
         <Alert color="orange" icon={<IconAlertTriangle />}>
-          {t.campaigns.pauseReason(data.pauseReason)}
+          {pauseText(data)}
         </Alert>
       )}
       {data.status === 'SCHEDULED' && data.scheduledFor && (
@@ -74,9 +84,16 @@ export function CampaignPage() {
       {data.unknownCount > 0 && <UnknownAlert campaign={data} />}
       {hasStarted(data) && <ProgressPanel campaign={data} />}
       {hasStarted(data) && <Reactions campaign={data} />}
+      {data.sentCount > 0 && <TimelinePanel campaign={data} />}
       <DetailTabs campaign={data} />
     </Page>
   );
+}
+
+function pauseText({ pausedBy, pauseReason }: Campaign): string {
+  if (!pausedBy || pausedBy.type === 'SYSTEM') return t.campaigns.pauseReason(pauseReason ?? '');
+  if (pausedBy.name === null) return t.results.pausedByUnknown;
+  return pausedBy.type === 'USER' ? t.results.pausedBy(pausedBy.name) : t.results.pausedByKey(pausedBy.name);
 }
 
 function CampaignActions({ campaign }: { campaign: Campaign }) {
@@ -103,6 +120,12 @@ function CampaignActions({ campaign }: { campaign: Campaign }) {
     changes,
     quiet: true,
   });
+  const unschedule = useAction({
+    run: () => unwrap(client.POST('/campaigns/{id}/unschedule', params)),
+    done: () => t.results.unscheduled,
+    changes,
+    quiet: true,
+  });
   const duplicate = useAction({
     run: () => unwrap(client.POST('/campaigns/{id}/duplicate', params)),
     done: (copy) => t.campaigns.duplicated(copy.name),
@@ -122,9 +145,13 @@ function CampaignActions({ campaign }: { campaign: Campaign }) {
   return (
     <>
       {(status === 'DRAFT' || status === 'SCHEDULED') && (
-        <Button component={Link} to={`/p/${projectId}/campaigns/${id}/edit`} leftSection={<IconPencil size={16} />}>
+        <ButtonLink
+          to="/p/$projectId/campaigns/$id/edit"
+          params={{ projectId, id }}
+          leftSection={<IconPencil size={16} />}
+        >
           {status === 'DRAFT' ? t.campaigns.continue : t.campaigns.edit}
-        </Button>
+        </ButtonLink>
       )}
       {isSending &&
         (paused ? (
@@ -143,12 +170,25 @@ function CampaignActions({ campaign }: { campaign: Campaign }) {
         ))}
       {status === 'SCHEDULED' && (
         <ConfirmButton
+          label={t.results.unschedule}
+          icon={<IconArrowBackUp size={16} />}
+          title={t.results.unscheduleTitle(name)}
+          confirm={t.results.unschedule}
+          keep={t.results.keepScheduled}
+          onConfirm={() => unschedule.mutateAsync()}
+        >
+          {t.results.unscheduleText}
+        </ConfirmButton>
+      )}
+      {status === 'SCHEDULED' && (
+        <ConfirmButton
           danger
           variant="light"
           label={t.campaigns.cancelAll}
           icon={<IconSquareX size={16} />}
           title={t.campaigns.cancelAllTitle(name)}
-          confirm={t.campaigns.cancelAllConfirm}
+          confirm={t.campaigns.cancelAll}
+          keep={t.results.keepScheduled}
           onConfirm={() => cancel.mutateAsync()}
         >
           {t.campaigns.cancelAllText}
@@ -161,7 +201,8 @@ function CampaignActions({ campaign }: { campaign: Campaign }) {
           label={t.campaigns.cancelRest}
           icon={<IconSquareX size={16} />}
           title={t.campaigns.cancelTitle(campaign.pendingCount)}
-          confirm={t.campaigns.cancelRest}
+          confirm={t.campaigns.cancelAll}
+          keep={t.results.keepSending}
           onConfirm={() => cancel.mutateAsync()}
         >
           {t.campaigns.cancelText(name)}
@@ -256,12 +297,14 @@ function ProgressPanel({ campaign }: { campaign: Campaign }) {
           <Box key={field} className="figure">
             <Group gap={6} wrap="nowrap" align="baseline">
               <Box className="dot" bg={color} aria-hidden />
-              <Text size="sm" c="dimmed">
+              <Text size="sm" c="dimmed" lh={1.25}>
                 {t.campaigns.outcomes[field]}
               </Text>
             </Group>
             <Text fw={650} size="lg" className="number" data-outcome={field}>
-              {number(campaign[field])}
+              <RecipientsLink filter={{ recipients: outcomeStatus[field] }} disabled={campaign[field] === 0}>
+                {number(campaign[field])}
+              </RecipientsLink>
             </Text>
           </Box>
         ))}
@@ -274,19 +317,31 @@ function ProgressPanel({ campaign }: { campaign: Campaign }) {
 }
 
 function Reactions({ campaign }: { campaign: Campaign }) {
-  const { sentCount } = campaign;
+  const { sentCount, deliveredCount } = campaign;
+  const unknown = (field: (typeof reactions)[number]) =>
+    field === 'deliveredCount' && !hasDeliveryReports({ sent: sentCount, delivered: deliveredCount });
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
       {reactions.map((field) => (
         <Paper key={field} withBorder p="md" className="figure">
-          <Text size="sm" c="dimmed" mb="auto">
+          <Text size="sm" c="dimmed">
             {t.campaigns.reactions[field]}
           </Text>
           <Text fw={650} size="xl" className="number" data-reaction={field}>
-            {number(campaign[field])}
+            {unknown(field) ? (
+              '—'
+            ) : (
+              <RecipientsLink filter={reactionFilters[field]} disabled={campaign[field] === 0}>
+                {number(campaign[field])}
+              </RecipientsLink>
+            )}
           </Text>
           <Text size="xs" c="dimmed">
-            {sentCount > 0 ? t.campaigns.ofSent(percent(campaign[field] / sentCount)) : '—'}
+            {unknown(field)
+              ? t.results.noReports
+              : sentCount > 0
+                ? t.campaigns.ofSent(percent(campaign[field] / sentCount))
+                : '—'}
           </Text>
           {field in withMachines && (
             <Text size="xs" c="dimmed">

@@ -1,4 +1,5 @@
-import type { Campaign } from '../../api/types.ts';
+import type { Campaign, RecipientStatus } from '../../api/types.ts';
+import type { RecipientOutcome } from './search.ts';
 
 /** Whether there are recipients with states. Before, `totalRecipients` is an estimate and all counts are 0. */
 export const hasStarted = ({ status, totalRecipients }: Campaign): boolean =>
@@ -24,14 +25,34 @@ export const outcomes: { field: OutcomeField; color: string }[] = [
   { field: 'pendingCount', color: 'gray.5' },
 ];
 
+/** The status of the recipients that each counts. */
+export const outcomeStatus = {
+  sentCount: 'SENT',
+  failedCount: 'FAILED',
+  unknownCount: 'UNKNOWN',
+  skippedCount: 'SKIPPED',
+  cancelledCount: 'CANCELLED',
+  pendingCount: 'PENDING',
+} as const satisfies Record<OutcomeField, RecipientStatus>;
+
 export const reactions = [
   'deliveredCount',
-  'humanOpenedCount',
+  'peopleOpenedCount',
   'humanClickedCount',
   'bouncedCount',
   'complainedCount',
   'unsubscribedCount',
 ] as const satisfies (keyof Campaign)[];
 
+/** The filter of the recipients that each counts. */
+export const reactionFilters = {
+  deliveredCount: { outcome: 'DELIVERED' },
+  peopleOpenedCount: { outcome: 'OPENED' },
+  humanClickedCount: { outcome: 'CLICKED' },
+  bouncedCount: { outcome: 'BOUNCED' },
+  complainedCount: { outcome: 'COMPLAINED' },
+  unsubscribedCount: { outcome: 'UNSUBSCRIBED' },
+} as const satisfies Record<(typeof reactions)[number], { outcome: RecipientOutcome }>;
+
 /** Counts of people, and the counts that include machines. */
-export const withMachines = { humanOpenedCount: 'openedCount', humanClickedCount: 'clickedCount' } as const;
+export const withMachines = { peopleOpenedCount: 'openedCount', humanClickedCount: 'clickedCount' } as const;

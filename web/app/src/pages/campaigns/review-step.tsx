@@ -1,4 +1,4 @@
-import { Button, Grid, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Grid, Group, List, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconCalendar, IconSend } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -6,7 +6,11 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
+import type { Campaign } from '../../api/types.ts';
 import { Matches } from '../../conditions/matches.tsx';
+import { ChecksPanel, useChecks } from '../../editor/campaign-checks.tsx';
+import { emailContentOf } from '../../editor/content.ts';
+import { useRendered } from '../../editor/use-rendered.ts';
 import { dateTime } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
@@ -17,18 +21,22 @@ import { TestMailButton } from '../../ui/test-mail.tsx';
 import type { StepProps } from './composer-steps.tsx';
 import { isoTime } from './draft.ts';
 
-export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
+interface ReviewStepProps extends StepProps {
+  /** As it is stored, which is what is sent. */
+  campaign: Campaign;
+  /** Leads to a place of the document. */
+  onShow(path: string): void;
+}
+
+export function ReviewStep({ draft, preview, campaign, onShow }: ReviewStepProps) {
   const { client, key, projectId } = useApi();
+  const { id, type } = campaign;
   const navigate = useNavigate();
   const [asking, { open, close }] = useDisclosure();
   const segments = useQuery({ queryKey: key('segments'), queryFn: () => unwrap(client.GET('/segments')) });
-  const contactId = preview.data?.sample[0]?.id;
-  const { subject, body, type } = draft;
-  const rendered = useQuery({
-    queryKey: key('render', { subject, body }, type, contactId ?? null),
-    queryFn: () => unwrap(client.POST('/render', { body: { subject, body, type, ...(contactId && { contactId }) } })),
-    staleTime: 60_000,
-  });
+  const rendered = useRendered(emailContentOf(campaign), type, preview.data?.sample[0]?.id);
+  const checks = useChecks(campaign);
+  const errors = (checks.data?.warnings ?? []).filter(({ level }) => level === 'ERROR');
   const send = useAction({
     run: () =>
       unwrap(
@@ -53,6 +61,7 @@ export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
   const segmentName = segments.data?.find((segment) => segment.id === draft.segmentId)?.name;
   const audience =
     draft.audienceType === 'SEGMENT' && segmentName ? segmentName : t.campaigns.audienceTypes[draft.audienceType];
+  const sendLabel = draft.later ? t.campaigns.schedule : t.campaigns.sendNow;
   const from = `${draft.fromLocal}@${draft.fromDomain}`;
   return (
     <Grid gap="lg">
@@ -65,6 +74,7 @@ export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack gap="lg">
+          <ChecksPanel campaign={campaign} checks={checks} onShow={onShow} />
           <Panel>
             <Matches preview={preview} complete title={t.campaigns.countTitle} />
           </Panel>
@@ -73,23 +83,22 @@ export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
               <Fact label={t.campaigns.audienceLabel}>{audience}</Fact>
               <Fact label={t.campaigns.from}>{draft.fromName ? `${draft.fromName} <${from}>` : from}</Fact>
               {draft.replyTo && <Fact label={t.campaigns.replyTo}>{draft.replyTo}</Fact>}
-              <Fact label={t.templates.subject}>{draft.subject}</Fact>
+              <Fact label={t.templates.subject}>{campaign.subject}</Fact>
               <Fact label={t.campaigns.when}>{draft.later ? dateTime(isoTime(draft.sendAt)) : t.campaigns.now}</Fact>
               <Fact label={t.campaigns.rateLabel}>
                 {draft.ratePerMinute === '' ? t.campaigns.unlimited : t.campaigns.perMinute(draft.ratePerMinute)}
               </Fact>
               <Group mt="sm">
                 <TestMailButton
-                  send={(email) =>
-                    unwrap(client.POST('/campaigns/{id}/test', { params: { path: { id } }, body: { email } }))
-                  }
+                  send={(body) => unwrap(client.POST('/campaigns/{id}/test', { params: { path: { id } }, body }))}
                 />
                 <Button
                   leftSection={draft.later ? <IconCalendar size={16} /> : <IconSend size={16} />}
                   onClick={open}
+                  loading={checks.isPending}
                   disabled={preview.data?.count === 0 && !preview.data.estimated}
                 >
-                  {draft.later ? t.campaigns.schedule : t.campaigns.sendNow}
+                  {sendLabel}
                 </Button>
               </Group>
             </Stack>
@@ -100,9 +109,19 @@ export function ReviewStep({ draft, preview, id }: StepProps & { id: string }) {
         opened={asking}
         onClose={close}
         title={draft.later ? t.campaigns.scheduleTitle(count) : t.campaigns.sendTitle(count)}
-        confirm={draft.later ? t.campaigns.schedule : t.campaigns.sendNow}
+        confirm={errors.length > 0 ? t.campaigns.sendAnyway(draft.later) : sendLabel}
+        danger={errors.length > 0}
         onConfirm={() => send.mutateAsync()}
       >
+        {errors.length > 0 && (
+          <Alert color="red" title={t.campaigns.sendWithErrors(errors.length)} mb="sm">
+            <List>
+              {errors.map(({ code, message, path }) => (
+                <List.Item key={`${code} ${path}`}>{message}</List.Item>
+              ))}
+            </List>
+          </Alert>
+        )}
         {draft.later
           ? t.campaigns.scheduleText(draft.name, dateTime(isoTime(draft.sendAt)))
           : t.campaigns.sendText(draft.name)}

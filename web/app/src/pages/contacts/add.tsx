@@ -1,12 +1,11 @@
-import { Alert, Button, Group, Stack, Switch, TextInput } from '@mantine/core';
+import { Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { messageOf } from '../../api/problem.ts';
 import { t } from '../../texts/index.ts';
-import { Dialog } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 
 export function AddContactDialog({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const { client, key, projectId } = useApi();
@@ -30,34 +29,27 @@ export function AddContactDialog({ opened, onClose }: { opened: boolean; onClose
     },
   });
   return (
-    <Dialog opened={opened} onClose={onClose} title={t.contacts.addTitle}>
-      <form
-        onSubmit={form.onSubmit(({ email, subscribed }) =>
-          add.mutate({ email: email.trim(), ...(chosen && { subscribed }) }),
-        )}
-      >
-        <Stack>
-          {add.error && <Alert color="red">{messageOf(add.error)}</Alert>}
-          <TextInput label={t.contacts.email} type="email" required data-autofocus {...form.getInputProps('email')} />
-          <Switch
-            label={t.contacts.subscribed}
-            description={t.contacts.addSubscribedHint}
-            checked={form.values.subscribed}
-            onChange={(event) => {
-              setChosen(true);
-              form.setFieldValue('subscribed', event.currentTarget.checked);
-            }}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={add.isPending}>
-              {t.contacts.add}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      opened={opened}
+      onClose={onClose}
+      title={t.contacts.addTitle}
+      error={add.error}
+      busy={add.isPending}
+      submit={t.contacts.add}
+      onSubmit={form.onSubmit(({ email, subscribed }) =>
+        add.mutate({ email: email.trim(), ...(chosen && { subscribed }) }),
+      )}
+    >
+      <TextInput label={t.contacts.email} type="email" required data-autofocus {...form.getInputProps('email')} />
+      <Switch
+        label={t.contacts.subscribed}
+        description={t.contacts.addSubscribedHint}
+        checked={form.values.subscribed}
+        onChange={(event) => {
+          setChosen(true);
+          form.setFieldValue('subscribed', event.currentTarget.checked);
+        }}
+      />
+    </FormDialog>
   );
 }

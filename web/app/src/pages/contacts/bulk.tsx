@@ -1,60 +1,107 @@
-import { Alert, Button, Group, Paper, Progress, Text } from '@mantine/core';
-import { IconMailCheck, IconMailOff, IconTrash } from '@tabler/icons-react';
+import './bulk.css';
+import { Alert, Button, Group, Paper, Text } from '@mantine/core';
+import { IconMailCheck, IconMailOff, IconTableExport, IconTrash } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
-import type { Condition, ConditionFilter } from '../../api/api-types.ts';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import type { Condition, ConditionFilter, RunBulkActionRequest } from '../../api/api-types.ts';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { isOpen, useJob } from '../../api/job.ts';
-import type { Job } from '../../api/types.ts';
-import type { ContactsSearch } from '../../search.ts';
+import type { Contact, Job } from '../../api/types.ts';
+import { valueText } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { showDone, showProblem } from '../../ui/notify.ts';
+import { Progress } from '../../ui/progress.tsx';
+import { saveCsv } from '../analytics/export.ts';
+import { ChangeTopicButton } from '../topics/lazy.tsx';
+import { contactsQuery } from './query.ts';
+import type { ContactsSearch } from './search.ts';
 
-type BulkAction = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
+const dialogs = () => import('./bulk-dialogs.tsx');
+const AddToSegmentButton = lazy(() => dialogs().then(({ AddToSegmentButton }) => ({ default: AddToSegmentButton })));
+const SetFieldButton = lazy(() => dialogs().then(({ SetFieldButton }) => ({ default: SetFieldButton })));
+
+type TitledAction = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE' | 'ADD_TO_SEGMENT' | 'SET_FIELD';
+type BulkAction = TitledAction | 'TOPIC_SUBSCRIBE' | 'TOPIC_UNSUBSCRIBE';
+
+/** What an action needs besides the contacts. */
+type Options = Pick<RunBulkActionRequest, 'toSegmentId' | 'field' | 'value' | 'topicId'>;
+
+/** A search by name is no condition: its contacts are named one by one, as many as one filter takes. */
+const MOST_NAMED = 1_000;
 
 interface BulkBarProps {
   selected: ReadonlySet<string>;
   search: ContactsSearch;
   /** How many match the filters. */
   total: number;
-  /** How many of them the page has loaded. */
-  allOnPage: number;
+  /** Those that the page has loaded. */
+  rows: Contact[];
+  /** Names of custom fields. */
+  fields: string[];
   onDone(): void;
 }
 
-const paths = {
-  SUBSCRIBE: '/contacts/bulk-subscribe',
-  UNSUBSCRIBE: '/contacts/bulk-unsubscribe',
-  DELETE: '/contacts/bulk-delete',
-} as const;
-
 /** Actions on the selected contacts, or on all that match the filters, with the progress of the job. */
-export function BulkBar({ selected, search, total, allOnPage, onDone }: BulkBarProps) {
+export function BulkBar({ selected, search, total, rows, fields, onDone }: BulkBarProps) {
+  const allOnPage = rows.length;
   const { client, key } = useApi();
   const [allMatching, setAllMatching] = useState(false);
-  const [started, setStarted] = useState<{ jobId: string; action: BulkAction }>();
+  const [started, setStarted] = useState<{ jobId: string; title: string }>();
   useEffect(() => {
     if (selected.size < allOnPage) setAllMatching(false);
   }, [selected, allOnPage]);
   const count = allMatching ? total : selected.size;
 
-  const run = async (action: BulkAction) => {
-    const contactIds = [...selected];
-    const { jobId } = allMatching
-      ? await unwrap(
-          client.POST('/contacts/bulk', { body: { action, condition: conditionOf(search), expectedCount: total } }),
-        )
-      : await unwrap(client.POST(paths[action], { body: { contactIds } }));
-    setStarted({ jobId, action });
+  /** All contacts that match the filters. */
+  const readAll = async (): Promise<Contact[]> => {
+    const found: Contact[] = [];
+    for (let cursor: string | undefined; found.length < total; ) {
+      const page = await unwrap(
+        client.GET('/contacts', { params: { query: { ...contactsQuery(search, cursor), limit: 100 } } }),
+      );
+      found.push(...page.data);
+      if (!page.hasMore || !page.cursor) break;
+      cursor = page.cursor;
+    }
+    return found;
+  };
+  const chosenContacts = async (): Promise<Contact[]> =>
+    allMatching ? readAll() : rows.filter(({ id }) => selected.has(id));
+  const run = async (action: BulkAction, options: Options, title: string) => {
+    const isByName = search.query !== undefined || search.importId !== undefined;
+    if (count > MOST_NAMED && (isByName || !allMatching)) throw new Error(t.contactLists.tooManyForFilter(MOST_NAMED));
+    const condition = allMatching && !isByName ? conditionOf(search) : named(await chosenContacts());
+    const body = { action, condition, expectedCount: count, ...options };
+    const { jobId } = await unwrap(client.POST('/contacts/bulk', { body }));
+    setStarted({ jobId, title });
     setAllMatching(false);
     onDone();
+  };
+  const runTitled = (action: TitledAction, options: Options = {}) => run(action, options, jobTitles()[action]);
+  const exportChosen = async () => {
+    const contacts = await chosenContacts();
+    saveCsv('contacts.csv', [
+      ['email', 'subscribed', ...fields],
+      ...contacts.map(({ email, subscribed, data }) => [
+        email,
+        String(subscribed),
+        ...fields.map((field) => valueText(data[field])),
+      ]),
+    ]);
+    showDone(t.contactLists.exported(contacts.length));
   };
   const allSelected = selected.size > 0 && selected.size === allOnPage && total > allOnPage;
   return (
     <>
       {started && (
-        <JobProgress key={started.jobId} {...started} onClose={() => setStarted(undefined)} listKey={key('contacts')} />
+        <JobProgress
+          key={started.jobId}
+          {...started}
+          onClose={() => setStarted(undefined)}
+          changes={[key('contacts'), key('contact-fields'), key('segments')]}
+        />
       )}
       {count > 0 && (
         <Group className="bulk-bar" role="region" aria-label={t.common.actions} px="md" py="sm" gap="sm">
@@ -76,7 +123,7 @@ export function BulkBar({ selected, search, total, allOnPage, onDone }: BulkBarP
               size="xs"
               title={t.contacts.subscribeTitle(count)}
               confirm={t.contacts.subscribe}
-              onConfirm={() => run('SUBSCRIBE')}
+              onConfirm={() => runTitled('SUBSCRIBE')}
             >
               {t.contacts.subscribeText}
             </ConfirmButton>
@@ -86,10 +133,23 @@ export function BulkBar({ selected, search, total, allOnPage, onDone }: BulkBarP
               size="xs"
               title={t.contacts.unsubscribeTitle(count)}
               confirm={t.contacts.unsubscribe}
-              onConfirm={() => run('UNSUBSCRIBE')}
+              onConfirm={() => runTitled('UNSUBSCRIBE')}
             >
               {t.contacts.unsubscribeText}
             </ConfirmButton>
+            <Suspense>
+              <AddToSegmentButton count={count} onRun={(toSegmentId) => runTitled('ADD_TO_SEGMENT', { toSegmentId })} />
+              <SetFieldButton count={count} fields={fields} onRun={(options) => runTitled('SET_FIELD', options)} />
+              <ChangeTopicButton count={count} onRun={(action, topicId, title) => run(action, { topicId }, title)} />
+            </Suspense>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconTableExport size={16} />}
+              onClick={() => void exportChosen().catch(showProblem)}
+            >
+              {t.contactLists.exportSelected}
+            </Button>
             <ConfirmButton
               danger
               label={t.common.delete}
@@ -98,7 +158,7 @@ export function BulkBar({ selected, search, total, allOnPage, onDone }: BulkBarP
               variant="light"
               title={t.contacts.deleteTitle(count)}
               confirm={t.common.delete}
-              onConfirm={() => run('DELETE')}
+              onConfirm={() => runTitled('DELETE')}
             >
               {t.contacts.deleteText(count)}
             </ConfirmButton>
@@ -111,19 +171,20 @@ export function BulkBar({ selected, search, total, allOnPage, onDone }: BulkBarP
 
 interface JobProgressProps {
   jobId: string;
-  action: BulkAction;
-  listKey: readonly unknown[];
+  title: string;
+  /** Of what the job changes. */
+  changes: (readonly unknown[])[];
   onClose(): void;
 }
 
-function JobProgress({ jobId, action, listKey, onClose }: JobProgressProps) {
+function JobProgress({ jobId, title, changes, onClose }: JobProgressProps) {
   const { client } = useApi();
   const cache = useQueryClient();
   const { data: job } = useJob(jobId, 'bulk');
   const open = isOpen(job);
   // Once, when the job has ended.
   useEffect(() => {
-    if (job && !open) void cache.invalidateQueries({ queryKey: listKey });
+    if (job && !open) for (const queryKey of changes) void cache.invalidateQueries({ queryKey });
   }, [job?.status]);
   const cancel = useAction({
     run: () => unwrap(client.POST('/contacts/jobs/{jobId}/cancel', { params: { path: { jobId } } })),
@@ -133,7 +194,7 @@ function JobProgress({ jobId, action, listKey, onClose }: JobProgressProps) {
     <Paper mx="md" mb="sm" p="sm" withBorder radius="md">
       <Group justify="space-between" mb={6}>
         <Text size="sm" fw={600}>
-          {t.contacts.jobTitle[action]}
+          {title}
         </Text>
         {open ? (
           <Button size="xs" variant="default" onClick={() => cancel.mutate()} loading={cancel.isPending}>
@@ -145,11 +206,7 @@ function JobProgress({ jobId, action, listKey, onClose }: JobProgressProps) {
           </Button>
         )}
       </Group>
-      <Progress
-        value={job.total > 0 ? (job.processed / job.total) * 100 : 0}
-        animated={open}
-        aria-label={t.contacts.jobTitle[action]}
-      />
+      <Progress value={job.total > 0 ? (job.processed / job.total) * 100 : 0} animated={open} aria-label={title} />
       <JobOutcome job={job} />
     </Paper>
   );
@@ -169,8 +226,16 @@ function JobOutcome({ job }: { job: Job }) {
   );
 }
 
-/** The filters of the list as a condition. */
-export function conditionOf({ search, subscribed, fields = {} }: ContactsSearch): Condition {
+const jobTitles = (): Record<TitledAction, string> => ({ ...t.contacts.jobTitle, ...t.contactLists.jobTitle });
+
+/** A condition that names each contact. */
+const named = (contacts: Contact[]): Condition => ({
+  logic: 'AND',
+  groups: [{ filters: [{ field: 'email', operator: 'in', value: contacts.map(({ email }) => email) }] }],
+});
+
+/** The filters of the list as a condition, without a search by name. */
+function conditionOf({ search, subscribed, fields = {} }: ContactsSearch): Condition {
   const filters: ConditionFilter[] = Object.entries(fields).map(([name, value]) => ({
     field: `data.${name}`,
     operator: 'in',

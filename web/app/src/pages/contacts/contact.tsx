@@ -1,18 +1,4 @@
-import {
-  Alert,
-  Anchor,
-  Badge,
-  Box,
-  Button,
-  Code,
-  Grid,
-  Group,
-  Stack,
-  Switch,
-  Tabs,
-  Text,
-  Timeline,
-} from '@mantine/core';
+import { Alert, Badge, Box, Button, Code, Grid, Group, Stack, Switch, Tabs, Text, Timeline } from '@mantine/core';
 import {
   IconBolt,
   IconClick,
@@ -25,16 +11,19 @@ import {
   IconUser,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Suspense } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { ActivityItem, Contact, Suppression } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
+import { BackLink, TextLink } from '../../ui/links.tsx';
+import { Empty, Loaded, Page, Panel, Placeholder } from '../../ui/page.tsx';
 import { EmailStatusBadge, ExecutionStatusBadge, SubscribedBadge } from '../../ui/status.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import { ConsentsTab, SubscriptionsPanel } from '../topics/lazy.tsx';
 import { DataEditor } from './data-editor.tsx';
 
 export function ContactPage() {
@@ -45,7 +34,11 @@ export function ContactPage() {
     queryFn: () => unwrap(client.GET('/contacts/{id}', { params: { path: { id } } })),
   });
   const suppression = useSuppression(contact.data?.email);
-  const back = { to: `/p/${projectId}/contacts`, label: t.contacts.title };
+  const back = (
+    <BackLink to="/p/$projectId/contacts" params={{ projectId }}>
+      {t.contacts.title}
+    </BackLink>
+  );
   if (!contact.data)
     return (
       <Page title={t.contacts.title} back={back}>
@@ -73,22 +66,25 @@ export function ContactPage() {
       {suppression && (
         <Alert color="red" title={t.contacts.suppressedTitle(t.contacts.suppressionReasons[suppression.reason])}>
           {t.contacts.suppressionHints[suppression.reason]} {t.contacts.suppressedText}{' '}
-          <Anchor
-            component={Link}
-            to={`/p/${projectId}/suppressions`}
-            search={{ search: contact.data.email } as never}
+          <TextLink
+            to="/p/$projectId/suppressions"
+            params={{ projectId }}
+            search={{ search: contact.data.email }}
             inherit
             c="inherit"
             underline="always"
           >
             {t.contacts.showSuppression}
-          </Anchor>
+          </TextLink>
         </Alert>
       )}
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Stack gap="lg">
             <SubscriptionPanel contact={contact.data} />
+            <Suspense fallback={<Placeholder lines={3} />}>
+              <SubscriptionsPanel contactId={contact.data.id} />
+            </Suspense>
             <DataEditor contact={contact.data} />
             <Panel>
               <Text size="sm" c="dimmed">
@@ -166,7 +162,7 @@ function SubscriptionPanel({ contact }: { contact: Contact }) {
     changes: [key('contact', contact.id), key('contacts'), key('activity', contact.id)],
   });
   return (
-    <Panel title={t.contacts.subscription}>
+    <Panel title={t.contacts.allEmail}>
       <Switch
         label={t.contacts.subscribed}
         description={t.contacts.subscribedHint}
@@ -208,6 +204,11 @@ function HistoryTabs({ contact }: { contact: Contact }) {
         <Tabs.Panel value="executions">
           <ExecutionsTab contactId={contact.id} />
         </Tabs.Panel>
+        <Tabs.Panel value="consents">
+          <Suspense fallback={<Placeholder lines={4} />}>
+            <ConsentsTab contactId={contact.id} />
+          </Suspense>
+        </Tabs.Panel>
       </Tabs>
     </Panel>
   );
@@ -219,6 +220,9 @@ const icons: Partial<Record<ActivityItem['type'], typeof IconBolt>> = {
   'email.clicked': IconClick,
   'contact.subscribed': IconUser,
   'contact.unsubscribed': IconMailOff,
+  'form.confirmed': IconUser,
+  'topic.subscribed': IconUser,
+  'topic.unsubscribed': IconMailOff,
   'workflow.started': IconRoute,
   'workflow.completed': IconRoute,
 };
@@ -281,18 +285,30 @@ function ActivityDetail({ item }: { item: ActivityItem }) {
   const emailId = textOf(metadata.emailId);
   const subject = textOf(metadata.subject) ?? textOf(metadata.workflowName) ?? textOf(metadata.link);
   const data = metadata.data as Record<string, unknown> | undefined;
+  const link = item.type === 'email.clicked' ? textOf(metadata.link) : undefined;
+  const reason = textOf(metadata.reason);
   return (
     <>
       {subject &&
         (emailId ? (
-          <Anchor component={Link} to={`/p/${projectId}/emails/${emailId}`} size="sm" className="breakable">
+          <TextLink to="/p/$projectId/emails/$id" params={{ projectId, id: emailId }} size="sm" className="breakable">
             {subject}
-          </Anchor>
+          </TextLink>
         ) : (
           <Text size="sm" className="breakable">
             {subject}
           </Text>
         ))}
+      {link && (
+        <Text size="sm" className="breakable">
+          {t.outcomes.clickedLink(link)}
+        </Text>
+      )}
+      {reason && (
+        <Text size="sm" c="dimmed" className="breakable">
+          {reason}
+        </Text>
+      )}
       {item.type === 'event.triggered' && data && Object.keys(data).length > 0 && (
         <Code className="breakable">{JSON.stringify(data).slice(0, 300)}</Code>
       )}
@@ -317,9 +333,9 @@ function MailsTab({ contactId }: { contactId: string }) {
           header: t.emails.subject,
           main: true,
           cell: ({ id, subject }) => (
-            <Anchor component={Link} to={`/p/${projectId}/emails/${id}`} inherit>
+            <TextLink to="/p/$projectId/emails/$id" params={{ projectId, id }} inherit>
               {subject ?? t.emails.noSubject}
-            </Anchor>
+            </TextLink>
           ),
         },
         { id: 'status', header: t.common.status, cell: ({ status }) => <EmailStatusBadge status={status} /> },
@@ -346,9 +362,9 @@ function SegmentsTab({ contactId: id }: { contactId: string }) {
           header: t.common.name,
           main: true,
           cell: (segment) => (
-            <Anchor component={Link} to={`/p/${projectId}/segments/${segment.id}`} inherit>
+            <TextLink to="/p/$projectId/segments/$id" params={{ projectId, id: segment.id }} inherit>
               {segment.name}
-            </Anchor>
+            </TextLink>
           ),
         },
         { id: 'type', header: t.segments.type, cell: ({ type }) => <Badge>{t.segments.types[type]}</Badge> },
@@ -374,14 +390,14 @@ function ExecutionsTab({ contactId: id }: { contactId: string }) {
           header: t.contacts.workflow,
           main: true,
           cell: ({ id: executionId, workflowId, workflowName }) => (
-            <Anchor
-              component={Link}
-              to={`/p/${projectId}/workflows/${workflowId}/executions/${executionId}`}
+            <TextLink
+              to="/p/$projectId/workflows/$id/executions/$executionId"
+              params={{ projectId, id: workflowId, executionId }}
               fw={600}
               inherit
             >
               {workflowName || '—'}
-            </Anchor>
+            </TextLink>
           ),
         },
         {

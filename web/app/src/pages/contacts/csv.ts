@@ -24,7 +24,9 @@ export async function readHead(file: File): Promise<CsvHead | undefined> {
 /** Parses up to `limit` rows; quotes and line breaks in quotes as RFC 4180 has them. */
 export function parseRows(text: string, delimiter: string, limit: number): string[][] {
   const rows: string[][] = [];
-  let [row, cell, quoted]: [string[], string, boolean] = [[], '', false];
+  let row: string[] = [];
+  let cell = '';
+  let quoted = false;
   const endRow = () => {
     rows.push([...row, cell]);
     row = [];

@@ -1,8 +1,20 @@
 import { Alert, Button, Group, Select, Stack, Switch } from '@mantine/core';
-import { useCustomFields } from '../../api/hooks.ts';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Topic } from '../../api/api-types.ts';
+import { unwrap } from '../../api/client.ts';
+import { useAction, useApi, useCustomFields } from '../../api/hooks.ts';
 import { t } from '../../texts/index.ts';
 import { Panel } from '../../ui/page.tsx';
 import { DataTable } from '../../ui/table.tsx';
+import {
+  consentTargets,
+  guessConsentTarget,
+  type ImportConsent,
+  ImportConsentFields,
+  isConsentTarget,
+} from '../topics/import-consent.tsx';
+import { useTopics } from '../topics/queries.ts';
 import type { CsvHead } from './csv.ts';
 import { megabytes } from './import-file.tsx';
 
@@ -18,14 +30,26 @@ export interface Chosen {
   head: CsvHead;
 }
 
-/** A column named like a field becomes that field. */
-export function guessMapping(columns: string[]): Mapping {
+/** The type of each column; without one, values are converted by their look. */
+export type ColumnTypes = Record<string, CellType>;
+export type CellType = 'string' | 'number' | 'boolean' | 'date';
+
+/** `First Name` and `first_name` are the field `firstName`. */
+const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]+/g, '');
+
+/** A column named like a field becomes that field, whatever the case, blanks and underscores. */
+export function guessMapping(columns: string[], fields: string[], topics: Topic[]): Mapping {
+  const known = new Map(fields.map((field) => [plain(field), field]));
   const isEmail = (name: string) => /^e-?mail([ _-]?address)?$/i.test(name.trim());
   const emailColumn = columns.find(isEmail) ?? columns.find((name) => /mail/i.test(name));
   return Object.fromEntries(
     columns.map((name) => [
       name,
-      name === emailColumn ? EMAIL : /^subscribed$/i.test(name.trim()) ? SUBSCRIBED : name.trim() || null,
+      name === emailColumn
+        ? EMAIL
+        : /^subscribed$/i.test(name.trim())
+          ? SUBSCRIBED
+          : (guessConsentTarget(name, topics) ?? known.get(plain(name)) ?? (name.trim() || null)),
     ]),
   );
 }
@@ -34,8 +58,14 @@ interface ColumnsStepProps {
   chosen: Chosen;
   mapping: Mapping;
   onChange(mapping: Mapping): void;
+  types: ColumnTypes;
+  onTypes(types: ColumnTypes): void;
+  segmentId: string | null;
+  onSegment(segmentId: string | null): void;
   subscribed: boolean;
   onSubscribed(subscribed: boolean): void;
+  consent: ImportConsent;
+  onConsent(consent: ImportConsent): void;
   busy: boolean;
   onCheck(): void;
   onBack(): void;
@@ -43,8 +73,10 @@ interface ColumnsStepProps {
 
 /** Maps columns to fields. */
 export function ColumnsStep(props: ColumnsStepProps) {
-  const { chosen, mapping, onChange, subscribed, onSubscribed, busy, onCheck, onBack } = props;
+  const { chosen, mapping, onChange, types, onTypes, subscribed, onSubscribed, busy, onCheck, onBack } = props;
   const custom = useCustomFields();
+  const known = useKnownTypes();
+  const topics = useTopics().data ?? [];
   const targets = Object.values(mapping).filter((target): target is string => target !== null);
   const twice = targets.find((target, index) => targets.indexOf(target) !== index);
   const fault = !targets.includes(EMAIL)
@@ -54,12 +86,16 @@ export function ColumnsStep(props: ColumnsStepProps) {
       : undefined;
   const optionsFor = (column: string) => {
     const own = column.trim();
-    const isNew = own !== '' && !custom.includes(own) && own !== EMAIL && own !== SUBSCRIBED;
+    const ofConsent = consentTargets(topics);
+    const isNew = own !== '' && ![EMAIL, SUBSCRIBED, ...custom, ...ofConsent.map(({ value }) => value)].includes(own);
     return [
       { value: EMAIL, label: t.imports.email },
       { value: SUBSCRIBED, label: t.imports.subscribed },
       ...(isNew ? [{ value: own, label: t.imports.newField(own) }] : []),
-      ...custom.map((field) => ({ value: field, label: field })),
+      ...ofConsent,
+      ...custom
+        .filter((field) => !ofConsent.some(({ value }) => value === field))
+        .map((field) => ({ value: field, label: field })),
       { value: LEAVE_OUT, label: t.imports.leaveOut },
     ];
   };
@@ -96,14 +132,38 @@ export function ColumnsStep(props: ColumnsStepProps) {
               />
             ),
           },
+          {
+            id: 'type',
+            header: t.contactLists.importType,
+            cell: ({ name }) => {
+              const target = mapping[name];
+              if (!target || target === EMAIL || target === SUBSCRIBED || isConsentTarget(target)) return '—';
+              return (
+                <Select
+                  aria-label={t.contactLists.importTypeOf(name)}
+                  data={Object.entries(t.contactLists.importTypes).map(([value, label]) => ({ value, label }))}
+                  value={types[name] ?? known.get(target) ?? 'auto'}
+                  onChange={(value) => onTypes({ ...types, [name]: value as CellType })}
+                  allowDeselect={false}
+                  miw={120}
+                />
+              );
+            },
+          },
         ]}
       />
       <Stack p="lg">
+        <SegmentChoice value={props.segmentId} onChange={props.onSegment} file={chosen.file.name} />
         <Switch
           label={t.imports.subscribeNew}
           description={t.imports.subscribeNewHint}
           checked={subscribed}
           onChange={(event) => onSubscribed(event.currentTarget.checked)}
+        />
+        <ImportConsentFields
+          value={props.consent}
+          onChange={props.onConsent}
+          hasTopics={targets.some((target) => target.startsWith('topic:'))}
         />
         {fault && <Alert color="red">{fault}</Alert>}
         <Group justify="space-between">
@@ -116,5 +176,60 @@ export function ColumnsStep(props: ColumnsStepProps) {
         </Group>
       </Stack>
     </Panel>
+  );
+}
+
+/** The type of each custom field, by its name. */
+export function useKnownTypes(): ReadonlyMap<string, CellType> {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('contact-fields'),
+    queryFn: () => unwrap(client.GET('/contacts/fields')),
+    staleTime: 60_000,
+  });
+  return useMemo(
+    () => new Map((data?.fields ?? []).map(({ field, type }) => [field.replace(/^data\./, ''), type])),
+    [data],
+  );
+}
+
+const NEW = 'new';
+
+interface SegmentChoiceProps {
+  value: string | null;
+  onChange(segmentId: string | null): void;
+  file: string;
+}
+
+/** A static segment for everyone in the file; it can be created here. */
+function SegmentChoice({ value, onChange, file }: SegmentChoiceProps) {
+  const { client, key } = useApi();
+  const segments = useQuery({ queryKey: key('segments'), queryFn: () => unwrap(client.GET('/segments')) });
+  const create = useAction({
+    run: () =>
+      unwrap(
+        client.POST('/segments', {
+          body: { name: t.contactLists.newSegmentName(file.replace(/\.\w+$/, '')).slice(0, 255), type: 'STATIC' },
+        }),
+      ),
+    changes: [key('segments')],
+    onDone: ({ id }) => onChange(id),
+  });
+  const choices = (segments.data ?? []).filter(({ type }) => type === 'STATIC');
+  return (
+    <Select
+      label={t.contactLists.importSegment}
+      description={t.contactLists.importSegmentHint}
+      placeholder={t.contactLists.importNoSegment}
+      data={[
+        ...choices.map(({ id, name }) => ({ value: id, label: name })),
+        { value: NEW, label: t.contactLists.createSegment },
+      ]}
+      value={value}
+      onChange={(chosen) => (chosen === NEW ? create.mutate() : onChange(chosen))}
+      clearable
+      searchable
+      maw={420}
+    />
   );
 }

@@ -1,3 +1,4 @@
+import './import-file.css';
 import { Alert, Box, Button, FileButton, Stack, Text } from '@mantine/core';
 import { IconFileSpreadsheet, IconUpload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -19,11 +20,13 @@ export function FileStep({ onChosen }: { onChosen(file: File, head: CsvHead): vo
     queryFn: () => unwrap(accountApi.GET('/config')),
     staleTime: 600_000,
   });
-  const limit = config.data?.limits.importBytes ?? 100 * MEGABYTE;
+  const limitOf = (data: typeof config.data) => data?.limits.importBytes ?? 100 * MEGABYTE;
   const [over, setOver] = useState(false);
   const [fault, setFault] = useState<string>();
   const choose = async (file: File | null | undefined) => {
     if (!file) return;
+    // The file may be chosen before the limit is known.
+    const limit = limitOf(config.data ?? (await config.refetch()).data);
     if (file.size > limit) return setFault(t.imports.tooLarge(megabytes(limit)));
     const head = await readHead(file);
     if (!head) return setFault(t.imports.notCsv);
@@ -53,7 +56,7 @@ export function FileStep({ onChosen }: { onChosen(file: File, head: CsvHead): vo
           {t.imports.drop}
         </Text>
         <Text c="dimmed" size="sm">
-          {t.imports.dropHint(megabytes(limit))}
+          {t.imports.dropHint(megabytes(limitOf(config.data)))}
         </Text>
         <FileButton onChange={(file) => void choose(file)} accept=".csv,text/csv,text/plain">
           {(props) => (

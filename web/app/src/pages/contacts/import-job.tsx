@@ -1,6 +1,7 @@
-import { Alert, Box, Button, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Box, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { isOpen, useJob } from '../../api/job.ts';
@@ -8,8 +9,11 @@ import type { Job } from '../../api/types.ts';
 import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { ButtonLink } from '../../ui/links.tsx';
 import { Loaded, Panel } from '../../ui/page.tsx';
+import { Progress } from '../../ui/progress.tsx';
 import { DataTable } from '../../ui/table.tsx';
+import { KeptUnsubscribed } from '../topics/import-consent.tsx';
 
 interface ImportResult {
   totalRows: number;
@@ -17,6 +21,8 @@ interface ImportResult {
   updated: number;
   unchanged: number;
   failed: number;
+  /** Subscriptions that contacts left later. */
+  keptUnsubscribed?: number;
   errors: { row: number; email: string | null; error: string }[];
 }
 
@@ -65,7 +71,15 @@ export function CheckStep({ jobId, busy, onBack, onStart }: CheckStepProps) {
 /** The import itself, live, with a way to cancel it. */
 export function RunStep({ jobId, onRestart }: { jobId: string; onRestart(): void }) {
   const { client, key, projectId } = useApi();
+  const cache = useQueryClient();
   const job = useJob(jobId, 'import');
+  const status = job.data?.status;
+  // What was read before lacks the imported contacts and their fields.
+  useEffect(() => {
+    if (status === undefined || status === 'QUEUED' || status === 'RUNNING') return;
+    for (const name of ['contacts', 'contact-fields', 'segments'])
+      void cache.invalidateQueries({ queryKey: key(name) });
+  }, [status]);
   const cancel = useAction({
     run: () => unwrap(client.POST('/contacts/jobs/{jobId}/cancel', { params: { path: { jobId } } })),
     changes: [key('job', jobId)],
@@ -93,6 +107,7 @@ export function RunStep({ jobId, onRestart }: { jobId: string; onRestart(): void
                 label={t.imports.cancel}
                 title={t.imports.cancelTitle}
                 confirm={t.imports.cancel}
+                keep={t.contactLists.keepImporting}
                 onConfirm={() => cancel.mutateAsync()}
               >
                 {t.imports.cancelText}
@@ -103,9 +118,9 @@ export function RunStep({ jobId, onRestart }: { jobId: string; onRestart(): void
           <JobState job={state} label={t.imports.running} />
           {!isOpen(state) && (
             <Group mt="lg">
-              <Button component={Link} to={`/p/${projectId}/contacts`}>
-                {t.imports.toContacts}
-              </Button>
+              <ButtonLink to="/p/$projectId/contacts" params={{ projectId }} search={{ importId: jobId }}>
+                {t.contactLists.importShow}
+              </ButtonLink>
               <Button variant="default" onClick={onRestart}>
                 {t.imports.another}
               </Button>
@@ -147,6 +162,7 @@ function JobState({ job, label }: { job: Job; label: string }) {
           </Box>
         ))}
       </SimpleGrid>
+      <KeptUnsubscribed count={result.keptUnsubscribed ?? 0} />
       {errors.length > 0 && (
         <Box>
           <Group justify="space-between" mb="xs">

@@ -1,13 +1,25 @@
-import { Alert, Progress, Stepper, Text } from '@mantine/core';
+import { Alert, Stepper, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
-import { upload } from '../../api/client.ts';
-import { useAction, useApi, useRights } from '../../api/hooks.ts';
+import { useMemo, useState } from 'react';
+import { useAction, useApi, useCustomFields, useRights } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
+import { upload } from '../../api/upload.ts';
 import { t } from '../../texts/index.ts';
-import { Page, Panel } from '../../ui/page.tsx';
-import { type Chosen, ColumnsStep, guessMapping, type Mapping } from './import-columns.tsx';
+import { BackLink } from '../../ui/links.tsx';
+import { Page, Panel, Placeholder } from '../../ui/page.tsx';
+import { Progress } from '../../ui/progress.tsx';
+import { consentFields, noConsent } from '../topics/import-consent.tsx';
+import { useTopics } from '../topics/queries.ts';
+import {
+  type CellType,
+  type Chosen,
+  ColumnsStep,
+  type ColumnTypes,
+  guessMapping,
+  type Mapping,
+  useKnownTypes,
+} from './import-columns.tsx';
 import { FileStep } from './import-file.tsx';
 import { CheckStep, RunStep } from './import-job.tsx';
 
@@ -19,8 +31,19 @@ export function ImportPage() {
   const navigate = useNavigate({ from: '/p/$projectId/contacts/import' });
   const narrow = useMediaQuery('(max-width: 47.99em)');
   const [chosen, setChosen] = useState<Chosen>();
-  const [mapping, setMapping] = useState<Mapping>({});
+  const [changes, setChanges] = useState<Mapping>({});
+  const [types, setTypes] = useState<ColumnTypes>({});
+  const [segmentId, setSegmentId] = useState<string | null>(null);
+  const custom = useCustomFields();
+  const known = useKnownTypes();
+  const { data: topics, isPending: topicsArePending } = useTopics();
+  // The fields may arrive after the file is chosen.
+  const mapping = useMemo(
+    (): Mapping => ({ ...(chosen ? guessMapping(chosen.head.columns, custom, topics ?? []) : {}), ...changes }),
+    [chosen, custom, topics, changes],
+  );
   const [subscribed, setSubscribed] = useState(true);
+  const [consent, setConsent] = useState(noConsent);
   const [dryRunId, setDryRunId] = useState<string>();
   const [sent, setSent] = useState<number>();
 
@@ -31,6 +54,9 @@ export function ImportPage() {
       form.append('mapping', JSON.stringify(mapping));
       form.append('dryRun', String(dryRun));
       form.append('subscribed', String(subscribed));
+      form.append('types', JSON.stringify(typesOf(mapping, types, known)));
+      for (const [name, value] of Object.entries(consentFields(consent))) form.append(name, value);
+      if (segmentId) form.append('segmentId', segmentId);
       if (chosen) form.append('file', chosen.file);
       setSent(0);
       return upload<{ jobId: string }>(projectId, '/imports', form, setSent);
@@ -53,7 +79,11 @@ export function ImportPage() {
     <Page
       title={t.imports.title}
       description={narrow ? t.campaigns.stepLabel(step + 1, names.length, names[step] ?? '') : t.imports.description}
-      back={{ to: `/p/${projectId}/contacts`, label: t.contacts.title }}
+      back={
+        <BackLink to="/p/$projectId/contacts" params={{ projectId }}>
+          {t.contacts.title}
+        </BackLink>
+      }
     >
       <Stepper active={step} size={narrow ? 'xs' : 'sm'} iconSize={narrow ? 28 : 34} allowNextStepsSelect={false}>
         {names.map((label, index) => (
@@ -72,17 +102,26 @@ export function ImportPage() {
         <FileStep
           onChosen={(file, head) => {
             setChosen({ file, head });
-            setMapping(guessMapping(head.columns));
+            setChanges({});
+            setTypes({});
           }}
         />
       )}
-      {chosen && step === 1 && (
+      {/* A column of a topic must not be sent as a new field because the topics are not loaded yet. */}
+      {chosen && step === 1 && topicsArePending && <Placeholder lines={6} />}
+      {chosen && step === 1 && !topicsArePending && (
         <ColumnsStep
           chosen={chosen}
           mapping={mapping}
-          onChange={setMapping}
+          onChange={setChanges}
+          types={types}
+          onTypes={setTypes}
+          segmentId={segmentId}
+          onSegment={setSegmentId}
           subscribed={subscribed}
           onSubscribed={setSubscribed}
+          consent={consent}
+          onConsent={setConsent}
           busy={send.isPending}
           onCheck={() => send.mutate({ dryRun: true })}
           onBack={restart}
@@ -99,4 +138,14 @@ export function ImportPage() {
       {jobId && <RunStep jobId={jobId} onRestart={restart} />}
     </Page>
   );
+}
+
+/** Chosen types, and those of the fields that columns become. */
+function typesOf(mapping: Mapping, chosen: ColumnTypes, known: ReadonlyMap<string, CellType>): ColumnTypes {
+  const entries = Object.entries(mapping).flatMap(([column, target]) => {
+    const type: string | undefined = chosen[column] ?? (target === null ? undefined : known.get(target));
+    const isField = target !== null && target !== 'email' && target !== 'subscribed';
+    return type !== undefined && type !== 'auto' && isField ? [[column, type as CellType] as const] : [];
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, CloseButton, Group, TextInput } from '@mantine/core';
+import { Badge, Button, CloseButton, Group, TextInput } from '@mantine/core';
 import { useDisclosure, useLocalStorage } from '@mantine/hooks';
 import {
   IconAddressBook,
@@ -9,25 +9,29 @@ import {
   IconSearchOff,
   IconUpload,
 } from '@tabler/icons-react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList, useCustomFields, useRights } from '../../api/hooks.ts';
 import type { Contact } from '../../api/types.ts';
-import { valueText } from '../../format.ts';
-import type { ContactsSearch } from '../../search.ts';
+import { shownValue } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, SearchField, Time } from '../../ui/controls.tsx';
+import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { SubscribedBadge } from '../../ui/status.tsx';
 import { type Column, CursorTable } from '../../ui/table.tsx';
-import { BulkBar } from './bulk.tsx';
+import { contactsQuery } from './query.ts';
+import type { ContactsSearch } from './search.ts';
+import { ViewsMenu } from './views.tsx';
 
 const AddContactDialog = lazy(() =>
   import('./add.tsx').then(({ AddContactDialog }) => ({ default: AddContactDialog })),
 );
+const BulkBar = lazy(() => import('./bulk.tsx').then(({ BulkBar }) => ({ default: BulkBar })));
 const PAGE_SIZE = 50;
+const VISIBLE_FIELDS = 4;
 
 export function ContactsPage() {
   const { client, key, projectId } = useApi();
@@ -37,24 +41,31 @@ export function ContactsPage() {
   const [adding, { open, close }] = useDisclosure();
   const [filtering, { toggle: toggleFilter, close: closeFilter }] = useDisclosure();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  // It stays when the selection ends, because it shows the progress of a job.
+  const [hasSelected, setHasSelected] = useState(false);
+  useEffect(() => {
+    if (selected.size > 0) setHasSelected(true);
+  }, [selected]);
   const [hidden, setHidden] = useLocalStorage<string[]>({
     key: `everpost.contacts.hidden.${projectId}`,
     defaultValue: [],
   });
   const custom = useCustomFields();
   const list = useCursorList(key('contacts', search), (cursor) =>
-    unwrap(client.GET('/contacts', { params: { query: contactsQuery(search, cursor) as never } })),
+    unwrap(client.GET('/contacts', { params: { query: { ...contactsQuery(search, cursor), limit: PAGE_SIZE } } })),
   );
   const change = (next: ContactsSearch) => {
     setSelected(new Set());
     void navigate({ search: { ...search, ...next }, replace: true });
   };
-  const columns = useMemo(() => columnsOf(custom, projectId), [custom, projectId]);
-  // Many fields make a wide table: the rarest start hidden.
+  const fields = useMemo(() => namesFirst(custom), [custom]);
+  const columns = useMemo(() => columnsOf(fields, projectId), [fields, projectId]);
+  // Many fields make a wide table: only the first start visible.
   const hiddenIds = useMemo(
-    () => new Set(hidden.length > 0 ? hidden : custom.slice(3).map((field) => `data.${field}`)),
-    [hidden, custom],
+    () => new Set(hidden.length > 0 ? hidden : fields.slice(VISIBLE_FIELDS).map((field) => `data.${field}`)),
+    [hidden, fields],
   );
+  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
   const isFiltered = Object.keys(search).some((name) => name !== 'sort' && name !== 'dir');
   const total = list.data?.pages[0]?.total ?? 0;
   return (
@@ -72,14 +83,14 @@ export function ContactsPage() {
             >
               {t.contacts.export}
             </Button>
-            <Button
-              component={Link}
-              to={`/p/${projectId}/contacts/import`}
+            <ButtonLink
+              to="/p/$projectId/contacts/import"
+              params={{ projectId }}
               variant="default"
               leftSection={<IconUpload size={16} />}
             >
               {t.contacts.import}
-            </Button>
+            </ButtonLink>
             <Button leftSection={<IconPlus size={16} />} onClick={open}>
               {t.contacts.add}
             </Button>
@@ -90,9 +101,10 @@ export function ContactsPage() {
       <Panel flush>
         <Group p="md" gap="sm">
           <SearchField
-            label={t.contacts.search}
-            value={search.search ?? ''}
-            onChange={(text) => change({ search: text || undefined })}
+            label={t.contactLists.search}
+            value={search.query ?? search.search ?? ''}
+            maxLength={100}
+            onChange={(text) => change({ query: text || undefined, search: undefined })}
             flex="1 1 14rem"
           />
           <Choice
@@ -115,6 +127,16 @@ export function ContactsPage() {
               {t.contacts.addFilter}
             </Button>
           )}
+          <ViewsMenu
+            search={search}
+            visible={columns.filter(({ id }) => !hiddenIds.has(id)).map(({ id }) => id)}
+            onChoose={(filters, visible) => {
+              setSelected(new Set());
+              void navigate({ search: filters });
+              if (visible.length > 0)
+                setHidden([...columns.filter(({ id }) => !visible.includes(id)).map(({ id }) => id), '']);
+            }}
+          />
           <ColumnsMenu columns={columns} hidden={hiddenIds} onChange={(next) => setHidden([...next, ''])} />
         </Group>
         {filtering && (
@@ -124,10 +146,25 @@ export function ContactsPage() {
             onAdd={(name, value) => change({ fields: { ...search.fields, [name]: value } })}
           />
         )}
-        {search.fields && (
+        {(search.fields || search.importId) && (
           <Group px="md" pb="sm" gap="xs">
-            {Object.entries(search.fields).map(([name, value]) => (
+            {search.importId && (
               <Badge
+                size="lg"
+                rightSection={
+                  <CloseButton
+                    size="xs"
+                    aria-label={t.contactLists.removeImportFilter}
+                    onClick={() => change({ importId: undefined })}
+                  />
+                }
+              >
+                {t.contactLists.importFilter}
+              </Badge>
+            )}
+            {Object.entries(search.fields ?? {}).map(([name, value]) => (
+              <Badge
+                variant="light"
                 key={name}
                 size="lg"
                 rightSection={
@@ -143,14 +180,17 @@ export function ContactsPage() {
             ))}
           </Group>
         )}
-        {write && (
-          <BulkBar
-            selected={selected}
-            search={search}
-            total={total}
-            onDone={() => setSelected(new Set())}
-            allOnPage={list.data?.pages.flatMap(({ data }) => data).length ?? 0}
-          />
+        {write && hasSelected && (
+          <Suspense>
+            <BulkBar
+              selected={selected}
+              search={search}
+              total={total}
+              rows={rows}
+              fields={custom}
+              onDone={() => setSelected(new Set())}
+            />
+          </Suspense>
         )}
         <CursorTable<Contact>
           label={t.contacts.title}
@@ -184,13 +224,13 @@ export function ContactsPage() {
                 text={t.contacts.emptyText}
                 action={
                   write && (
-                    <Button
-                      component={Link}
-                      to={`/p/${projectId}/contacts/import`}
+                    <ButtonLink
+                      to="/p/$projectId/contacts/import"
+                      params={{ projectId }}
                       leftSection={<IconUpload size={16} />}
                     >
                       {t.contacts.import}
-                    </Button>
+                    </ButtonLink>
                   )
                 }
               />
@@ -212,11 +252,11 @@ const without = (fields: Record<string, string> = {}, name: string): Record<stri
   return Object.keys(rest).length > 0 ? rest : undefined;
 };
 
-/** Filters on fields are query parameters of their own: `data.plan=pro`. */
-function contactsQuery({ fields = {}, ...search }: ContactsSearch, cursor: string | undefined): object {
-  const filters = Object.fromEntries(Object.entries(fields).map(([name, value]) => [`data.${name}`, value]));
-  return { ...search, ...filters, limit: PAGE_SIZE, cursor };
-}
+/** Names say most about a person. */
+const namesFirst = (fields: string[]): string[] => [
+  ...fields.filter((field) => /name/i.test(field)),
+  ...fields.filter((field) => !/name/i.test(field)),
+];
 
 function columnsOf(fields: string[], projectId: string): Column<Contact>[] {
   return [
@@ -226,26 +266,27 @@ function columnsOf(fields: string[], projectId: string): Column<Contact>[] {
       main: true,
       sortable: true,
       cell: ({ id, email }) => (
-        <Anchor component={Link} to={`/p/${projectId}/contacts/${id}`} fw={500} inherit>
+        <TextLink to="/p/$projectId/contacts/$id" params={{ projectId, id }} fw={500} inherit>
           {email}
-        </Anchor>
+        </TextLink>
       ),
     },
+    ...fields.filter((field) => /name/i.test(field)).map(fieldColumn),
     {
       id: 'subscribed',
       header: t.contacts.subscription,
       cell: ({ subscribed }) => <SubscribedBadge subscribed={subscribed} />,
     },
-    ...fields.map(
-      (field): Column<Contact> => ({
-        id: `data.${field}`,
-        header: field,
-        cell: ({ data }) => valueText(data[field]).slice(0, 200),
-      }),
-    ),
+    ...fields.filter((field) => !/name/i.test(field)).map(fieldColumn),
     { id: 'createdAt', header: t.common.created, sortable: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
 }
+
+const fieldColumn = (field: string): Column<Contact> => ({
+  id: `data.${field}`,
+  header: field,
+  cell: ({ data }) => shownValue(data[field]).slice(0, 200),
+});
 
 interface ColumnsMenuProps {
   columns: Column<Contact>[];

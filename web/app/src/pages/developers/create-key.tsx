@@ -1,18 +1,39 @@
-import { Alert, Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { messageOf } from '../../api/problem.ts';
 import type { ScopedKey } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Choice } from '../../ui/controls.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { DateField } from '../../ui/date-field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { ShownOnceDialog } from '../../ui/shown-once.tsx';
 import { useReauthentication } from '../security/reauthenticate.tsx';
 
 type Resource = keyof typeof t.developers.resources;
 type Right = keyof typeof t.developers.rights;
 type Scope = ScopedKey['scopes'][number];
+
+/** Resources that can only be read. */
+const READ_ONLY: readonly Resource[] = ['analytics'];
+
+const resources = Object.keys(t.developers.resources) as Resource[];
+
+interface Preset {
+  all: boolean;
+  rights: Partial<Record<Resource, Right>>;
+}
+
+const presets: Record<keyof typeof t.developers.presetNames, Preset> = {
+  sending: { all: false, rights: { send: 'write' } },
+  reading: { all: false, rights: Object.fromEntries(resources.map((resource) => [resource, 'read'])) },
+  full: { all: true, rights: {} },
+};
+
+function isPreset(name: keyof typeof presets, chosen: Preset): boolean {
+  const { all, rights } = presets[name];
+  return all === chosen.all && scopesOf(all, rights).join() === scopesOf(chosen.all, chosen.rights).join();
+}
 
 interface CreateKeyDialogProps {
   onCreated(key: ScopedKey): void;
@@ -68,56 +89,63 @@ export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
     );
   return (
     <>
-      <Dialog opened onClose={onClose} title={t.developers.createTitle}>
-        <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
-          <Stack>
-            {create.error && <Alert color="red">{messageOf(create.error)}</Alert>}
-            <TextInput
-              label={t.developers.name}
-              description={t.developers.nameHint}
-              required
-              maxLength={255}
-              data-autofocus
-              {...form.getInputProps('name')}
-            />
-            <Stack gap="xs" role="group" aria-label={t.developers.scopes}>
-              <Text size="sm" fw={500}>
-                {t.developers.scopes}
-              </Text>
-              <Checkbox label={t.developers.all} {...form.getInputProps('all', { type: 'checkbox' })} />
-              {!form.values.all && (
-                <Rights rights={form.values.rights} onChange={(next) => form.setFieldValue('rights', next)} />
-              )}
-              {form.errors.rights && (
-                <Text size="sm" c="red" role="alert">
-                  {form.errors.rights}
-                </Text>
-              )}
-            </Stack>
-            <TextInput
-              label={t.developers.expires}
-              description={t.developers.expiresHint}
-              type="date"
-              {...form.getInputProps('expires')}
-            />
-            <Textarea
-              label={t.developers.ips}
-              description={t.developers.ipsHint}
-              autosize
-              minRows={2}
-              {...form.getInputProps('allowedIps')}
-            />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                {t.common.cancel}
+      <FormDialog
+        opened
+        onClose={onClose}
+        title={t.developers.createTitle}
+        error={create.error}
+        busy={create.isPending}
+        submit={t.developers.create}
+        onSubmit={form.onSubmit((values) => create.mutate(values))}
+      >
+        <TextInput
+          label={t.developers.name}
+          description={t.developers.nameHint}
+          required
+          maxLength={255}
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        <Stack gap="xs" role="group" aria-label={t.developers.scopes}>
+          <Text size="sm" fw={500}>
+            {t.developers.scopes}
+          </Text>
+          <Group gap="xs" role="group" aria-label={t.developers.presets}>
+            {(Object.keys(presets) as (keyof typeof presets)[]).map((name) => (
+              <Button
+                key={name}
+                size="xs"
+                variant="default"
+                aria-pressed={isPreset(name, form.values)}
+                onClick={() => form.setValues(presets[name])}
+              >
+                {t.developers.presetNames[name]}
               </Button>
-              <Button type="submit" loading={create.isPending}>
-                {t.developers.create}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Dialog>
+            ))}
+          </Group>
+          <Checkbox label={t.developers.all} {...form.getInputProps('all', { type: 'checkbox' })} />
+          {!form.values.all && (
+            <Rights rights={form.values.rights} onChange={(next) => form.setFieldValue('rights', next)} />
+          )}
+          {form.errors.rights && (
+            <Text size="sm" c="red" role="alert">
+              {form.errors.rights}
+            </Text>
+          )}
+        </Stack>
+        <DateField
+          label={t.developers.expires}
+          description={t.developers.expiresHint}
+          {...form.getInputProps('expires')}
+        />
+        <Textarea
+          label={t.developers.ips}
+          description={t.developers.ipsHint}
+          autosize
+          minRows={2}
+          {...form.getInputProps('allowedIps')}
+        />
+      </FormDialog>
       {dialog}
     </>
   );
@@ -130,7 +158,7 @@ interface RightsProps {
 
 const Rights = ({ rights, onChange }: RightsProps) => (
   <>
-    {(Object.keys(t.developers.resources) as Resource[]).map((resource) => (
+    {resources.map((resource) => (
       <Group key={resource} justify="space-between" wrap="nowrap">
         <Text size="sm" aria-hidden>
           {t.developers.resources[resource]}
@@ -140,10 +168,9 @@ const Rights = ({ rights, onChange }: RightsProps) => (
           w={170}
           value={rights[resource] ?? 'none'}
           onChange={(right) => onChange({ ...rights, [resource]: right })}
-          data={(Object.keys(t.developers.rights) as Right[]).map((value) => ({
-            value,
-            label: t.developers.rights[value],
-          }))}
+          data={(Object.keys(t.developers.rights) as Right[])
+            .filter((right) => right !== 'write' || !READ_ONLY.includes(resource))
+            .map((value) => ({ value, label: t.developers.rights[value] }))}
         />
       </Group>
     ))}
@@ -153,6 +180,7 @@ const Rights = ({ rights, onChange }: RightsProps) => (
 const scopesOf = (all: boolean, rights: Partial<Record<Resource, Right>>): Scope[] =>
   all
     ? ['all']
-    : (Object.entries(rights) as [Resource, Right][]).flatMap(([resource, right]): Scope[] =>
-        right === 'none' ? [] : [`${resource}:${right}`],
-      );
+    : resources.flatMap((resource): Scope[] => {
+        const { [resource]: right = 'none' } = rights;
+        return right === 'none' ? [] : [`${resource}:${right}`];
+      });

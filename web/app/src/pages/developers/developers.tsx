@@ -4,7 +4,6 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useApi, useRights } from '../../api/hooks.ts';
 import type { ScopedKey } from '../../api/types.ts';
-import type { DevelopersSearch } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Page, Panel } from '../../ui/page.tsx';
 import { Examples } from './examples.tsx';
@@ -12,6 +11,7 @@ import { KeyPairPanel } from './key-pair.tsx';
 import { KeysTab } from './keys.tsx';
 import { PolicyTab } from './policy.tsx';
 import { RequestsTab } from './requests.tsx';
+import type { DevelopersSearch } from './search.ts';
 
 const CreateKeyDialog = lazy(() =>
   import('./create-key.tsx').then(({ CreateKeyDialog }) => ({ default: CreateKeyDialog })),

@@ -1,16 +1,17 @@
+import './list.css';
 import { Alert, Badge, Box, Button, Code, Collapse, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconRefresh, IconTrash, IconWorldCheck } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
 import { useLive } from '../../api/live.ts';
-import { messageOf } from '../../api/problem.ts';
 import type { Domain, DomainRecord } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, CopyButton, Time } from '../../ui/controls.tsx';
-import { ConfirmButton, Dialog } from '../../ui/dialog.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
 
 export function DomainsPage() {
@@ -225,45 +226,34 @@ export function zoneFile(records: DomainRecord[]): string {
 
 function AddDomainDialog({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const { client, key } = useApi();
-  const [domain, setDomain] = useState('');
+  const form = useForm({ initialValues: { domain: '' } });
   const add = useAction({
     run: (name: string) => unwrap(client.POST('/domains', { body: { domain: name } })),
     done: (added) => t.domains.added(added.domain),
     changes: [key('domains'), key('setup')],
     quiet: true,
     onDone: () => {
-      setDomain('');
+      form.reset();
       onClose();
     },
   });
   return (
-    <Dialog opened={opened} onClose={onClose} title={t.domains.addTitle}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          add.mutate(domain.trim().toLowerCase());
-        }}
-      >
-        <Stack>
-          {add.error && <Alert color="red">{messageOf(add.error)}</Alert>}
-          <TextInput
-            label={t.domains.domain}
-            description={t.domains.domainHint}
-            required
-            data-autofocus
-            value={domain}
-            onChange={(event) => setDomain(event.currentTarget.value)}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={add.isPending}>
-              {t.domains.add}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      opened={opened}
+      onClose={onClose}
+      title={t.domains.addTitle}
+      error={add.error}
+      busy={add.isPending}
+      submit={t.domains.add}
+      onSubmit={form.onSubmit(({ domain }) => add.mutate(domain.trim().toLowerCase()))}
+    >
+      <TextInput
+        label={t.domains.domain}
+        description={t.domains.domainHint}
+        required
+        data-autofocus
+        {...form.getInputProps('domain')}
+      />
+    </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
-import { Accordion, Alert, Anchor, Badge, Box, Grid, Stack, Text, Timeline } from '@mantine/core';
+import { Accordion, Alert, Badge, Box, Grid, Stack, Text, Timeline } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
@@ -11,10 +11,14 @@ import { valueText } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { BackLink, type ResourcePath, TextLink } from '../../ui/links.tsx';
 import { previewPath } from '../../ui/mail-editor.tsx';
 import { MailFrame } from '../../ui/mail-frame.tsx';
 import { Loaded, Page, Panel, Placeholder, Problem } from '../../ui/page.tsx';
 import { EmailStatusBadge } from '../../ui/status.tsx';
+import { NotSentAlert, useCampaignEnded, useIsSuppressed } from './not-sent.tsx';
+
+const CONTENT_GONE = 'its recipient or content no longer exists';
 
 export function EmailPage() {
   const { client, key, projectId } = useApi();
@@ -31,15 +35,23 @@ export function EmailPage() {
     changes: [key('email', id), key('emails')],
     quiet: true,
   });
-  const back = { to: `/p/${projectId}/emails`, label: t.emails.title };
+  const back = (
+    <BackLink to="/p/$projectId/emails" params={{ projectId }}>
+      {t.emails.title}
+    </BackLink>
+  );
   const { data } = email;
+  const suppressed = useIsSuppressed(data ?? { to: null, status: 'PENDING' });
+  const campaignEnded = useCampaignEnded(data);
   if (!data)
     return (
       <Page title={t.emails.mail} back={back}>
         <Loaded query={email}>{() => null}</Loaded>
       </Page>
     );
-  const canResend = write && (data.status === 'FAILED' || data.status === 'UNKNOWN');
+  // Nothing is sent to a suppressed address or by a campaign that was cancelled, however often it is tried.
+  const isPossible = !suppressed && !campaignEnded && data.reason !== CONTENT_GONE;
+  const canResend = write && isPossible && (data.status === 'FAILED' || data.status === 'UNKNOWN');
   return (
     <Page
       title={data.subject || t.emails.noSubject}
@@ -60,11 +72,7 @@ export function EmailPage() {
         )
       }
     >
-      {data.reason && (
-        <Alert color={data.status === 'UNKNOWN' ? 'orange' : 'red'} title={t.emails.reason}>
-          <span className="breakable">{data.reason}</span>
-        </Alert>
-      )}
+      <NotSentAlert email={data} suppressed={suppressed} campaignEnded={campaignEnded} />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Stack gap="lg">
@@ -82,20 +90,28 @@ export function EmailPage() {
 }
 
 function HistoryPanel({ email }: { email: EmailDetail }) {
+  const link = useClickedLink(email);
+  const { status, reason, updatedAt } = email;
   const moments = [
     [t.emails.accepted, email.createdAt],
     [t.emails.statuses.SENT, email.sentAt],
     [t.emails.statuses.DELIVERED, email.deliveredAt],
     [t.emails.statuses.OPENED, email.openedAt],
-    [t.emails.statuses.CLICKED, email.clickedAt],
-    [t.emails.statuses.BOUNCED, email.bouncedAt],
+    [t.emails.statuses.CLICKED, email.clickedAt, link],
+    [t.emails.statuses.BOUNCED, email.bouncedAt, status === 'BOUNCED' ? reason : null],
     [t.emails.statuses.COMPLAINED, email.complainedAt],
-  ].filter((moment): moment is [string, string] => typeof moment[1] === 'string');
+    [t.emails.statuses.FAILED, status === 'FAILED' ? updatedAt : null, reason],
+  ].filter((moment): moment is [string, string, string?] => typeof moment[1] === 'string');
   return (
     <Panel title={t.emails.history}>
       <Timeline active={moments.length} bulletSize={16} lineWidth={2}>
-        {moments.map(([label, at]) => (
+        {moments.map(([label, at, detail]) => (
           <Timeline.Item key={label} title={label}>
+            {detail && (
+              <Text size="sm" className="breakable">
+                {detail}
+              </Text>
+            )}
             <Text size="sm" c="dimmed">
               <Time at={at} exact />
             </Text>
@@ -104,6 +120,31 @@ function HistoryPanel({ email }: { email: EmailDetail }) {
       </Timeline>
     </Panel>
   );
+}
+
+/** The link that the recipient clicked first. */
+function useClickedLink({ id, contactId, clickedAt }: EmailDetail): string | undefined {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('email', id, 'click'),
+    queryFn: () =>
+      unwrap(
+        client.GET('/activity', {
+          params: {
+            query: {
+              types: 'email.clicked',
+              contactId: contactId ?? undefined,
+              from: clickedAt ?? undefined,
+              limit: 100,
+            },
+          },
+        }),
+      ),
+    enabled: clickedAt !== null,
+    staleTime: 60_000,
+  });
+  const link = data?.data.find(({ metadata }) => metadata.emailId === id)?.metadata.link;
+  return typeof link === 'string' ? link : undefined;
 }
 
 const outcomeColors = { sent: 'teal', deferred: 'yellow', refused: 'red', unknown: 'orange' };
@@ -142,18 +183,18 @@ function AttemptsPanel({ email }: { email: EmailDetail }) {
 
 function FactsPanel({ email }: { email: EmailDetail }) {
   const { projectId } = useApi();
-  const link = (path: string, text: string) => (
-    <Anchor component={Link} to={`/p/${projectId}/${path}`}>
+  const link = (to: ResourcePath, id: string, text: string) => (
+    <TextLink to={to} params={{ projectId, id }}>
       {text}
-    </Anchor>
+    </TextLink>
   );
   const facts: [string, ReactNode][] = [
     [t.emails.from, email.from],
     [t.emails.source, t.emails.sources[email.sourceType]],
-    [t.emails.contact, link(`contacts/${email.contactId}`, t.emails.toContact)],
-    [t.emails.campaign, email.campaignId && link(`campaigns/${email.campaignId}`, t.emails.toCampaign)],
-    [t.emails.template, email.templateId && link(`templates/${email.templateId}`, t.emails.toTemplate)],
-    [t.emails.workflow, email.workflowId && link(`workflows/${email.workflowId}`, t.emails.toWorkflow)],
+    [t.emails.contact, email.contactId && link('/p/$projectId/contacts/$id', email.contactId, t.emails.toContact)],
+    [t.emails.campaign, email.campaignId && link('/p/$projectId/campaigns/$id', email.campaignId, t.emails.toCampaign)],
+    [t.emails.template, email.templateId && link('/p/$projectId/templates/$id', email.templateId, t.emails.toTemplate)],
+    [t.emails.workflow, email.workflowId && link('/p/$projectId/workflows/$id', email.workflowId, t.emails.toWorkflow)],
     [t.emails.messageId, email.messageId && <Copyable value={email.messageId} label={t.emails.messageId} />],
     ['ID', <Copyable key="id" value={email.id} label="ID" />],
   ];

@@ -1,16 +1,18 @@
-import { Alert, Anchor, Badge, Box, Button, CloseButton, Group, Text, TextInput } from '@mantine/core';
+import { Alert, Badge, Box, Button, CloseButton, Group, Text, TextInput } from '@mantine/core';
 import { IconMailFast, IconSearchOff } from '@tabler/icons-react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList } from '../../api/hooks.ts';
 import type { Email } from '../../api/types.ts';
-import { type EmailsSearch, emailFilters } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
+import { DateField } from '../../ui/date-field.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { EmailStatusBadge } from '../../ui/status.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import { type EmailsSearch, emailFilters } from './search.ts';
 
 const references = ['contactId', 'campaignId', 'templateId', 'workflowId'] as const;
 
@@ -59,26 +61,25 @@ export function EmailsPage() {
             ]}
           />
           <RecipientField value={search.email} onChange={(email) => change({ email })} />
-          <TextInput
+          <DateField
             label={t.emails.fromDay}
-            type="date"
             value={from ?? ''}
             max={to}
             error={reversed}
-            onChange={(event) => change({ from: event.currentTarget.value || undefined })}
+            onChange={(day) => change({ from: day || undefined })}
           />
-          <TextInput
+          <DateField
             label={t.emails.toDay}
-            type="date"
             value={to ?? ''}
             min={from}
             error={reversed}
-            onChange={(event) => change({ to: event.currentTarget.value || undefined })}
+            onChange={(day) => change({ to: day || undefined })}
           />
           {references
             .filter((name) => search[name])
             .map((name) => (
               <Badge
+                variant="light"
                 key={name}
                 size="lg"
                 className="beside-field"
@@ -122,9 +123,9 @@ export function EmailsPage() {
                 main: true,
                 cell: ({ id, to: recipient, subject }) => (
                   <Box>
-                    <Anchor component={Link} to={`/p/${projectId}/emails/${id}`} fw={600} inherit>
+                    <TextLink to="/p/$projectId/emails/$id" params={{ projectId, id }} fw={600} inherit>
                       {subject || t.emails.noSubject}
-                    </Anchor>
+                    </TextLink>
                     <Text size="sm" c="dimmed" fw={400}>
                       {recipient}
                     </Text>

@@ -1,7 +1,7 @@
-import { Anchor, Badge, Box, Code, SimpleGrid, Text } from '@mantine/core';
+import { Badge, Box, Code, SimpleGrid, Text } from '@mantine/core';
 import { IconBolt, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { EventUsage } from '../../api/types.ts';
@@ -9,6 +9,7 @@ import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { BackLink, TextLink } from '../../ui/links.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
 import { DeleteWarning, Uses } from './uses.tsx';
@@ -31,7 +32,11 @@ export function EventPage() {
   return (
     <Page
       title={name}
-      back={{ to: `/p/${projectId}/events`, label: t.events.title }}
+      back={
+        <BackLink to="/p/$projectId/events" params={{ projectId }}>
+          {t.events.title}
+        </BackLink>
+      }
       badge={reserved && <Badge color="gray">{t.events.reserved}</Badge>}
       description={reserved && t.events.reservedText}
       actions={write && reserved === false && usage.data && <DeleteEventButton name={name} usage={usage.data} />}
@@ -109,9 +114,9 @@ function NewestEvents({ name }: { name: string }) {
             id: 'person',
             header: t.events.person,
             cell: ({ contactId }) => (
-              <Anchor component={Link} to={`/p/${projectId}/contacts/${contactId}`} inherit>
+              <TextLink to="/p/$projectId/contacts/$id" params={{ projectId, id: contactId }} inherit>
                 {t.events.showPerson}
-              </Anchor>
+              </TextLink>
             ),
           },
           {

@@ -1,17 +1,19 @@
-import { Anchor, Badge, Box, Button, Group, Progress, Tabs, Text } from '@mantine/core';
+import { Badge, Box, Button, Group, Tabs, Text } from '@mantine/core';
 import { IconBolt, IconSearchOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { ContactField, EventName } from '../../api/types.ts';
 import { number, percent } from '../../format.ts';
-import type { EventsSearch } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, SearchField, Time } from '../../ui/controls.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
+import { Progress } from '../../ui/progress.tsx';
 import { DataTable } from '../../ui/table.tsx';
+import type { EventsSearch } from './search.ts';
 
 export function EventsPage() {
   const { tab = 'events' } = useSearch({ from: '/signed-in/p/$projectId/events' });
@@ -102,15 +104,9 @@ function EventNames() {
                   main: true,
                   cell: ({ name, reserved }) => (
                     <Group gap={6}>
-                      <Anchor
-                        component={Link}
-                        to="/p/$projectId/events/$name"
-                        params={{ projectId, name } as never}
-                        fw={500}
-                        inherit
-                      >
+                      <TextLink to="/p/$projectId/events/$name" params={{ projectId, name }} fw={500} inherit>
                         {name}
-                      </Anchor>
+                      </TextLink>
                       {reserved && <Badge color="gray">{t.events.reserved}</Badge>}
                     </Group>
                   ),
@@ -194,15 +190,9 @@ function Fields() {
                   main: true,
                   cell: ({ field, isCustom }) => (
                     <Group gap={6}>
-                      <Anchor
-                        component={Link}
-                        to="/p/$projectId/fields/$name"
-                        params={{ projectId, name: field } as never}
-                        fw={500}
-                        inherit
-                      >
+                      <TextLink to="/p/$projectId/fields/$name" params={{ projectId, name: field }} fw={500} inherit>
                         {field}
-                      </Anchor>
+                      </TextLink>
                       {!isCustom && <Badge color="gray">{t.events.standard}</Badge>}
                     </Group>
                   ),

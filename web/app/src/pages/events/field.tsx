@@ -1,13 +1,14 @@
-import { Anchor, Badge, Box, Group, SimpleGrid, Text } from '@mantine/core';
+import { Badge, Box, Group, SimpleGrid, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
 import type { FieldUsage } from '../../api/types.ts';
-import { valueText } from '../../format.ts';
+import { shownValue } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { BackLink, TextLink } from '../../ui/links.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { Figure } from './event.tsx';
 import { Coverage } from './events.tsx';
@@ -32,7 +33,11 @@ export function FieldPage() {
   return (
     <Page
       title={name}
-      back={{ to: `/p/${projectId}/events`, search: { tab: 'fields' }, label: t.events.fields }}
+      back={
+        <BackLink to="/p/$projectId/events" params={{ projectId }} search={{ tab: 'fields' }}>
+          {t.events.fields}
+        </BackLink>
+      }
       badge={field && <Badge color="gray">{t.events.fieldTypes[field.type] ?? field.type}</Badge>}
       actions={write && field?.isCustom && usage.data && <DeleteFieldButton name={name} usage={usage.data} />}
     >
@@ -105,19 +110,18 @@ function Values({ name, isCustom }: { name: string; isCustom: boolean }) {
           ) : (
             <Group gap="xs" className="roomy">
               {all.map((value) => {
-                const text = valueText(value);
+                const text = shownValue(value);
                 const shown = text.slice(0, SHOWN_VALUE) || '“”';
                 return isCustom && text ? (
-                  <Anchor
+                  <TextLink
                     key={text}
-                    component={Link}
                     to="/p/$projectId/contacts"
-                    params={{ projectId } as never}
-                    search={{ fields: { [dataKey]: text } } as never}
+                    params={{ projectId }}
+                    search={{ fields: { [dataKey]: text } }}
                     className="breakable"
                   >
                     {shown}
-                  </Anchor>
+                  </TextLink>
                 ) : (
                   <span key={text} className="breakable">
                     {shown}

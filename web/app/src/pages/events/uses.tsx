@@ -1,17 +1,17 @@
-import { Alert, Anchor, List, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Alert, List, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { EventUsage, FieldUsage } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
+import { TextLink } from '../../ui/links.tsx';
 
 type Usage = Pick<EventUsage | FieldUsage, 'usedInSegments' | 'usedInWorkflows' | 'usedInCampaigns'>;
 
-/** `path` is where one of them is shown. */
+/** `to` is where one of them is shown. */
 const kinds = [
-  { name: 'usedInSegments', path: 'segments' },
-  { name: 'usedInWorkflows', path: 'workflows' },
-  { name: 'usedInCampaigns', path: 'campaigns' },
+  { name: 'usedInSegments', to: '/p/$projectId/segments/$id' },
+  { name: 'usedInWorkflows', to: '/p/$projectId/workflows/$id' },
+  { name: 'usedInCampaigns', to: '/p/$projectId/campaigns/$id' },
 ] as const;
 
 export const isUsed = (usage: Usage): boolean => kinds.some(({ name }) => usage[name].length > 0);
@@ -24,7 +24,7 @@ export function Uses({ usage }: { usage: Usage }) {
     <Stack gap="sm">
       {kinds
         .filter(({ name }) => usage[name].length > 0)
-        .map(({ name, path }) => (
+        .map(({ name, to }) => (
           <div key={name}>
             <Text size="sm" fw={600}>
               {t.events[name]}
@@ -32,9 +32,9 @@ export function Uses({ usage }: { usage: Usage }) {
             <List listStyleType="none" className="roomy">
               {usage[name].map((item) => (
                 <List.Item key={item.id}>
-                  <Anchor component={Link} to={`/p/${projectId}/${path}/${item.id}`} className="breakable">
+                  <TextLink to={to} params={{ projectId, id: item.id }} className="breakable">
                     {item.name}
-                  </Anchor>
+                  </TextLink>
                 </List.Item>
               ))}
             </List>

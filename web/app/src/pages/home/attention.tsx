@@ -1,17 +1,18 @@
-import { Anchor, Group, List, Text, ThemeIcon } from '@mantine/core';
+import { Group, List, Text, ThemeIcon } from '@mantine/core';
 import { IconAlertTriangle, IconMoodSmile } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { linkOptions } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { type ProjectApi, useApi, useRights } from '../../api/hooks.ts';
 import { localDay } from '../../format.ts';
 import { t } from '../../texts/index.ts';
+import { type PageLink, TextLink } from '../../ui/links.tsx';
 import { Loaded, Panel } from '../../ui/page.tsx';
+import type { EmailsSearch } from '../emails/search.ts';
 
 interface Notice {
   text: string;
-  path: string;
-  search?: Record<string, string>;
+  link: PageLink;
 }
 
 const DAYS = 7;
@@ -24,41 +25,54 @@ async function readNotices({ client, projectId }: ProjectApi, admin: boolean): P
   // A day of the user's own calendar, so that the list behind the number has as many lines.
   const firstDay = localDay(DAYS - 1);
   const startDate = new Date(`${firstDay}T00:00:00`).toISOString();
-  const [unknown, failed, blocked, executions, campaigns, domains, endpoints] = await Promise.all([
+  const [unknown, failed, blocked, executions, problems, campaigns, domains, endpoints] = await Promise.all([
     emails({ status: 'UNKNOWN', limit: 1 }),
     emails({ status: 'FAILED', limit: 1, startDate }),
     emails({ blocked: true, limit: 1 }),
     unwrap(client.GET('/executions', { params: { query: { status: 'FAILED', limit: 1 } } })),
+    unwrap(client.GET('/executions/problems')),
     unwrap(client.GET('/campaigns', { params: { query: { status: 'SENDING', pageSize: 20 } } })),
     unwrap(client.GET('/domains/project/{projectId}', { params: { path: { projectId } } })),
     // Only those who may change endpoints may see them.
     admin ? unwrap(client.GET('/webhook-endpoints')) : [],
   ]);
+  const emailsLink = (search: EmailsSearch) =>
+    linkOptions({ to: '/p/$projectId/emails', params: { projectId }, search });
   const lines: (Notice | false)[] = [
-    unknown.total > 0 && { text: t.home.unknown(unknown.total), path: 'emails', search: { status: 'UNKNOWN' } },
-    blocked.total > 0 && { text: t.home.blocked(blocked.total), path: 'emails', search: { status: 'BLOCKED' } },
+    unknown.total > 0 && { text: t.home.unknown(unknown.total), link: emailsLink({ status: 'UNKNOWN' }) },
+    blocked.total > 0 && { text: t.home.blocked(blocked.total), link: emailsLink({ status: 'BLOCKED' }) },
     failed.total > 0 && {
       text: t.home.failed(failed.total),
-      path: 'emails',
-      search: { status: 'FAILED', from: firstDay },
+      link: emailsLink({ status: 'FAILED', from: firstDay }),
     },
     executions.total > 0 && {
       text: t.home.failedExecutions(executions.total),
-      path: 'executions',
-      search: { status: 'FAILED' },
+      link: linkOptions({ to: '/p/$projectId/executions', params: { projectId }, search: { status: 'FAILED' } }),
     },
+    ...problems.data
+      .filter(({ retrying }) => retrying > 0)
+      .map(({ workflowId: id, workflowName, stepName, retrying, error }) => ({
+        text: t.home.retryingStep(retrying, stepName, workflowName, error),
+        link: linkOptions({ to: '/p/$projectId/workflows/$id', params: { projectId, id } }),
+      })),
     ...endpoints
       .filter(({ failingSince, disabledReason }) => failingSince !== null || disabledReason !== null)
       .map(({ id, url, enabled }) => ({
         text: enabled ? t.home.failingWebhook(hostOf(url)) : t.home.disabledWebhook(hostOf(url)),
-        path: `webhooks/${id}`,
+        link: linkOptions({ to: '/p/$projectId/webhooks/$id', params: { projectId, id } }),
       })),
     ...campaigns.data
       .filter(({ paused }) => paused)
-      .map(({ id, name }) => ({ text: t.home.pausedCampaign(name), path: `campaigns/${id}` })),
+      .map(({ id, name }) => ({
+        text: t.home.pausedCampaign(name),
+        link: linkOptions({ to: '/p/$projectId/campaigns/$id', params: { projectId, id } }),
+      })),
     ...domains
       .filter(({ verified }) => !verified)
-      .map(({ domain }) => ({ text: t.home.pendingDomain(domain), path: 'domains' })),
+      .map(({ domain }) => ({
+        text: t.home.pendingDomain(domain),
+        link: linkOptions({ to: '/p/$projectId/domains', params: { projectId } }),
+      })),
   ];
   return lines.filter((line): line is Notice => line !== false);
 }
@@ -93,16 +107,11 @@ export function AttentionPanel() {
                 </ThemeIcon>
               }
             >
-              {lines.map(({ text, path, search }) => (
+              {lines.map(({ text, link }) => (
                 <List.Item key={text}>
-                  <Anchor
-                    component={Link}
-                    to={`/p/${api.projectId}/${path}`}
-                    search={(search ?? {}) as never}
-                    className="breakable"
-                  >
+                  <TextLink {...link} className="breakable">
                     {text}
-                  </Anchor>
+                  </TextLink>
                 </List.Item>
               ))}
             </List>

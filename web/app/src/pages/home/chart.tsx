@@ -2,6 +2,7 @@ import { Box, Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { day, number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
+import { haveDeliveryReports } from '../../ui/delivery-reports.ts';
 import { Plot } from '../../ui/plot.tsx';
 import { DataTable } from '../../ui/table.tsx';
 
@@ -23,6 +24,7 @@ const series = [
 /** The days as a plot, and as a table for those who cannot see it. */
 export function MailChart({ data }: { data: Point[] }) {
   const [opened, { toggle }] = useDisclosure();
+  const isReported = haveDeliveryReports(data);
   return (
     <Box>
       <Plot
@@ -48,7 +50,7 @@ export function MailChart({ data }: { data: Point[] }) {
               id: name,
               header: t.home.figures[name],
               align: 'right' as const,
-              cell: (point: Point) => number(point[name]),
+              cell: (point: Point) => (name === 'delivered' && !isReported ? '—' : number(point[name])),
             })),
           ]}
         />

@@ -1,21 +1,8 @@
-import {
-  Anchor,
-  Badge,
-  Box,
-  Button,
-  Grid,
-  Group,
-  Paper,
-  Progress,
-  SimpleGrid,
-  Stack,
-  Text,
-  ThemeIcon,
-} from '@mantine/core';
+import { Badge, Box, Grid, Group, Paper, Progress, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
 import { IconCheck, IconCircle, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
+import type { UpcomingGroup } from '../../api/api-types.ts';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useProject, useRights } from '../../api/hooks.ts';
 import type { Security, SetupState } from '../../api/types.ts';
@@ -23,6 +10,7 @@ import { number, percent } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
 import { hasDeliveryReports } from '../../ui/delivery-reports.ts';
+import { ButtonLink, type ProjectPath, TextLink } from '../../ui/links.tsx';
 import { Loaded, Page, Panel, Placeholder } from '../../ui/page.tsx';
 import { AttentionPanel } from './attention.tsx';
 
@@ -38,9 +26,9 @@ export function HomePage() {
       title={project?.name ?? t.home.title}
       actions={
         write && (
-          <Button component={Link} to={`/p/${projectId}/campaigns/new`} leftSection={<IconPlus size={16} />}>
+          <ButtonLink to="/p/$projectId/campaigns/new" params={{ projectId }} leftSection={<IconPlus size={16} />}>
             {t.campaigns.new}
-          </Button>
+          </ButtonLink>
         )
       }
     >
@@ -61,11 +49,11 @@ export function HomePage() {
   );
 }
 
-const setupSteps: { name: string; path: string; isDone(state: SetupState): boolean }[] = [
-  { name: 'domain', path: 'domains', isDone: ({ domainVerified }) => domainVerified },
-  { name: 'contact', path: 'contacts', isDone: ({ contactCreated }) => contactCreated },
-  { name: 'template', path: 'templates/new', isDone: ({ templateCreated }) => templateCreated },
-  { name: 'email', path: 'campaigns/new', isDone: ({ emailSent }) => emailSent },
+const setupSteps: { name: string; to: ProjectPath; isDone(state: SetupState): boolean }[] = [
+  { name: 'domain', to: '/p/$projectId/domains', isDone: ({ domainVerified }) => domainVerified },
+  { name: 'contact', to: '/p/$projectId/contacts', isDone: ({ contactCreated }) => contactCreated },
+  { name: 'template', to: '/p/$projectId/templates/new', isDone: ({ templateCreated }) => templateCreated },
+  { name: 'email', to: '/p/$projectId/campaigns/new', isDone: ({ emailSent }) => emailSent },
 ];
 
 /** Shown until everything is done. */
@@ -107,9 +95,9 @@ function SetupPanel() {
                   {isDone ? (
                     <Text fw={600}>{title}</Text>
                   ) : (
-                    <Anchor component={Link} to={`/p/${projectId}/${step.path}`} fw={600}>
+                    <TextLink to={step.to} params={{ projectId }} fw={600}>
                       {title}
-                    </Anchor>
+                    </TextLink>
                   )}
                   <Text size="sm" c="dimmed">
                     {text}
@@ -224,22 +212,12 @@ function HealthPanel() {
   );
 }
 
-interface UpcomingItem {
-  type: string;
-  scheduledFor: string;
-  campaignId?: string;
-  name?: string;
-  workflowName?: string | null;
-  contactEmail?: string | null;
-  workflowId?: string;
-  executionId?: string;
-}
-
+/** Scheduled campaigns, and the people who leave a step of a workflow on a day. */
 function UpcomingPanel() {
-  const { client, key, projectId } = useApi();
+  const { client, key } = useApi();
   const upcoming = useQuery({
-    queryKey: key('upcoming'),
-    queryFn: () => unwrap(client.GET('/activity/upcoming', { params: { query: { limit: 8 } } })),
+    queryKey: key('upcoming-groups'),
+    queryFn: () => unwrap(client.GET('/activity/upcoming', { params: { query: { limit: 8, grouped: true } } })),
   });
   return (
     <Panel title={t.home.upcoming}>
@@ -249,24 +227,12 @@ function UpcomingPanel() {
             <Text c="dimmed">{t.home.upcomingEmpty}</Text>
           ) : (
             <ul className="plain-list spaced">
-              {(data as UpcomingItem[]).map((item) => (
-                <li key={`${item.type}:${item.campaignId ?? item.executionId}:${item.scheduledFor}`}>
+              {(data as UpcomingGroup[]).map((group) => (
+                <li key={`${group.id}:${group.stepId}:${group.at}`}>
                   <Group justify="space-between" wrap="nowrap">
-                    <Anchor
-                      component={Link}
-                      className="breakable"
-                      to={
-                        item.campaignId
-                          ? `/p/${projectId}/campaigns/${item.campaignId}`
-                          : `/p/${projectId}/workflows/${item.workflowId}/executions/${item.executionId}`
-                      }
-                    >
-                      {item.campaignId
-                        ? t.home.upcomingCampaign(item.name ?? '')
-                        : t.home.upcomingStep(item.workflowName ?? '', item.contactEmail ?? '')}
-                    </Anchor>
+                    <UpcomingGroupLink group={group} />
                     <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-                      <Time at={item.scheduledFor} />
+                      <Time at={group.at} />
                     </Text>
                   </Group>
                 </li>
@@ -276,5 +242,25 @@ function UpcomingPanel() {
         }
       </Loaded>
     </Panel>
+  );
+}
+
+function UpcomingGroupLink({ group: { type, id, name, stepId, count } }: { group: UpcomingGroup }) {
+  const { projectId } = useApi();
+  if (type === 'campaign')
+    return (
+      <TextLink to="/p/$projectId/campaigns/$id" params={{ projectId, id }} className="breakable">
+        {t.results.upcomingCampaign(name, count)}
+      </TextLink>
+    );
+  return (
+    <TextLink
+      to="/p/$projectId/executions"
+      params={{ projectId }}
+      search={{ workflowId: id, status: 'WAITING', stepId: stepId ?? undefined }}
+      className="breakable"
+    >
+      {t.results.upcomingPeople(name, count)}
+    </TextLink>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Badge, Box, Button, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Badge, Box, Button, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useApi, useRights } from '../../api/hooks.ts';
@@ -7,8 +7,11 @@ import type { Job } from '../../api/types.ts';
 import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, Time } from '../../ui/controls.tsx';
+import { BackLink } from '../../ui/links.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
+import { Progress } from '../../ui/progress.tsx';
 import { DataTable } from '../../ui/table.tsx';
+import { DocumentLink } from './apply-panel.tsx';
 import { CancelJobButton, JobStatusBadge, resultCounts } from './parts.tsx';
 
 interface JobError {
@@ -17,6 +20,10 @@ interface JobError {
   email?: string | null;
   /** Of a bulk change. */
   contactId?: string;
+  /** Of an email that is rendered again. */
+  type?: 'TEMPLATE' | 'CAMPAIGN';
+  id?: string;
+  name?: string;
   error: string;
 }
 
@@ -26,7 +33,11 @@ export function JobPage() {
   const { id } = useParams({ from: '/signed-in/p/$projectId/jobs/$id' });
   const job = useJob(id, 'any');
   const { data } = job;
-  const back = { to: `/p/${projectId}/jobs`, label: t.jobs.title };
+  const back = (
+    <BackLink to="/p/$projectId/jobs" params={{ projectId }}>
+      {t.jobs.title}
+    </BackLink>
+  );
   return (
     <Page
       title={data ? t.jobs.types[data.type] : t.jobs.title}
@@ -125,14 +136,15 @@ function JobPanels({ job }: { job: Job }) {
             portable
             label={t.jobs.errors}
             rows={errors}
-            rowId={({ row, contactId }) => String(row ?? contactId)}
+            rowId={({ row, contactId, id }) => String(row ?? contactId ?? id)}
             columns={[
               ...(isImport ? [{ id: 'row', header: t.jobs.row, cell: ({ row }: JobError) => number(row ?? 0) }] : []),
               {
                 id: 'about',
                 header: t.jobs.about,
                 main: true,
-                cell: ({ email, contactId }) => email ?? contactId ?? '—',
+                cell: ({ email, contactId, type, id, name }) =>
+                  type && id && name ? <DocumentLink type={type} id={id} name={name} /> : (email ?? contactId ?? '—'),
               },
               { id: 'error', header: t.jobs.problem, cell: ({ error }) => error },
             ]}

@@ -1,20 +1,23 @@
-import { Anchor, Badge, Box, Button, Group, Progress, Text } from '@mantine/core';
+import { Badge, Box, Button, Group, Text } from '@mantine/core';
 import { IconListCheck, IconSearchOff } from '@tabler/icons-react';
 import { type InfiniteData, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { type CursorPage, useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import { isOpen } from '../../api/job.ts';
 import { useLive } from '../../api/live.ts';
 import type { Job } from '../../api/types.ts';
-import { type JobsSearch, jobStatuses, jobTypes } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
+import { Progress } from '../../ui/progress.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import { Term } from '../../ui/term.tsx';
 import { CancelJobButton, JobStatusBadge, resultCounts } from './parts.tsx';
+import { type JobsSearch, jobStatuses, jobTypes } from './search.ts';
 
-/** The stream takes twenty topics. */
+/** The stream takes twenty channels. */
 const FOLLOWED = 20;
 /** New jobs have no stream yet. */
 const REFRESH_MS = 15_000;
@@ -41,7 +44,7 @@ export function JobsPage() {
   const change = (next: JobsSearch) => void navigate({ search: { ...search, ...next }, replace: true });
   const isFiltered = Object.keys(search).length > 0;
   return (
-    <Page title={t.jobs.title} description={t.jobs.description}>
+    <Page title={t.jobs.title} badge={<Term name="job" word={t.jobs.title} />} description={t.jobs.description}>
       <Panel flush>
         <Group p="md" gap="sm">
           <Choice
@@ -86,9 +89,9 @@ export function JobsPage() {
               main: true,
               cell: ({ id, type, result }) => (
                 <Group gap={6}>
-                  <Anchor component={Link} to={`/p/${projectId}/jobs/${id}`} fw={500} inherit>
+                  <TextLink to="/p/$projectId/jobs/$id" params={{ projectId, id }} fw={500} inherit>
                     {t.jobs.types[type]}
-                  </Anchor>
+                  </TextLink>
                   {result.dryRun === true && <Badge color="gray">{t.jobs.dryRun}</Badge>}
                 </Group>
               ),

@@ -19,7 +19,7 @@ export const JobStatusBadge = ({ status }: { status: Job['status'] }) => (
 
 /** The counts of the result that its type has. */
 export const resultCounts = ({ result }: Job): [name: string, count: number][] =>
-  ['created', 'updated', 'changed', 'unchanged', 'failed'].flatMap((name): [string, number][] => {
+  ['created', 'updated', 'changed', 'rendered', 'unchanged', 'failed'].flatMap((name): [string, number][] => {
     const count = result[name];
     return typeof count === 'number' ? [[name, count]] : [];
   });
@@ -40,6 +40,7 @@ export function CancelJobButton({ job }: { job: Job }) {
       label={t.jobs.cancel}
       ariaLabel={t.jobs.cancelOf(t.jobs.types[job.type])}
       title={t.jobs.cancelTitle}
+      keep={t.jobs.keepRunning}
       confirm={t.jobs.cancel}
       onConfirm={() => cancel.mutateAsync()}
     >

@@ -1,15 +1,16 @@
-import { Alert, Anchor, Badge, Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Switch, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction, useApi, useMe, useProject, useRights } from '../../api/hooks.ts';
-import { messageOf } from '../../api/problem.ts';
 import type { Member } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
-import { ConfirmButton, Dialog } from '../../ui/dialog.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { DataTable } from '../../ui/table.tsx';
 import { useReauthentication } from '../security/reauthenticate.tsx';
@@ -191,67 +192,42 @@ function RemoveButton({ member }: { member: Member }) {
 function InviteDialog({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const { client, key, projectId } = useApi();
   const offered = useOfferedRoles();
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Role>('MEMBER');
+  const form = useForm({ initialValues: { email: '', role: 'MEMBER' as Role } });
   const { confirmed, dialog } = useReauthentication();
   const invite = useAction({
-    run: () =>
-      confirmed(() =>
-        unwrap(
-          client.POST('/projects/{id}/members', {
-            params: { path: { id: projectId } },
-            body: { email: email.trim(), role },
-          }),
-        ),
-      ),
+    run: (body: { email: string; role: Role }) =>
+      confirmed(() => unwrap(client.POST('/projects/{id}/members', { params: { path: { id: projectId } }, body }))),
     done: (member) => t.members.invited(member.email),
     changes: [key('members'), key('setup')],
     quiet: true,
     onDone: () => {
-      setEmail('');
+      form.reset();
       onClose();
     },
   });
   return (
     <>
-      <Dialog opened={opened} onClose={onClose} title={t.members.inviteTitle}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            invite.mutate();
-          }}
-        >
-          <Stack>
-            {invite.error && <Alert color="red">{messageOf(invite.error)}</Alert>}
-            <TextInput
-              label={t.members.email}
-              type="email"
-              required
-              data-autofocus
-              value={email}
-              onChange={(event) => setEmail(event.currentTarget.value)}
-            />
-            <Choice<Role>
-              label={t.members.role}
-              visibleLabel
-              value={role}
-              onChange={setRole}
-              data={offered.map((value) => ({ value, label: t.members.roles[value] }))}
-            />
-            <Text size="sm" c="dimmed">
-              {t.members.roleHints[role]}
-            </Text>
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                {t.common.cancel}
-              </Button>
-              <Button type="submit" loading={invite.isPending}>
-                {t.members.invite}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Dialog>
+      <FormDialog
+        opened={opened}
+        onClose={onClose}
+        title={t.members.inviteTitle}
+        error={invite.error}
+        busy={invite.isPending}
+        submit={t.members.invite}
+        onSubmit={form.onSubmit(({ email, role }) => invite.mutate({ email: email.trim(), role }))}
+      >
+        <TextInput label={t.members.email} type="email" required data-autofocus {...form.getInputProps('email')} />
+        <Choice<Role>
+          label={t.members.role}
+          visibleLabel
+          value={form.values.role}
+          onChange={(role) => form.setFieldValue('role', role)}
+          data={offered.map((value) => ({ value, label: t.members.roles[value] }))}
+        />
+        <Text size="sm" c="dimmed">
+          {t.members.roleHints[form.values.role]}
+        </Text>
+      </FormDialog>
       {dialog}
     </>
   );
@@ -290,15 +266,9 @@ function TwoFactorPanel() {
       {isOwner && me && !me.totpEnabled && (
         <Text size="sm" c="dimmed" mt="xs">
           {t.members.requireOwnFirst}{' '}
-          <Anchor
-            component={Link}
-            to="/p/$projectId/security"
-            params={{ projectId: project.id } as never}
-            inherit
-            underline="always"
-          >
+          <TextLink to="/p/$projectId/security" params={{ projectId: project.id }} inherit underline="always">
             {t.members.toOwnSecurity}
-          </Anchor>
+          </TextLink>
         </Text>
       )}
       {dialog}

@@ -1,12 +1,13 @@
-import { Anchor, Badge, Button, Group, Switch, Text } from '@mantine/core';
+import { Badge, Button, Group, Switch, Text } from '@mantine/core';
 import { IconBell, IconChecks } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { linkOptions } from '@tanstack/react-router';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction, useCursorList } from '../../api/hooks.ts';
 import type { Notification, NotificationSettings } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
+import { type PageLink, TextLink } from '../../ui/links.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable, DataTable } from '../../ui/table.tsx';
 
@@ -61,38 +62,53 @@ export function NotificationsPage() {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What a notification says, and the page below its project where it can be looked at. */
-function newsOf({ type, data }: Notification): { text: string; path: string; search?: object } {
+/** What a notification says, and the page of its project where it can be looked at. */
+function newsOf({ type, data, projectId }: Notification): { text: string; link: PageLink } {
+  const campaign = linkOptions({
+    to: '/p/$projectId/campaigns/$id',
+    params: { projectId, id: textOf(data.campaignId) },
+  });
   switch (type) {
     case 'campaign.finished':
-      return {
-        text: t.notifications.campaignFinished(textOf(data.name)),
-        path: `campaigns/${textOf(data.campaignId)}`,
-      };
+      return { text: t.notifications.campaignFinished(textOf(data.name)), link: campaign };
     case 'campaign.paused':
-      return { text: t.notifications.campaignPaused(textOf(data.name)), path: `campaigns/${textOf(data.campaignId)}` };
+      return { text: t.notifications.campaignPaused(textOf(data.name)), link: campaign };
     case 'domain.lost':
-      return { text: t.notifications.domainLost(textOf(data.domain)), path: 'domains' };
+      return {
+        text: t.notifications.domainLost(textOf(data.domain)),
+        link: linkOptions({ to: '/p/$projectId/domains', params: { projectId } }),
+      };
     case 'endpoint.disabled':
-      return { text: t.notifications.endpointDisabled(textOf(data.host)), path: `webhooks/${textOf(data.endpointId)}` };
+      return {
+        text: t.notifications.endpointDisabled(textOf(data.host)),
+        link: linkOptions({ to: '/p/$projectId/webhooks/$id', params: { projectId, id: textOf(data.endpointId) } }),
+      };
+    case 'form.attacked':
+      return {
+        text: t.notifications.formAttacked(textOf(data.name)),
+        link: linkOptions({ to: '/p/$projectId/forms/$id', params: { projectId, id: textOf(data.formId) } }),
+      };
     case 'import.finished':
       return {
         text:
           data.status === 'FAILED' ? t.notifications.importFailed : t.notifications.importFinished(Number(data.total)),
-        path: 'contacts/import',
-        search: { job: textOf(data.jobId) },
+        link: linkOptions({
+          to: '/p/$projectId/contacts/import',
+          params: { projectId },
+          search: { job: textOf(data.jobId) },
+        }),
       };
     case 'project.near_limit':
       return {
         text: t.notifications.nearLimit(textOf(data.category), Number(data.used), Number(data.limit)),
-        path: 'billing',
+        link: linkOptions({ to: '/p/$projectId/billing', params: { projectId } }),
       };
   }
 }
 
 function What({ item }: { item: Notification }) {
   const cache = useQueryClient();
-  const { text, path, search = {} } = newsOf(item);
+  const { text, link } = newsOf(item);
   const markRead = () => {
     if (item.readAt !== null) return;
     void accountApi
@@ -103,16 +119,9 @@ function What({ item }: { item: Notification }) {
   return (
     <>
       <Group gap="xs">
-        <Anchor
-          component={Link}
-          to={`/p/${item.projectId}/${path}`}
-          search={search as never}
-          onClick={markRead}
-          inherit
-          fw={600}
-        >
+        <TextLink {...link} onClick={markRead} inherit fw={600}>
           {text}
-        </Anchor>
+        </TextLink>
         {item.readAt === null && <Badge size="sm">{t.notifications.unread}</Badge>}
       </Group>
       {reason && (

@@ -1,9 +1,9 @@
-import { Button } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import '../../frame/shell.css';
 import { useProjects } from '../../api/hooks.ts';
 import { Logo } from '../../frame/logo.tsx';
 import { AccountMenu, AppearanceMenu } from '../../frame/menus.tsx';
 import { t } from '../../texts/index.ts';
+import { ButtonLink } from '../../ui/links.tsx';
 import { OperatorPage } from './operator.tsx';
 
 /** The console in a frame without a project. */
@@ -16,9 +16,9 @@ export function InstallationPage() {
       </a>
       <header className="shell-header">
         <Logo />
-        <Button component={Link} to={projects.length > 0 ? '/' : '/new-project'} variant="default" size="xs" ml="auto">
+        <ButtonLink to={projects.length > 0 ? '/' : '/new-project'} variant="default" size="xs" ml="auto">
           {projects.length > 0 ? t.operator.toProjects : t.frame.newProject}
-        </Button>
+        </ButtonLink>
         <AppearanceMenu />
         <AccountMenu />
       </header>

@@ -1,13 +1,13 @@
 import { Anchor, Badge, Button, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction, useMe } from '../../api/hooks.ts';
 import type { Overview } from '../../api/types.ts';
 import { duration, number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
-import { Time } from '../../ui/controls.tsx';
+import { Copyable, Time } from '../../ui/controls.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { DataTable } from '../../ui/table.tsx';
 import { ProjectsPanel } from './projects.tsx';
@@ -20,10 +20,20 @@ export function OperatorPage() {
   const { data: me } = useMe();
   return (
     <Page title={t.operator.title} description={t.operator.description}>
-      {me?.operator ? <Console /> : <Text c="dimmed">{t.operator.onlyOperators}</Text>}
+      {me?.operator ? <Console /> : me && <HowToBecomeOne email={me.email} />}
     </Page>
   );
 }
+
+const HowToBecomeOne = ({ email }: { email: string }) => {
+  const command = `npx everpost user make-operator ${email}`;
+  return (
+    <Panel title={t.operator.onlyOperators}>
+      <Text mb="xs">{t.operator.becomeOperator}</Text>
+      <Copyable value={command} label={t.operator.title} />
+    </Panel>
+  );
+};
 
 function Console() {
   const overview = useQuery({
@@ -245,9 +255,9 @@ function EndpointsPanel({ overview: { failingEndpoints } }: { overview: Overview
               id: 'project',
               header: t.operator.project,
               cell: ({ projectId }) => (
-                <Anchor component={Link} to="." search={{ search: projectId } as never} inherit className="breakable">
+                <TextLink to="." search={{ search: projectId }} inherit className="breakable">
                   {projectId}
-                </Anchor>
+                </TextLink>
               ),
             },
             {

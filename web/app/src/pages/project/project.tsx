@@ -1,35 +1,67 @@
-import { Alert, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Badge, Button, Group, Stack, Switch, Tabs, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction, useApi, useProject, useRights } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
 import type { Project, Security } from '../../api/types.ts';
 import { number, percent } from '../../format.ts';
-import { t } from '../../texts/index.ts';
+import { partTexts, t } from '../../texts/index.ts';
 import { Choice, Copyable, Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Loaded, Page, Panel, Placeholder } from '../../ui/page.tsx';
 import { DataTable } from '../../ui/table.tsx';
 import { useReauthentication } from '../security/reauthenticate.tsx';
 
+const PageSettingsTab = lazy(async () => {
+  const [{ PageSettingsTab }] = await Promise.all([import('./page-settings.tsx'), partTexts('forms')]);
+  return { default: PageSettingsTab };
+});
+
+const tabs = ['general', 'pages'] as const;
+
 export function ProjectPage() {
   const project = useProject();
-  const { admin } = useRights();
+  const search = useSearch({ from: '/signed-in/p/$projectId/project' });
+  const navigate = useNavigate({ from: '/p/$projectId/project' });
+  const tab = tabs.find((one) => one === search.tab) ?? 'general';
   return (
     <Page title={t.project.title} description={t.project.description}>
       {!project ? (
         <Placeholder lines={6} />
       ) : (
-        <>
-          {admin ? <GeneralPanel key={project.id} project={project} /> : <GeneralFacts project={project} />}
-          <RatesPanel />
-          {admin && <DangerPanel project={project} />}
-        </>
+        <Tabs value={tab} onChange={(next) => void navigate({ search: { tab: next ?? undefined }, replace: true })}>
+          <Tabs.List mb="lg">
+            {tabs.map((one) => (
+              <Tabs.Tab key={one} value={one}>
+                {t.project[one]}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <Tabs.Panel value="general">{tab === 'general' && <GeneralTab project={project} />}</Tabs.Panel>
+          <Tabs.Panel value="pages">
+            {tab === 'pages' && (
+              <Suspense fallback={<Placeholder lines={6} />}>
+                <PageSettingsTab />
+              </Suspense>
+            )}
+          </Tabs.Panel>
+        </Tabs>
       )}
     </Page>
+  );
+}
+
+function GeneralTab({ project }: { project: Project }) {
+  const { admin } = useRights();
+  return (
+    <Stack gap="lg">
+      {admin ? <GeneralPanel key={project.id} project={project} /> : <GeneralFacts project={project} />}
+      <RatesPanel />
+      {admin && <DangerPanel project={project} />}
+    </Stack>
   );
 }
 
@@ -46,6 +78,7 @@ function GeneralPanel({ project }: { project: Project }) {
       language: project.language,
       timezone: project.timezone,
       tracking: project.tracking,
+      topicRequired: project.topicRequired,
     },
   });
   const save = useAction({
@@ -92,6 +125,11 @@ function GeneralPanel({ project }: { project: Project }) {
               {t.project.trackingHint}
             </Text>
           </div>
+          <Switch
+            label={t.project.topicRequired}
+            description={t.project.topicRequiredHint}
+            {...form.getInputProps('topicRequired', { type: 'checkbox' })}
+          />
           <div>
             <Text size="sm" fw={500}>
               {t.project.id}
@@ -121,6 +159,8 @@ function GeneralFacts({ project }: { project: Project }) {
         <dd>{project.timezone}</dd>
         <dt>{t.project.tracking}</dt>
         <dd>{t.project.trackings[project.tracking]}</dd>
+        <dt>{t.project.topicRequired}</dt>
+        <dd>{project.topicRequired ? t.common.yes : t.common.no}</dd>
         <dt>{t.project.id}</dt>
         <dd>
           <Copyable value={project.id} label={t.project.id} />

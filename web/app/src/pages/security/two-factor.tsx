@@ -1,15 +1,15 @@
 import { Alert, Badge, Box, Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconDownload, IconShieldCheck } from '@tabler/icons-react';
-import { useState } from 'react';
 import { encode } from 'uqr';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import { messageOf } from '../../api/problem.ts';
 import type { User } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, CopyButton } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { FormBody } from '../../ui/form-dialog.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { useReauthentication } from './reauthenticate.tsx';
 
@@ -54,36 +54,26 @@ interface CodeFormProps {
 }
 
 function CodeForm({ confirm, hint, danger, busy, error, onSubmit, onClose }: CodeFormProps) {
-  const [code, setCode] = useState('');
+  const form = useForm({ initialValues: { code: '' } });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit(code.trim());
-      }}
+    <FormBody
+      error={error}
+      busy={busy}
+      submit={confirm}
+      {...(danger && { danger })}
+      onSubmit={form.onSubmit(({ code }) => onSubmit(code.trim()))}
+      onCancel={onClose}
     >
-      <Stack>
-        {error && <Alert color="red">{messageOf(error)}</Alert>}
-        <TextInput
-          label={t.security.code}
-          description={hint}
-          autoComplete="one-time-code"
-          inputMode={hint ? undefined : 'numeric'}
-          required
-          data-autofocus
-          value={code}
-          onChange={(event) => setCode(event.currentTarget.value)}
-        />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t.common.cancel}
-          </Button>
-          <Button type="submit" color={danger ? 'red.8' : undefined} loading={busy}>
-            {confirm}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <TextInput
+        label={t.security.code}
+        description={hint}
+        autoComplete="one-time-code"
+        inputMode={hint ? undefined : 'numeric'}
+        required
+        data-autofocus
+        {...form.getInputProps('code')}
+      />
+    </FormBody>
   );
 }
 

@@ -14,7 +14,7 @@ import {
 } from '@mantine/core';
 import { IconSend, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
@@ -25,8 +25,10 @@ import { Matches, usePreview } from '../../conditions/matches.tsx';
 import { type Condition, isComplete, isCondition, newCondition, requestedCondition } from '../../conditions/model.ts';
 import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
+import { Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { useWarnBeforeLeaving } from '../../ui/leaving.tsx';
+import { BackLink, ButtonLink } from '../../ui/links.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { MembersTab } from './members.tsx';
 import { UsageTab } from './usage.tsx';
@@ -84,7 +86,14 @@ export function NewSegmentPage() {
   });
   useWarnBeforeLeaving(isChanged(form));
   return (
-    <Page title={t.segments.new} back={{ to: `/p/${projectId}/segments`, label: t.segments.title }}>
+    <Page
+      title={t.segments.new}
+      back={
+        <BackLink to="/p/$projectId/segments" params={{ projectId }}>
+          {t.segments.title}
+        </BackLink>
+      }
+    >
       <SegmentForm
         form={form}
         onChange={setForm}
@@ -107,7 +116,14 @@ export function SegmentPage() {
   });
   if (segment.data) return <ExistingSegment key={id} segment={segment.data} />;
   return (
-    <Page title={t.segments.title} back={{ to: `/p/${projectId}/segments`, label: t.segments.title }}>
+    <Page
+      title={t.segments.title}
+      back={
+        <BackLink to="/p/$projectId/segments" params={{ projectId }}>
+          {t.segments.title}
+        </BackLink>
+      }
+    >
       <Loaded query={segment}>{() => null}</Loaded>
     </Page>
   );
@@ -143,21 +159,25 @@ function ExistingSegment({ segment }: { segment: Segment }) {
   return (
     <Page
       title={name}
-      back={{ to: `/p/${projectId}/segments`, label: t.segments.title }}
-      badge={<Badge>{t.segments.types[segment.type]}</Badge>}
-      description={`${t.segments.members}: ${number(segment.memberCount)}`}
+      back={
+        <BackLink to="/p/$projectId/segments" params={{ projectId }}>
+          {t.segments.title}
+        </BackLink>
+      }
+      badge={<Badge variant="default">{t.segments.types[segment.type]}</Badge>}
+      description={<MemberCount segment={segment} form={form} />}
       actions={
         write && (
           <>
-            <Button
-              component={Link}
-              to={`/p/${projectId}/campaigns/new`}
-              search={{ segmentId: id } as never}
+            <ButtonLink
+              to="/p/$projectId/campaigns/new"
+              params={{ projectId }}
+              search={{ segmentId: id }}
               variant="default"
               leftSection={<IconSend size={16} />}
             >
               {t.segments.sendCampaign}
-            </Button>
+            </ButtonLink>
             <ConfirmButton
               danger
               variant="light"
@@ -213,6 +233,26 @@ function ExistingSegment({ segment }: { segment: Segment }) {
     </Page>
   );
 }
+
+/** The same number as the preview shows, where the conditions are those that are stored. */
+function MemberCount({ segment, form }: { segment: Segment; form: Form }) {
+  const isStored = segment.type === 'DYNAMIC' && !isChanged(form, segment);
+  const { data } = usePreview(isStored ? form.condition : undefined);
+  const isCounted = isStored && data !== undefined && !data.estimated;
+  return (
+    <>
+      {t.segments.members}: {number(isCounted ? data.count : segment.memberCount)}
+      {' · '}
+      {isCounted || !segment.countedAt ? t.contactLists.countedNow : <CountedAt at={segment.countedAt} />}
+    </>
+  );
+}
+
+const CountedAt = ({ at }: { at: string }) => (
+  <>
+    {t.contactLists.counted} <Time at={at} />
+  </>
+);
 
 interface SegmentFormProps {
   form: Form;

@@ -1,27 +1,36 @@
-import { Anchor, Badge, Button, Group, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import { IconFilter, IconPlus, IconSearchOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useRights } from '../../api/hooks.ts';
 import type { Segment } from '../../api/types.ts';
-import { number } from '../../format.ts';
+import { dateTime, number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { SearchField, Time } from '../../ui/controls.tsx';
+import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
 import { DataTable } from '../../ui/table.tsx';
+
+const MAX_AGE_MS = 600_000;
+const isOld = ({ countedAt }: Segment): boolean => !countedAt || Date.now() - Date.parse(countedAt) > MAX_AGE_MS;
 
 export function SegmentsPage() {
   const { client, key, projectId } = useApi();
   const { write } = useRights();
   const { search = '' } = useSearch({ from: '/signed-in/p/$projectId/segments' });
   const navigate = useNavigate({ from: '/p/$projectId/segments' });
-  const segments = useQuery({ queryKey: key('segments'), queryFn: () => unwrap(client.GET('/segments')) });
+  const segments = useQuery({
+    queryKey: key('segments'),
+    queryFn: () => unwrap(client.GET('/segments')),
+    // Old counts are made again in the background while the list is shown.
+    refetchInterval: ({ state }) => (state.dataUpdateCount < 6 && state.data?.some(isOld) ? 3_000 : false),
+  });
   const matching = (all: Segment[]) => all.filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()));
   const create = write && (
-    <Button component={Link} to={`/p/${projectId}/segments/new`} leftSection={<IconPlus size={16} />}>
+    <ButtonLink to="/p/$projectId/segments/new" params={{ projectId }} leftSection={<IconPlus size={16} />}>
       {t.segments.new}
-    </Button>
+    </ButtonLink>
   );
   return (
     <Page title={t.segments.title} description={t.segments.description} actions={create}>
@@ -58,9 +67,9 @@ export function SegmentsPage() {
                     main: true,
                     cell: ({ id, name, description }) => (
                       <div>
-                        <Anchor component={Link} to={`/p/${projectId}/segments/${id}`} fw={600} inherit>
+                        <TextLink to="/p/$projectId/segments/$id" params={{ projectId, id }} fw={600} inherit>
                           {name}
-                        </Anchor>
+                        </TextLink>
                         {description && (
                           <Text size="sm" c="dimmed" fw={400} lineClamp={1}>
                             {description}
@@ -74,7 +83,7 @@ export function SegmentsPage() {
                     header: t.segments.type,
                     cell: ({ type, trackMembership }) => (
                       <Group gap={6}>
-                        <Badge color={type === 'DYNAMIC' ? 'iris' : 'gray'}>{t.segments.types[type]}</Badge>
+                        {t.segments.types[type]}
                         {trackMembership && <Badge color="teal">{t.segments.tracked}</Badge>}
                       </Group>
                     ),
@@ -83,7 +92,11 @@ export function SegmentsPage() {
                     id: 'members',
                     header: t.segments.members,
                     align: 'right',
-                    cell: ({ memberCount }) => number(memberCount),
+                    cell: ({ memberCount, countedAt }) => (
+                      <span title={countedAt ? `${t.contactLists.counted} ${dateTime(countedAt)}` : undefined}>
+                        {number(memberCount)}
+                      </span>
+                    ),
                   },
                   { id: 'updated', header: t.common.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
                 ]}

@@ -1,16 +1,15 @@
-import { ActionIcon, Alert, Anchor, Button, Checkbox, Group, Stack, Textarea } from '@mantine/core';
+import { ActionIcon, Alert, Button, Checkbox, Group, Textarea } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconRefresh, IconUserPlus, IconUsers, IconX } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
-import { messageOf } from '../../api/problem.ts';
 import type { Contact, Segment } from '../../api/types.ts';
 import { joinList } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { asCursorPage, pageOf } from '../../ui/offset-list.ts';
 import { Empty, Panel } from '../../ui/page.tsx';
 import { SubscribedBadge } from '../../ui/status.tsx';
@@ -49,9 +48,9 @@ export function MembersTab({ segment }: { segment: Segment }) {
       header: t.contacts.email,
       main: true,
       cell: (contact) => (
-        <Anchor component={Link} to={`/p/${projectId}/contacts/${contact.id}`} inherit>
+        <TextLink to="/p/$projectId/contacts/$id" params={{ projectId, id: contact.id }} inherit>
           {contact.email}
-        </Anchor>
+        </TextLink>
       ),
     },
     {
@@ -111,63 +110,49 @@ export function MembersTab({ segment }: { segment: Segment }) {
 
 function AddMembersDialog({ segment, opened, onClose }: { segment: Segment; opened: boolean; onClose(): void }) {
   const { client, key } = useApi();
-  const [text, setText] = useState('');
-  const [createMissing, setCreateMissing] = useState(false);
+  const form = useForm({ initialValues: { addresses: '', createMissing: false } });
   const { id } = segment;
   const add = useAction({
-    run: (emails: string[]) =>
-      unwrap(client.POST('/segments/{id}/members', { params: { path: { id } }, body: { emails, createMissing } })),
+    run: (body: { emails: string[]; createMissing: boolean }) =>
+      unwrap(client.POST('/segments/{id}/members', { params: { path: { id } }, body })),
     done: ({ added, created }) => t.segments.membersAdded(added, created),
     changes: [key('segment', id), key('segments'), key('segment-contacts', id), key('contacts')],
     quiet: true,
     onDone: ({ notFound }) => {
       if (notFound.length > 0) return;
-      setText('');
+      form.setFieldValue('addresses', '');
       onClose();
     },
   });
   const notFound = add.data?.notFound ?? [];
   return (
-    <Dialog opened={opened} onClose={onClose} title={t.segments.addMembers}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          add.mutate(text.split(/[\s,;]+/).filter(Boolean));
-        }}
-      >
-        <Stack>
-          {add.error && <Alert color="red">{messageOf(add.error)}</Alert>}
-          {notFound.length > 0 && (
-            <Alert color="yellow" className="breakable">
-              {t.segments.membersNotFound(joinList(notFound))}
-            </Alert>
-          )}
-          <Textarea
-            label={t.segments.addresses}
-            description={t.segments.addMembersHint}
-            autosize
-            minRows={4}
-            maxRows={12}
-            required
-            data-autofocus
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
-          />
-          <Checkbox
-            label={t.segments.createMissing}
-            checked={createMissing}
-            onChange={(event) => setCreateMissing(event.currentTarget.checked)}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={add.isPending}>
-              {t.segments.addMembers}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      opened={opened}
+      onClose={onClose}
+      title={t.segments.addMembers}
+      error={add.error}
+      busy={add.isPending}
+      submit={t.segments.addMembers}
+      onSubmit={form.onSubmit(({ addresses, createMissing }) =>
+        add.mutate({ emails: addresses.split(/[\s,;]+/).filter(Boolean), createMissing }),
+      )}
+    >
+      {notFound.length > 0 && (
+        <Alert color="yellow" className="breakable">
+          {t.segments.membersNotFound(joinList(notFound))}
+        </Alert>
+      )}
+      <Textarea
+        label={t.segments.addresses}
+        description={t.segments.addMembersHint}
+        autosize
+        minRows={4}
+        maxRows={12}
+        required
+        data-autofocus
+        {...form.getInputProps('addresses')}
+      />
+      <Checkbox label={t.segments.createMissing} {...form.getInputProps('createMissing', { type: 'checkbox' })} />
+    </FormDialog>
   );
 }

@@ -1,10 +1,10 @@
-import { Anchor, List, Stack, Text, Title } from '@mantine/core';
+import { List, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Campaign, Segment } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
+import { type ResourcePath, TextLink } from '../../ui/links.tsx';
 import { Loaded, Panel } from '../../ui/page.tsx';
 
 /** Whether the id occurs anywhere in a condition or in the graph of a workflow. */
@@ -35,7 +35,7 @@ export function UsageTab({ segment }: { segment: Segment }) {
       };
     },
   });
-  const section = (title: string, items: { id: string; name: string }[], path?: string) =>
+  const section = (title: string, items: { id: string; name: string }[], to?: ResourcePath) =>
     items.length > 0 && (
       <div>
         <Title order={3} size="h5" mb={4}>
@@ -44,10 +44,10 @@ export function UsageTab({ segment }: { segment: Segment }) {
         <List listStyleType="none" spacing={4}>
           {items.map((item) => (
             <List.Item key={item.id}>
-              {path ? (
-                <Anchor component={Link} to={`/p/${projectId}/${path}/${item.id}`} className="breakable">
+              {to ? (
+                <TextLink to={to} params={{ projectId, id: item.id }} className="breakable">
                   {item.name}
-                </Anchor>
+                </TextLink>
               ) : (
                 <Text className="breakable">{item.name}</Text>
               )}
@@ -64,8 +64,8 @@ export function UsageTab({ segment }: { segment: Segment }) {
             <Text c="dimmed">{t.segments.usedNowhere}</Text>
           ) : (
             <Stack>
-              {section(t.segments.usedInCampaigns, campaigns, 'campaigns')}
-              {section(t.segments.usedInSegments, segments, 'segments')}
+              {section(t.segments.usedInCampaigns, campaigns, '/p/$projectId/campaigns/$id')}
+              {section(t.segments.usedInSegments, segments, '/p/$projectId/segments/$id')}
               {section(t.segments.usedInWorkflows, workflows)}
             </Stack>
           )

@@ -3,11 +3,13 @@ import { useForm } from '@mantine/form';
 import { IconFileSpreadsheet } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { unwrap, upload } from '../../api/client.ts';
+import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
+import { upload } from '../../api/upload.ts';
 import { t } from '../../texts/index.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 
 export function AddDialog({ onClose }: { onClose(): void }) {
   const { client, key } = useApi();
@@ -23,35 +25,24 @@ export function AddDialog({ onClose }: { onClose(): void }) {
     add.mutate({ email: email.trim(), ...(reason.trim() && { reason: reason.trim() }) }),
   );
   return (
-    <Dialog opened onClose={onClose} title={t.suppressions.addTitle}>
-      <form onSubmit={submit}>
-        <Stack>
-          <Text size="sm">{t.suppressions.addText}</Text>
-          {add.error && <Alert color="red">{messageOf(add.error)}</Alert>}
-          <TextInput
-            label={t.suppressions.address}
-            type="email"
-            required
-            data-autofocus
-            {...form.getInputProps('email')}
-          />
-          <TextInput
-            label={t.suppressions.note}
-            description={t.suppressions.noteHint}
-            maxLength={500}
-            {...form.getInputProps('reason')}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={add.isPending}>
-              {t.suppressions.add}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      opened
+      onClose={onClose}
+      title={t.suppressions.addTitle}
+      intro={<Text size="sm">{t.suppressions.addText}</Text>}
+      error={add.error}
+      busy={add.isPending}
+      submit={t.suppressions.add}
+      onSubmit={submit}
+    >
+      <TextInput label={t.suppressions.address} type="email" required data-autofocus {...form.getInputProps('email')} />
+      <TextInput
+        label={t.suppressions.note}
+        description={t.suppressions.noteHint}
+        maxLength={500}
+        {...form.getInputProps('reason')}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,17 +1,18 @@
-import { Anchor, Badge, Button, Group, Text } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconDownload, IconMailOff, IconPlus, IconSearchOff, IconUpload } from '@tabler/icons-react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { Suppression } from '../../api/types.ts';
-import { type SuppressionsSearch, suppressionReasons } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, SearchField, Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { type Column, CursorTable } from '../../ui/table.tsx';
+import { type SuppressionsSearch, suppressionReasons } from './search.ts';
 
 const AddDialog = lazy(() => import('./dialogs.tsx').then(({ AddDialog }) => ({ default: AddDialog })));
 const ImportDialog = lazy(() => import('./dialogs.tsx').then(({ ImportDialog }) => ({ default: ImportDialog })));
@@ -142,9 +143,9 @@ function columnsOf(projectId: string, write: boolean): Column<Suppression>[] {
       header: t.suppressions.mail,
       cell: ({ emailId }) =>
         emailId ? (
-          <Anchor component={Link} to={`/p/${projectId}/emails/${emailId}`} inherit>
+          <TextLink to="/p/$projectId/emails/$id" params={{ projectId, id: emailId }} inherit>
             {t.suppressions.showMail}
-          </Anchor>
+          </TextLink>
         ) : (
           '—'
         ),

@@ -1,34 +1,66 @@
-import { Anchor, Button, Group, List, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
-import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
-import type { Template } from '../../api/types.ts';
+import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Loaded, Panel } from '../../ui/page.tsx';
 
-interface VersionsPanelProps {
-  template: Template;
-  onRestored(template: Template): void;
-}
-
-export function VersionsPanel({ template, onRestored }: VersionsPanelProps) {
+function useVersions(id: string) {
   const { client, key } = useApi();
-  const { write } = useRights();
-  const { id } = template;
-  const list = useCursorList(key('template-versions', id), (cursor) =>
+  return useCursorList(key('template-versions', id), (cursor) =>
     unwrap(client.GET('/templates/{id}/versions', { params: { path: { id }, query: { cursor, limit: 10 } } })),
   );
-  const restore = useAction({
-    run: (version: number) =>
-      unwrap(client.POST('/templates/{id}/versions/{version}/restore', { params: { path: { id, version } } })),
-    done: (_, version) => t.templates.restored(version),
-    changes: [key('template', id), key('templates'), key('template-versions', id)],
-    quiet: true,
-    onDone: onRestored,
+}
+
+interface RestoreProps {
+  templateId: string;
+  onRestore(version: number): Promise<unknown>;
+}
+
+/** Says that a key has replaced the document of the visual editor by HTML, and offers the version that has it. */
+export function ApiNotice({ templateId, onRestore }: RestoreProps) {
+  const { client, key } = useApi();
+  const { write } = useRights();
+  const [newest, before] = useVersions(templateId).data?.pages[0]?.data ?? [];
+  const version = before?.version ?? 0;
+  const replaced = useQuery({
+    queryKey: key('template-version', templateId, version),
+    queryFn: () =>
+      unwrap(client.GET('/templates/{id}/versions/{version}', { params: { path: { id: templateId, version } } })),
+    // Versions saved with a key have no user.
+    enabled: before !== undefined && newest?.savedBy === null,
+    staleTime: Number.POSITIVE_INFINITY,
   });
+  if (replaced.data?.editor !== 'VISUAL') return null;
+  return (
+    <Alert color="yellow" title={t.templates.becameHtml}>
+      <Group>
+        <span>{t.templates.becameHtmlText}</span>
+        {write && <RestoreButton version={version} onRestore={onRestore} />}
+      </Group>
+    </Alert>
+  );
+}
+
+const RestoreButton = ({ version, onRestore }: { version: number; onRestore: RestoreProps['onRestore'] }) => (
+  <ConfirmButton
+    size="xs"
+    label={t.templates.restore}
+    ariaLabel={t.templates.restoreVersion(version)}
+    title={t.templates.restoreTitle(version)}
+    confirm={t.templates.restore}
+    onConfirm={() => onRestore(version)}
+  >
+    {t.templates.restoreText}
+  </ConfirmButton>
+);
+
+export function VersionsPanel({ templateId, onRestore }: RestoreProps) {
+  const { write } = useRights();
+  const list = useVersions(templateId);
   const versions = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <Panel title={t.templates.versions} description={t.templates.versionsText}>
@@ -48,17 +80,7 @@ export function VersionsPanel({ template, onRestored }: VersionsPanelProps) {
                       <Time at={savedAt} /> {savedBy && t.templates.savedBy(savedBy)} · {subject}
                     </Text>
                   </div>
-                  {write && (
-                    <ConfirmButton
-                      size="xs"
-                      label={t.templates.restore}
-                      title={t.templates.restoreTitle(version)}
-                      confirm={t.templates.restore}
-                      onConfirm={() => restore.mutateAsync(version)}
-                    >
-                      {t.templates.restoreText}
-                    </ConfirmButton>
-                  )}
+                  {write && <RestoreButton version={version} onRestore={onRestore} />}
                 </Group>
               ))}
               {list.hasNextPage && (
@@ -95,9 +117,13 @@ export function UsagePanel({ templateId: id }: { templateId: string }) {
             <List listStyleType="none" spacing={4}>
               {campaigns.map((campaign) => (
                 <List.Item key={campaign.id}>
-                  <Anchor component={Link} to={`/p/${projectId}/campaigns/${campaign.id}`} className="breakable">
+                  <TextLink
+                    to="/p/$projectId/campaigns/$id"
+                    params={{ projectId, id: campaign.id }}
+                    className="breakable"
+                  >
                     {t.templates.usedInCampaign(campaign.name)}
-                  </Anchor>
+                  </TextLink>
                 </List.Item>
               ))}
               {workflowSteps.map(({ stepId, stepName, workflowName }) => (

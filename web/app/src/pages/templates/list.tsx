@@ -1,15 +1,16 @@
-import { Anchor, Badge, Button, Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { IconPlus, IconSearchOff, IconTemplate } from '@tabler/icons-react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { Template } from '../../api/types.ts';
-import type { TemplatesSearch } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, SearchField, Time } from '../../ui/controls.tsx';
+import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { asCursorPage, pageOf } from '../../ui/offset-list.ts';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import type { TemplatesSearch } from './search.ts';
 
 const types = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
 
@@ -29,9 +30,9 @@ export function TemplatesPage() {
     ),
   );
   const create = write && (
-    <Button component={Link} to={`/p/${projectId}/templates/new`} leftSection={<IconPlus size={16} />}>
+    <ButtonLink to="/p/$projectId/templates/new" params={{ projectId }} leftSection={<IconPlus size={16} />}>
       {t.templates.new}
-    </Button>
+    </ButtonLink>
   );
   return (
     <Page title={t.templates.title} description={t.templates.description} actions={create}>
@@ -85,16 +86,16 @@ export function TemplatesPage() {
               main: true,
               cell: ({ id, name, subject }) => (
                 <div>
-                  <Anchor component={Link} to={`/p/${projectId}/templates/${id}`} fw={600} inherit>
+                  <TextLink to="/p/$projectId/templates/$id" params={{ projectId, id }} fw={600} inherit>
                     {name}
-                  </Anchor>
+                  </TextLink>
                   <Text size="sm" c="dimmed" fw={400} lineClamp={1}>
                     {subject}
                   </Text>
                 </div>
               ),
             },
-            { id: 'type', header: t.templates.type, cell: ({ type }) => <Badge>{t.templates.types[type]}</Badge> },
+            { id: 'type', header: t.templates.type, cell: ({ type }) => t.templates.types[type] },
             { id: 'updated', header: t.common.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
           ]}
         />

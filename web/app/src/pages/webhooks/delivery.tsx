@@ -1,13 +1,14 @@
-import { Alert, Anchor, Badge, Box, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Badge, Box, Button, Group, Stack, Text } from '@mantine/core';
 import { IconRepeat } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
 import type { WebhookDeliveryDetail } from '../../api/types.ts';
 import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, CopyButton, Time } from '../../ui/controls.tsx';
+import { BackLink, TextLink } from '../../ui/links.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { DeliveryStatus, NextAttempt } from './status.tsx';
 
@@ -29,7 +30,11 @@ export function DeliveryPage() {
   return (
     <Page
       title={data?.type ?? t.webhooks.delivery}
-      back={{ to: `/p/${projectId}/webhooks/${id}`, label: endpoint.data?.url ?? t.webhooks.title }}
+      back={
+        <BackLink to="/p/$projectId/webhooks/$id" params={{ projectId, id }}>
+          {endpoint.data?.url ?? t.webhooks.title}
+        </BackLink>
+      }
       badge={data && <DeliveryStatus status={data.status} />}
       actions={data && <ReplayButton endpointId={id} deliveryId={deliveryId} />}
     >
@@ -98,9 +103,9 @@ function DeliveryFacts({ delivery }: { delivery: WebhookDeliveryDetail }) {
         <>
           <dt>{t.events.person}</dt>
           <dd>
-            <Anchor component={Link} to={`/p/${projectId}/contacts/${contactId}`}>
+            <TextLink to="/p/$projectId/contacts/$id" params={{ projectId, id: contactId }}>
               {t.events.showPerson}
-            </Anchor>
+            </TextLink>
           </dd>
         </>
       )}

@@ -1,12 +1,13 @@
-import { Alert, Button, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { NumberInput, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { messageOf } from '../../api/problem.ts';
 import type { WebhookEndpoint } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { DateTimeField } from '../../ui/date-time-field.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { ShownOnceDialog } from '../../ui/shown-once.tsx';
 import { useReauthentication } from '../security/reauthenticate.tsx';
 
@@ -15,42 +16,6 @@ interface EndpointDialogProps {
   onClose(): void;
 }
 
-interface FormDialogProps {
-  title: string;
-  text: string;
-  error: Error | null;
-  busy: boolean;
-  submit: string;
-  onSubmit(): void;
-  onClose(): void;
-  children: ReactNode;
-}
-
-const FormDialog = ({ title, text, error, busy, submit, onSubmit, onClose, children }: FormDialogProps) => (
-  <Dialog opened onClose={onClose} title={title}>
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
-      <Stack>
-        <Text size="sm">{text}</Text>
-        {error && <Alert color="red">{messageOf(error)}</Alert>}
-        {children}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t.common.cancel}
-          </Button>
-          <Button type="submit" loading={busy}>
-            {submit}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  </Dialog>
-);
-
 /** Times of the form are in the user's zone. */
 const localInput = (time: Date): string =>
   new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
@@ -58,10 +23,9 @@ const DAY_MS = 86_400_000;
 
 export function RecoverDialog({ endpoint: { id }, onClose }: EndpointDialogProps) {
   const { client, key } = useApi();
-  const [since, setSince] = useState(() => localInput(new Date(Date.now() - DAY_MS)));
-  const [until, setUntil] = useState('');
+  const form = useForm({ initialValues: { since: localInput(new Date(Date.now() - DAY_MS)), until: '' } });
   const recover = useAction({
-    run: () => {
+    run: ({ since, until }: typeof form.values) => {
       const body = {
         since: new Date(since).toISOString(),
         ...(until && { until: new Date(until).toISOString() }),
@@ -75,28 +39,21 @@ export function RecoverDialog({ endpoint: { id }, onClose }: EndpointDialogProps
   });
   return (
     <FormDialog
+      opened
       title={t.webhooks.recoverTitle}
-      text={t.webhooks.recoverText}
+      intro={<Text size="sm">{t.webhooks.recoverText}</Text>}
       error={recover.error}
       busy={recover.isPending}
       submit={t.webhooks.recover}
-      onSubmit={recover.mutate}
+      onSubmit={form.onSubmit((values) => recover.mutate(values))}
       onClose={onClose}
     >
-      <TextInput
-        label={t.webhooks.since}
-        type="datetime-local"
-        required
-        value={since}
-        onChange={(event) => setSince(event.currentTarget.value)}
-      />
-      <TextInput
+      <DateTimeField label={t.webhooks.since} required {...form.getInputProps('since')} />
+      <DateTimeField
         label={t.webhooks.until}
         description={t.webhooks.untilHint}
-        type="datetime-local"
-        min={since}
-        value={until}
-        onChange={(event) => setUntil(event.currentTarget.value)}
+        min={form.values.since.slice(0, 10)}
+        {...form.getInputProps('until')}
       />
     </FormDialog>
   );
@@ -104,18 +61,11 @@ export function RecoverDialog({ endpoint: { id }, onClose }: EndpointDialogProps
 
 export function RotateDialog({ endpoint: { id }, onClose }: EndpointDialogProps) {
   const { client, key } = useApi();
-  const [overlapHours, setOverlapHours] = useState<number | string>(24);
+  const form = useForm({ initialValues: { overlapHours: 24 } });
   const { confirmed, dialog } = useReauthentication();
   const rotate = useAction({
-    run: () =>
-      confirmed(() =>
-        unwrap(
-          client.POST('/webhook-endpoints/{id}/rotate-secret', {
-            params: { path: { id } },
-            body: { overlapHours: Number(overlapHours) },
-          }),
-        ),
-      ),
+    run: (body: typeof form.values) =>
+      confirmed(() => unwrap(client.POST('/webhook-endpoints/{id}/rotate-secret', { params: { path: { id } }, body }))),
     changes: [key('webhooks')],
     quiet: true,
   });
@@ -133,12 +83,13 @@ export function RotateDialog({ endpoint: { id }, onClose }: EndpointDialogProps)
   return (
     <>
       <FormDialog
+        opened
         title={t.webhooks.rotateTitle}
-        text={t.webhooks.rotateText}
+        intro={<Text size="sm">{t.webhooks.rotateText}</Text>}
         error={rotate.error}
         busy={rotate.isPending}
         submit={t.webhooks.rotate}
-        onSubmit={rotate.mutate}
+        onSubmit={form.onSubmit(({ overlapHours }) => rotate.mutate({ overlapHours: Number(overlapHours) }))}
         onClose={onClose}
       >
         <NumberInput
@@ -148,8 +99,7 @@ export function RotateDialog({ endpoint: { id }, onClose }: EndpointDialogProps)
           max={168}
           allowDecimal={false}
           hideControls
-          value={overlapHours}
-          onChange={setOverlapHours}
+          {...form.getInputProps('overlapHours')}
         />
       </FormDialog>
       {dialog}

@@ -1,13 +1,13 @@
-import { Alert, Button, Group, NumberInput, Stack, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
+import { NumberInput, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { messageOf } from '../../api/problem.ts';
 import type { WebhookEndpoint } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { FormBody } from '../../ui/form-dialog.tsx';
 import { ShownOnceDialog } from '../../ui/shown-once.tsx';
 
 interface EndpointBody {
@@ -117,66 +117,55 @@ function EndpointForm({ endpoint, error, busy, submit, onSubmit, onCancel }: End
     }),
   );
   return (
-    <form onSubmit={send}>
-      <Stack>
-        {error && <Alert color="red">{messageOf(error)}</Alert>}
-        <TextInput
-          label={t.webhooks.url}
-          description={t.webhooks.urlHint}
-          type="url"
-          required
-          data-autofocus
-          maxLength={2000}
-          {...form.getInputProps('url')}
-        />
-        <TagsInput
-          label={t.webhooks.types}
-          description={t.webhooks.typesHint}
-          required
-          data={known.map(({ type }) => type)}
-          renderOption={({ option }) => (
-            <div>
-              <Text size="sm">{option.value}</Text>
-              <Text size="xs" c="dimmed">
-                {known.find(({ type }) => type === option.value)?.description}
-              </Text>
-            </div>
-          )}
-          maxTags={50}
-          acceptValueOnBlur
-          {...form.getInputProps('types')}
-        />
-        <TextInput label={t.webhooks.descriptionField} maxLength={500} {...form.getInputProps('description')} />
-        <NumberInput
-          label={t.webhooks.rate}
-          description={t.webhooks.rateHint}
-          min={1}
-          max={1000}
-          allowDecimal={false}
-          hideControls
-          {...form.getInputProps('ratePerSecond')}
-        />
-        <Textarea
-          label={t.webhooks.headers}
-          description={
-            stored.length > 0
-              ? `${t.webhooks.headersHint} ${t.webhooks.headersKept(stored.join(', '))}`
-              : t.webhooks.headersHint
-          }
-          autosize
-          minRows={2}
-          {...form.getInputProps('headers')}
-        />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
-            {t.common.cancel}
-          </Button>
-          <Button type="submit" loading={busy}>
-            {submit}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <FormBody error={error} busy={busy} submit={submit} onSubmit={send} onCancel={onCancel}>
+      <TextInput
+        label={t.webhooks.url}
+        description={t.webhooks.urlHint}
+        type="url"
+        required
+        data-autofocus
+        maxLength={2000}
+        {...form.getInputProps('url')}
+      />
+      <TagsInput
+        label={t.webhooks.types}
+        description={t.webhooks.typesHint}
+        required
+        data={known.map(({ type }) => type)}
+        renderOption={({ option }) => (
+          <div>
+            <Text size="sm">{option.value}</Text>
+            <Text size="xs" c="dimmed">
+              {known.find(({ type }) => type === option.value)?.description}
+            </Text>
+          </div>
+        )}
+        maxTags={50}
+        acceptValueOnBlur
+        {...form.getInputProps('types')}
+      />
+      <TextInput label={t.webhooks.descriptionField} maxLength={500} {...form.getInputProps('description')} />
+      <NumberInput
+        label={t.webhooks.rate}
+        description={t.webhooks.rateHint}
+        min={1}
+        max={1000}
+        allowDecimal={false}
+        hideControls
+        {...form.getInputProps('ratePerSecond')}
+      />
+      <Textarea
+        label={t.webhooks.headers}
+        description={
+          stored.length > 0
+            ? `${t.webhooks.headersHint} ${t.webhooks.headersKept(stored.join(', '))}`
+            : t.webhooks.headersHint
+        }
+        autosize
+        minRows={2}
+        {...form.getInputProps('headers')}
+      />
+    </FormBody>
   );
 }
 

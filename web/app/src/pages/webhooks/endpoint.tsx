@@ -1,18 +1,19 @@
-import { Alert, Anchor, Badge, Button, Group } from '@mantine/core';
+import { Alert, Badge, Button, Group } from '@mantine/core';
 import { IconDots, IconPlayerPlay, IconSearchOff, IconSend, IconWebhook } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { WebhookDelivery, WebhookEndpoint } from '../../api/types.ts';
 import { dateTime } from '../../format.ts';
-import { type DeliveriesSearch, deliveryStatuses } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, SearchField, Time } from '../../ui/controls.tsx';
+import { BackLink, TextLink } from '../../ui/links.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import { type DeliveriesSearch, deliveryStatuses } from './search.ts';
 import { DeliveryStatus, EndpointStatus, NextAttempt } from './status.tsx';
 
 const dialogs = () => import('./dialogs.tsx');
@@ -45,7 +46,11 @@ export function WebhookPage() {
   return (
     <Page
       title={data?.url ?? t.webhooks.title}
-      back={{ to: `/p/${projectId}/webhooks`, label: t.webhooks.title }}
+      back={
+        <BackLink to="/p/$projectId/webhooks" params={{ projectId }}>
+          {t.webhooks.title}
+        </BackLink>
+      }
       badge={data && <EndpointStatus endpoint={data} />}
       description={data?.description}
       actions={data && <EndpointActions endpoint={data} />}
@@ -206,9 +211,14 @@ function Deliveries({ endpointId: id }: { endpointId: string }) {
             header: t.webhooks.type,
             main: true,
             cell: (delivery) => (
-              <Anchor component={Link} to={`/p/${projectId}/webhooks/${id}/deliveries/${delivery.id}`} fw={500} inherit>
+              <TextLink
+                to="/p/$projectId/webhooks/$id/deliveries/$deliveryId"
+                params={{ projectId, id, deliveryId: delivery.id }}
+                fw={500}
+                inherit
+              >
                 {delivery.type}
-              </Anchor>
+              </TextLink>
             ),
           },
           { id: 'status', header: t.common.status, cell: ({ status }) => <DeliveryStatus status={status} /> },

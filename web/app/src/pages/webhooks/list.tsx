@@ -1,13 +1,14 @@
-import { Anchor, Badge, Button, Group, Text } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { IconPlus, IconWebhook } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useRights } from '../../api/hooks.ts';
 import type { WebhookEndpoint } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
 import { DataTable } from '../../ui/table.tsx';
 import { EndpointStatus } from './status.tsx';
@@ -65,9 +66,9 @@ function EndpointsPage() {
                     main: true,
                     cell: ({ id, url, description }) => (
                       <div>
-                        <Anchor component={Link} to={`/p/${projectId}/webhooks/${id}`} fw={500} inherit>
+                        <TextLink to="/p/$projectId/webhooks/$id" params={{ projectId, id }} fw={500} inherit>
                           {url}
-                        </Anchor>
+                        </TextLink>
                         {description && (
                           <Text size="sm" c="dimmed" fw={400}>
                             {description}

@@ -1,20 +1,7 @@
-import {
-  Alert,
-  Anchor,
-  Badge,
-  Box,
-  Button,
-  Code,
-  Grid,
-  Group,
-  SegmentedControl,
-  Stack,
-  Text,
-  Timeline,
-} from '@mantine/core';
+import { Alert, Badge, Box, Code, Grid, Group, SegmentedControl, Stack, Text, Timeline } from '@mantine/core';
 import { IconPlayerSkipForward, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
@@ -22,6 +9,7 @@ import type { ExecutionDetail, ExecutionStep } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { Copyable, Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
+import { BackLink, ButtonLink, TextLink } from '../../ui/links.tsx';
 import { Loaded, Page, Panel, Placeholder } from '../../ui/page.tsx';
 import { ExecutionStatusBadge } from '../../ui/status.tsx';
 import { branchName, typeName } from './steps.ts';
@@ -45,7 +33,11 @@ export function ExecutionPage() {
       unwrap(client.GET('/workflows/{id}/executions/{executionId}', { params: { path: { id, executionId } } })),
     refetchInterval: ({ state }) => (state.data && isActive(state.data.status) ? 3_000 : false),
   });
-  const back = { to: `/p/${projectId}/executions`, label: t.workflows.executions };
+  const back = (
+    <BackLink to="/p/$projectId/executions" params={{ projectId }}>
+      {t.workflows.executions}
+    </BackLink>
+  );
   const { data } = execution;
   if (!data)
     return (
@@ -59,9 +51,9 @@ export function ExecutionPage() {
       back={back}
       badge={<ExecutionStatusBadge status={data.status} />}
       description={
-        <Anchor component={Link} to={`/p/${projectId}/workflows/${data.workflowId}`}>
+        <TextLink to="/p/$projectId/workflows/$id" params={{ projectId, id: data.workflowId }}>
           {data.workflow.name}
-        </Anchor>
+        </TextLink>
       }
       actions={<ExecutionActions execution={data} />}
     >
@@ -235,9 +227,9 @@ function StepItem({ step }: { step: ExecutionStep }) {
         </Text>
       )}
       {typeof emailId === 'string' && (
-        <Anchor component={Link} to={`/p/${projectId}/emails/${emailId}`} size="sm">
+        <TextLink to="/p/$projectId/emails/$id" params={{ projectId, id: emailId }} size="sm">
           {t.emails.mail}
-        </Anchor>
+        </TextLink>
       )}
       {Object.keys(rest).length > 0 && (
         <Code block mt={4} className="breakable" style={{ whiteSpace: 'pre-wrap' }}>
@@ -254,9 +246,9 @@ function FactsPanel({ execution }: { execution: ExecutionDetail }) {
     [
       t.workflows.contact,
       execution.contact && (
-        <Anchor component={Link} to={`/p/${projectId}/contacts/${execution.contactId}`} className="breakable">
+        <TextLink to="/p/$projectId/contacts/$id" params={{ projectId, id: execution.contactId }} className="breakable">
           {execution.contact.email}
-        </Anchor>
+        </TextLink>
       ),
     ],
     [t.workflows.version, execution.version],
@@ -287,14 +279,14 @@ function FactsPanel({ execution }: { execution: ExecutionDetail }) {
           </Code>
         </Panel>
       )}
-      <Button
-        component={Link}
-        to={`/p/${projectId}/executions`}
-        search={{ contactId: execution.contactId } as never}
+      <ButtonLink
+        to="/p/$projectId/executions"
+        params={{ projectId }}
+        search={{ contactId: execution.contactId }}
         variant="default"
       >
         {t.workflows.executionsOfContact}
-      </Button>
+      </ButtonLink>
     </Stack>
   );
 }

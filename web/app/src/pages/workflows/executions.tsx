@@ -1,18 +1,20 @@
-import { Anchor, Badge, Box, Button, CloseButton, Group, Text } from '@mantine/core';
+import { Badge, Box, Button, CloseButton, Group, Text } from '@mantine/core';
 import { IconRoute, IconSearchOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ApiClient, unwrap } from '../../api/client.ts';
 import { useApi, useCursorList } from '../../api/hooks.ts';
 import type { Execution, Workflow } from '../../api/types.ts';
-import { type ExecutionsSearch, executionStatuses } from '../../search.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Time } from '../../ui/controls.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { ExecutionStatusBadge } from '../../ui/status.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import { Term } from '../../ui/term.tsx';
 import { PersonField } from '../activity/person-field.tsx';
 import { FailuresPanel } from './failures.tsx';
+import { type ExecutionsSearch, executionStatuses } from './search.ts';
 
 /** The most that the API returns at once. */
 const PAGE_SIZE = 100;
@@ -48,7 +50,11 @@ export function ExecutionsPage() {
   });
   const isFiltered = Object.keys(search).length > 0;
   return (
-    <Page title={t.workflows.executions} description={t.workflows.executionsDescription}>
+    <Page
+      title={t.workflows.executions}
+      badge={<Term name="execution" word={t.workflows.executions} />}
+      description={t.workflows.executionsDescription}
+    >
       {(search.status ?? 'FAILED') === 'FAILED' && <FailuresPanel workflowId={search.workflowId} />}
       <Panel flush>
         <Group p="md" gap="sm" align="flex-end">
@@ -81,6 +87,7 @@ export function ExecutionsPage() {
             .filter((name) => search[name])
             .map((name) => (
               <Badge
+                variant="light"
                 key={name}
                 size="lg"
                 mb={6}
@@ -123,14 +130,14 @@ export function ExecutionsPage() {
               main: true,
               cell: ({ id, workflowId, contactEmail, workflowName }) => (
                 <Box>
-                  <Anchor
-                    component={Link}
-                    to={`/p/${projectId}/workflows/${workflowId}/executions/${id}`}
+                  <TextLink
+                    to="/p/$projectId/workflows/$id/executions/$executionId"
+                    params={{ projectId, id: workflowId, executionId: id }}
                     fw={600}
                     inherit
                   >
                     {contactEmail ?? t.workflows.personGone}
-                  </Anchor>
+                  </TextLink>
                   <Text size="sm" c="dimmed" fw={400}>
                     {workflowName}
                   </Text>

@@ -1,8 +1,7 @@
-import { Anchor, Button, Loader, Text } from '@mantine/core';
+import { Button, Loader, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconRefresh } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
@@ -12,6 +11,7 @@ import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { TextLink } from '../../ui/links.tsx';
 import { showDone, showProblem } from '../../ui/notify.ts';
 import { Panel } from '../../ui/page.tsx';
 import { DataTable } from '../../ui/table.tsx';
@@ -48,9 +48,9 @@ export function FailuresPanel({ workflowId }: { workflowId: string | undefined }
             id: 'workflow',
             header: t.workflows.workflow,
             cell: ({ workflowId, workflowName }) => (
-              <Anchor component={Link} to={`/p/${projectId}/workflows/${workflowId}`} inherit>
+              <TextLink to="/p/$projectId/workflows/$id" params={{ projectId, id: workflowId }} inherit>
                 {workflowName}
-              </Anchor>
+              </TextLink>
             ),
           },
           { id: 'count', header: t.workflows.count, align: 'right', cell: ({ count }) => number(count) },

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Badge, Button, Group, Text } from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
   IconCopy,
@@ -9,19 +9,23 @@ import {
   IconRoute,
   IconSearchOff,
 } from '@tabler/icons-react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
-import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
+import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { Workflow } from '../../api/types.ts';
-import { number, valueText } from '../../format.ts';
+import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, SearchField, Time } from '../../ui/controls.tsx';
+import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { asCursorPage, pageOf } from '../../ui/offset-list.ts';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
 import { NewWorkflowDialog } from './new-workflow.tsx';
 import { RecipesDialog } from './recipes.tsx';
+import { useWorkflowActions, WorkflowStateBadge } from './state.tsx';
+import { triggerText } from './trigger.ts';
 
 const PAGE_SIZE = 50;
 
@@ -37,6 +41,7 @@ export function WorkflowsPage() {
     ),
   );
   const { write } = useRights();
+  const problems = useWorkflowProblems();
   const [isCreating, creation] = useDisclosure();
   const [areRecipesOpen, recipes] = useDisclosure();
   const isFiltered = Object.keys(search).length > 0;
@@ -46,9 +51,9 @@ export function WorkflowsPage() {
       description={t.workflows.description}
       actions={
         <>
-          <Button component={Link} to={`/p/${projectId}/executions`} variant="default">
+          <ButtonLink to="/p/$projectId/executions" params={{ projectId }} variant="default">
             {t.workflows.showExecutions}
-          </Button>
+          </ButtonLink>
           {write && (
             <>
               <Button variant="default" onClick={recipes.open}>
@@ -107,9 +112,9 @@ export function WorkflowsPage() {
               main: true,
               cell: ({ id, name, description }) => (
                 <div>
-                  <Anchor component={Link} to={`/p/${projectId}/workflows/${id}`} fw={600} inherit>
+                  <TextLink to="/p/$projectId/workflows/$id" params={{ projectId, id }} fw={600} inherit>
                     {name}
-                  </Anchor>
+                  </TextLink>
                   {description && (
                     <Text size="sm" c="dimmed" fw={400} lineClamp={1}>
                       {description}
@@ -118,7 +123,16 @@ export function WorkflowsPage() {
                 </div>
               ),
             },
-            { id: 'state', header: t.workflows.state, cell: ({ enabled }) => <WorkflowStateBadge enabled={enabled} /> },
+            {
+              id: 'state',
+              header: t.workflows.state,
+              cell: ({ id, enabled }) => (
+                <Group gap={6}>
+                  <WorkflowStateBadge enabled={enabled} />
+                  <ProblemLink workflowId={id} projectId={projectId} problems={problems.get(id)} />
+                </Group>
+              ),
+            },
             { id: 'trigger', header: t.workflows.trigger, cell: triggerText },
             { id: 'steps', header: t.workflows.steps, align: 'right', cell: ({ stepCount }) => number(stepCount) },
             {
@@ -126,9 +140,9 @@ export function WorkflowsPage() {
               header: t.workflows.active,
               align: 'right',
               cell: ({ id, activeExecutions }) => (
-                <Anchor component={Link} to={`/p/${projectId}/executions`} search={{ workflowId: id } as never} inherit>
+                <TextLink to="/p/$projectId/executions" params={{ projectId }} search={{ workflowId: id }} inherit>
                   {number(activeExecutions)}
-                </Anchor>
+                </TextLink>
               ),
             },
             { id: 'updated', header: t.common.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
@@ -148,39 +162,56 @@ export function WorkflowsPage() {
   );
 }
 
+interface Problems {
+  failed: number;
+  retrying: number;
+  error: string;
+}
+
+/** The workflows in which executions fail or are tried again. */
+function useWorkflowProblems(): ReadonlyMap<string, Problems> {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('problems'),
+    queryFn: () => unwrap(client.GET('/executions/problems')),
+    refetchInterval: 15_000,
+  });
+  const byWorkflow = new Map<string, Problems>();
+  for (const { workflowId, failed, retrying, error } of data?.data ?? []) {
+    const before = byWorkflow.get(workflowId) ?? { failed: 0, retrying: 0, error };
+    byWorkflow.set(workflowId, {
+      ...before,
+      failed: before.failed + failed,
+      retrying: before.retrying + retrying,
+    });
+  }
+  return byWorkflow;
+}
+
+interface ProblemLinkProps {
+  workflowId: string;
+  projectId: string;
+  problems: Problems | undefined;
+}
+
+function ProblemLink({ workflowId: id, projectId, problems }: ProblemLinkProps) {
+  if (!problems) return null;
+  const { failed, retrying, error } = problems;
+  const counts = [
+    ...(retrying > 0 ? [t.workflows.retryingCount(retrying)] : []),
+    ...(failed > 0 ? [t.workflows.failedCount(failed)] : []),
+  ];
+  return (
+    <TextLink to="/p/$projectId/workflows/$id" params={{ projectId, id }} inherit title={error}>
+      <Badge variant="light" size="md" color="red" style={{ cursor: 'inherit' }}>
+        {counts.join(', ')}
+      </Badge>
+    </TextLink>
+  );
+}
+
 const none: ReadonlySet<string> = new Set();
 const actionsOnly: ReadonlySet<string> = new Set(['actions']);
-
-export const WorkflowStateBadge = ({ enabled }: { enabled: boolean }) => (
-  <Badge color={enabled ? 'teal' : 'gray'}>{enabled ? t.workflows.enabled : t.workflows.disabled}</Badge>
-);
-
-export function triggerText({ triggerType, triggerConfig }: Pick<Workflow, 'triggerType' | 'triggerConfig'>): string {
-  const { triggers } = t.workflows;
-  if (triggerType === 'EVENT') return triggers.EVENT(valueText(triggerConfig.eventName));
-  if (triggerType === 'SCHEDULE') return triggers.SCHEDULE(valueText(triggerConfig.cron));
-  return triggers.MANUAL;
-}
-
-/** Enables, disables and copies a workflow. */
-export function useWorkflowActions({ id, name }: Pick<Workflow, 'id' | 'name'>) {
-  const { client, key, projectId } = useApi();
-  const navigate = useNavigate();
-  const path = { params: { path: { id } } };
-  const changes = [key('workflows'), key('workflow', id)];
-  const setEnabled = useAction({
-    run: (enabled: boolean) => unwrap(client.PATCH('/workflows/{id}', { ...path, body: { enabled } })),
-    done: (_, enabled) => (enabled ? t.workflows.enabledNow(name) : t.workflows.disabledNow(name)),
-    changes,
-  });
-  const duplicate = useAction({
-    run: () => unwrap(client.POST('/workflows/{id}/duplicate', path)),
-    done: (copy) => t.workflows.duplicated(copy.name),
-    changes,
-    onDone: (copy) => void navigate({ to: '/p/$projectId/workflows/$id', params: { projectId, id: copy.id } as never }),
-  });
-  return { setEnabled, duplicate };
-}
 
 function WorkflowMenu({ workflow }: { workflow: Workflow }) {
   const { setEnabled, duplicate } = useWorkflowActions(workflow);

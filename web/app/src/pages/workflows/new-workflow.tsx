@@ -1,11 +1,10 @@
-import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { messageOf } from '../../api/problem.ts';
 import { t } from '../../texts/index.ts';
-import { Dialog } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 
 /** Creates an empty workflow, and opens its canvas. */
 export function NewWorkflowDialog({ opened, onClose }: { opened: boolean; onClose(): void }) {
@@ -20,32 +19,25 @@ export function NewWorkflowDialog({ opened, onClose }: { opened: boolean; onClos
     onDone: ({ id }) => void navigate({ to: '/p/$projectId/workflows/$id', params: { projectId, id } }),
   });
   return (
-    <Dialog opened={opened} onClose={onClose} title={t.canvas.newWorkflow}>
-      <form
-        onSubmit={form.onSubmit(({ name, eventName }) =>
-          create.mutate({ name: name.trim(), eventName: eventName.trim() }),
-        )}
-      >
-        <Stack>
-          {create.error && <Alert color="red">{messageOf(create.error)}</Alert>}
-          <TextInput label={t.common.name} required maxLength={255} data-autofocus {...form.getInputProps('name')} />
-          <TextInput
-            label={t.canvas.startEvent}
-            description={t.canvas.startEventHint}
-            required
-            maxLength={255}
-            {...form.getInputProps('eventName')}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              {t.canvas.create}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      opened={opened}
+      onClose={onClose}
+      title={t.canvas.newWorkflow}
+      error={create.error}
+      busy={create.isPending}
+      submit={t.canvas.create}
+      onSubmit={form.onSubmit(({ name, eventName }) =>
+        create.mutate({ name: name.trim(), eventName: eventName.trim() }),
+      )}
+    >
+      <TextInput label={t.common.name} required maxLength={255} data-autofocus {...form.getInputProps('name')} />
+      <TextInput
+        label={t.canvas.startEvent}
+        description={t.canvas.startEventHint}
+        required
+        maxLength={255}
+        {...form.getInputProps('eventName')}
+      />
+    </FormDialog>
   );
 }

@@ -1,5 +1,9 @@
-import type { WorkflowDetail, WorkflowStep } from '../../api/types.ts';
+import type { Workflow, WorkflowDetail, WorkflowStep } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
+
+/** The slug of the segment that people enter to start a workflow. */
+export const enteredSegment = ({ triggerType, triggerConfig }: Pick<Workflow, 'triggerType' | 'triggerConfig'>) =>
+  triggerType === 'EVENT' ? /^segment\.(.+)\.entry$/.exec(triggerConfig.eventName ?? '')?.[1] : undefined;
 
 export const typeName = (type: string): string => (t.workflows.types as Record<string, string>)[type] ?? type;
 

@@ -10,8 +10,11 @@ import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Empty, Loaded, Panel, Placeholder } from '../../ui/page.tsx';
+import { diffOf } from './canvas/diff.ts';
+import { DiffList } from './canvas/diff-list.tsx';
+import { useSummaries } from './canvas/names.ts';
 import { draftKey, useDraftQuery } from './canvas/use-draft.ts';
-import { triggerText } from './list.tsx';
+import { triggerText } from './trigger.ts';
 
 const GraphView = lazy(async () => ({ default: (await import('./canvas/graph-view.tsx')).GraphView }));
 
@@ -33,11 +36,12 @@ export function VersionsTab({ workflow }: { workflow: WorkflowDetail }) {
             <Empty icon={<IconHistory size={30} />} title={t.canvas.noVersions} text={t.canvas.noVersionsText} />
           ) : (
             <Stack component="ul" gap="sm" m={0} p={0} className="plain-list">
-              {all.map((version) => (
+              {all.map((version, index) => (
                 <Box component="li" key={version.version} className="record">
                   <VersionItem
                     workflow={workflow}
                     version={version}
+                    previous={all[index + 1]?.version}
                     draft={draft}
                     isShown={shown === version.version}
                     onShow={(isWanted) => setShown(isWanted ? version.version : undefined)}
@@ -60,13 +64,15 @@ export function VersionsTab({ workflow }: { workflow: WorkflowDetail }) {
 interface VersionItemProps {
   workflow: WorkflowDetail;
   version: WorkflowVersion;
+  /** The version before, which this one is compared with. */
+  previous: number | undefined;
   /** What a restored version replaces. */
   draft: WorkflowDraft | undefined;
   isShown: boolean;
   onShow(shown: boolean): void;
 }
 
-function VersionItem({ workflow, version: listed, draft, isShown, onShow }: VersionItemProps) {
+function VersionItem({ workflow, version: listed, previous, draft, isShown, onShow }: VersionItemProps) {
   const { client, key } = useApi();
   const { write } = useRights();
   const cache = useQueryClient();
@@ -117,33 +123,76 @@ function VersionItem({ workflow, version: listed, draft, isShown, onShow }: Vers
           )}
         </Group>
       </Group>
+      {isShown && previous !== undefined && (
+        <VersionChanges workflowId={workflow.id} version={version} previous={previous} />
+      )}
       {isShown && <VersionGraph workflow={workflow} version={version} />}
     </Stack>
   );
 }
 
-function VersionGraph({ workflow, version }: { workflow: WorkflowDetail; version: number }) {
+function useVersion(id: string, version: number) {
   const { client, key } = useApi();
-  const query = useQuery({
-    queryKey: key('workflow-version', workflow.id, version),
-    queryFn: () =>
-      unwrap(client.GET('/workflows/{id}/versions/{version}', { params: { path: { id: workflow.id, version } } })),
+  return useQuery({
+    queryKey: key('workflow-version', id, version),
+    queryFn: () => unwrap(client.GET('/workflows/{id}/versions/{version}', { params: { path: { id, version } } })),
     staleTime: Number.POSITIVE_INFINITY,
   });
+}
+
+interface VersionChangesProps {
+  workflowId: string;
+  version: number;
+  previous: number;
+}
+
+/** What a version changed of the one before. */
+function VersionChanges({ workflowId, version, previous }: VersionChangesProps) {
+  const after = useVersion(workflowId, version);
+  const before = useVersion(workflowId, previous);
+  const both = after.data && before.data ? { after: after.data, before: before.data } : undefined;
+  const failed = after.error ? after : before;
+  return (
+    <section aria-label={t.canvas.diff.since(previous)}>
+      <Text fw={600} mb={6}>
+        {t.canvas.diff.since(previous)}
+      </Text>
+      <Loaded query={{ data: both, error: failed.error, refetch: failed.refetch }}>
+        {(loaded) => (
+          <DiffList
+            diff={diffOf(loaded.before, loaded.after)}
+            steps={[...loaded.after.graph.steps, ...loaded.before.graph.steps]}
+          />
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function VersionGraph({ workflow, version }: { workflow: WorkflowDetail; version: number }) {
+  const query = useVersion(workflow.id, version);
   return (
     <Loaded query={query}>
       {({ graph }) => (
         <Suspense fallback={<Placeholder lines={6} />}>
-          <div className="version-graph">
-            <GraphView
-              label={t.canvas.version(version)}
-              steps={graph.steps}
-              transitions={graph.transitions}
-              start={triggerText(workflow)}
-            />
-          </div>
+          <DescribedGraph label={t.canvas.version(version)} graph={graph} start={triggerText(workflow)} />
         </Suspense>
       )}
     </Loaded>
+  );
+}
+
+function DescribedGraph({ label, graph, start }: { label: string; graph: WorkflowDraft['graph']; start: string }) {
+  const summaries = useSummaries(graph.steps);
+  return (
+    <div className="version-graph">
+      <GraphView
+        label={label}
+        steps={graph.steps}
+        transitions={graph.transitions}
+        start={start}
+        summaries={summaries}
+      />
+    </div>
   );
 }

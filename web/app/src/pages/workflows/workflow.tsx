@@ -1,24 +1,26 @@
 import { Button, Tabs } from '@mantine/core';
 import { IconCopy, IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useRights } from '../../api/hooks.ts';
 import type { WorkflowDetail } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { BackLink, ButtonLink } from '../../ui/links.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Placeholder } from '../../ui/page.tsx';
 import { useDraftQuery } from './canvas/use-draft.ts';
-import { CasesTab } from './cases.tsx';
-import { triggerText, useWorkflowActions, WorkflowStateBadge } from './list.tsx';
 import { PlaybackLink } from './playback-link.tsx';
 import { PublishButton } from './publish.tsx';
-import { VersionsTab } from './versions.tsx';
+import { useWorkflowActions, WorkflowStateBadge } from './state.tsx';
+import { triggerText } from './trigger.ts';
 
 /** The graph library is large, and only needed where a graph is shown. */
 const CanvasEditor = lazy(() => import('./canvas/editor.tsx'));
+const CasesTab = lazy(async () => ({ default: (await import('./cases.tsx')).CasesTab }));
+const VersionsTab = lazy(async () => ({ default: (await import('./versions.tsx')).VersionsTab }));
 
 /** A workflow: its canvas, its cases and its versions. */
 export function WorkflowPage() {
@@ -30,7 +32,11 @@ export function WorkflowPage() {
     queryKey: key('workflow', id),
     queryFn: () => unwrap(client.GET('/workflows/{id}', { params: { path: { id } } })),
   });
-  const back = { to: `/p/${projectId}/workflows`, label: t.workflows.title };
+  const back = (
+    <BackLink to="/p/$projectId/workflows" params={{ projectId }}>
+      {t.workflows.title}
+    </BackLink>
+  );
   const { data } = workflow;
   if (!data)
     return (
@@ -69,10 +75,14 @@ export function WorkflowPage() {
           <CanvasTab workflow={data} />
         </Tabs.Panel>
         <Tabs.Panel value="cases">
-          <CasesTab workflowId={id} />
+          <Suspense fallback={<Placeholder lines={6} />}>
+            <CasesTab workflowId={id} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="versions">
-          <VersionsTab workflow={data} />
+          <Suspense fallback={<Placeholder lines={6} />}>
+            <VersionsTab workflow={data} />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </Page>
@@ -121,16 +131,16 @@ function WorkflowActions({ workflow }: { workflow: WorkflowDetail }) {
     quiet: true,
     onDone: () => void navigate({ to: '/p/$projectId/workflows', params: { projectId } }),
   });
-  const link = (path: string, label: string) => (
-    <Button component={Link} to={`/p/${projectId}/${path}`} search={{ workflowId: id } as never} variant="default">
+  const link = (to: '/p/$projectId/executions' | '/p/$projectId/emails', label: string) => (
+    <ButtonLink to={to} params={{ projectId }} search={{ workflowId: id }} variant="default">
       {label}
-    </Button>
+    </ButtonLink>
   );
   return (
     <>
       <PlaybackLink workflowId={id} />
-      {link('executions', t.workflows.showExecutions)}
-      {link('emails', t.workflows.emails)}
+      {link('/p/$projectId/executions', t.workflows.showExecutions)}
+      {link('/p/$projectId/emails', t.workflows.emails)}
       {write && (
         <>
           <Button

@@ -22,7 +22,6 @@ export const account: Texts['account'] = {
   backToSignIn: 'Zurück zur Anmeldung',
   withProvider: (name: string) => `Weiter mit ${name}`,
   or: 'oder',
-  closed: 'Die Registrierung ist auf dieser Installation abgeschaltet.',
   tagline: 'Was die API angenommen hat, geschieht genau einmal, was auch immer abstürzt.',
   points: [
     'Zu jeder E-Mail gibt es einen Eintrag: was mit ihr geschah und warum.',

@@ -18,7 +18,6 @@ export const activity: Texts['activity'] = {
   noPerson: 'Kein Kontakt hat diese Adresse.',
   only: (email) => `Nur ${email}`,
   removePerson: 'Alle anzeigen',
-  live: 'Live',
   showNew: 'Neues anzeigen',
   what: 'Was',
   detail: 'Einzelheiten',

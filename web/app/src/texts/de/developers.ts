@@ -1,14 +1,15 @@
+import { plural } from '../../format.ts';
 import type { Texts } from '../index.ts';
 
 export const developers: Texts['developers'] = {
   title: 'Schlüssel und Entwicklung',
-  description: 'Schlüssel für Ihre Programme, funktionierende Beispiele und fehlgeschlagene Anfragen.',
+  description: 'Schlüssel für Ihre Programme, funktionierende Beispiele und ein Protokoll der Anfragen.',
   reference: 'API-Referenz',
   tabs: {
     keys: 'Schlüssel',
     examples: 'Beispiele',
     policy: 'Öffentlicher Schlüssel',
-    requests: 'Fehlgeschlagene Anfragen',
+    requests: 'Anfragen',
   },
   keys: 'Schlüssel mit Rechten',
   keysText: 'Geben Sie jedem Programm einen eigenen Schlüssel, der nur darf, was es braucht.',
@@ -32,6 +33,8 @@ export const developers: Texts['developers'] = {
     webhooks: 'Webhooks',
     analytics: 'Auswertungen',
   },
+  presets: 'Vorlagen für Rechte',
+  presetNames: { sending: 'Nur senden', reading: 'Nur lesen', full: 'Alles' },
   rights: { none: 'Nichts', read: 'Lesen', write: 'Lesen und schreiben' },
   scopesNeeded: 'Wählen Sie mindestens ein Recht.',
   expires: 'Läuft ab am',
@@ -88,8 +91,10 @@ export const developers: Texts['developers'] = {
   events: 'Erlaubte Ereignisnamen',
   eventsHint: 'Einer pro Zeile. Leer: alle.',
   policySaved: 'Die Regeln sind gespeichert. Sie gelten sofort.',
-  requests: 'Fehlgeschlagene Anfragen',
-  requestsText: 'Die letzten 1.000 Anfragen der letzten 7 Tage, die mit 400 oder höher beantwortet wurden.',
+  requests: 'Protokoll der Anfragen',
+  requestsText: 'Die letzten 1.000 Anfragen, die mit 400 oder höher fehlschlugen, 7 Tage lang.',
+  showErrors: (count) => plural(count, { one: 'Fehler zeigen', other: 'Fehler zeigen' }),
+  hideErrors: 'Fehler ausblenden',
   noRequests: 'In den letzten 7 Tagen ist keine Anfrage fehlgeschlagen.',
   noRequestMatch: 'Keine passende fehlgeschlagene Anfrage',
   status: 'Status',

@@ -12,7 +12,6 @@ export const domains: Texts['domains'] = {
   emptyText:
     'Fügen Sie die Domain Ihrer Absenderadresse hinzu. Wir zeigen Ihnen die nötigen DNS-Einträge und prüfen sie für Sie.',
   statuses: { PENDING: 'Wartet auf DNS', VERIFIED: 'Bestätigt' },
-  records: 'DNS-Einträge',
   recordsText:
     'Tragen Sie diese bei Ihrem DNS-Anbieter ein. Bis eine Änderung sichtbar ist, kann eine Stunde vergehen.',
   purposes: {
@@ -31,7 +30,6 @@ export const domains: Texts['domains'] = {
   found: 'Stattdessen gefunden',
   nothingFound: 'nichts',
   zone: 'Zonendatei',
-  zoneText: 'Alle Einträge auf einmal, für DNS-Anbieter, die Zonendateien importieren.',
   showZone: 'Zonendatei anzeigen',
   hideZone: 'Zonendatei ausblenden',
   check: 'Jetzt prüfen',

@@ -58,7 +58,6 @@ export const emails: Texts['emails'] = {
     refused: 'Abgelehnt',
     unknown: 'Ergebnis unbekannt',
   },
-  answer: 'Antwort des Servers',
   relay: 'Mailserver',
   content: 'Inhalt',
   contentGone: 'Der Inhalt ist nicht mehr gespeichert.',

@@ -29,8 +29,6 @@ export const home: Texts['home'] = {
   dayColumn: 'Tag',
   upcoming: 'Demnächst',
   upcomingEmpty: 'Es ist nichts geplant.',
-  upcomingCampaign: (name: string) => `Kampagne ${name}`,
-  upcomingStep: (workflow: string, email: string) => `${workflow}: ${email}`,
   health: 'Ruf als Absender',
   healthText: 'Postfachanbieter beobachten diese Werte. Sind sie zu hoch, nehmen sie Ihre E-Mails nicht mehr an.',
   levels: { healthy: 'Gut', warning: 'Warnung', critical: 'Kritisch' },
@@ -43,8 +41,10 @@ export const home: Texts['home'] = {
   blocked: (count: number) => `${plural(count, { one: 'E-Mail ist', other: 'E-Mails sind' })} blockiert`,
   failed: (count: number) =>
     `${plural(count, { one: 'E-Mail ist', other: 'E-Mails sind' })} in den letzten 7 Tagen fehlgeschlagen`,
+  retryingStep: (count: number, step: string, workflow: string, error: string) =>
+    `${plural(count, { one: 'Person wartet', other: 'Personen warten' })} bei „${step}“ in ${workflow}, weil es immer wieder scheitert: ${error}`,
   failedExecutions: (count: number) =>
-    `${plural(count, { one: 'Workflow-Ausführung ist', other: 'Workflow-Ausführungen sind' })} fehlgeschlagen`,
+    `${plural(count, { one: 'Durchlauf eines Workflows ist', other: 'Durchläufe von Workflows sind' })} fehlgeschlagen`,
   failingWebhook: (host: string) => `Der Webhook-Endpunkt bei ${host} schlägt fehl`,
   disabledWebhook: (host: string) => `Der Webhook-Endpunkt bei ${host} wurde nach Fehlern abgeschaltet`,
   pausedCampaign: (name: string) => `Die Kampagne ${name} ist angehalten`,

@@ -49,6 +49,5 @@ export const imports: Texts['imports'] = {
   cancelled: 'Angehalten. Zuvor importierte Zeilen bleiben.',
   done: 'Der Import ist abgeschlossen.',
   failed: 'Der Import ist fehlgeschlagen.',
-  toContacts: 'Kontakte ansehen',
   another: 'Weitere Datei importieren',
 };

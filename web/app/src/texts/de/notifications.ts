@@ -29,6 +29,7 @@ export const notifications: Texts['notifications'] = {
     'campaign.paused': 'Eine Kampagne hat sich selbst angehalten',
     'domain.lost': 'Eine Domain ist nicht mehr bestätigt',
     'endpoint.disabled': 'Ein Webhook-Endpunkt wurde nach Fehlern abgeschaltet',
+    'form.attacked': 'Ein Formular wird von Bots angegriffen',
     'import.finished': 'Ein Import ist beendet',
     'project.near_limit': 'Ein Projekt ist nahe an seinen Grenzen',
   },
@@ -36,6 +37,7 @@ export const notifications: Texts['notifications'] = {
   campaignPaused: (name) => `Die Kampagne ${name} hat sich selbst angehalten`,
   domainLost: (domain) => `${domain} ist nicht mehr bestätigt`,
   endpointDisabled: (host) => `Der Webhook-Endpunkt bei ${host} wurde abgeschaltet`,
+  formAttacked: (name) => `Das Formular ${name} wird angegriffen`,
   importFinished: (total) => `Ein Import ist beendet: ${plural(total, { one: 'Zeile', other: 'Zeilen' })}`,
   importFailed: 'Ein Import ist fehlgeschlagen',
   nearLimit: (category, used, limit) =>

@@ -1,6 +1,5 @@
 import { number, plural } from '../../format.ts';
 import type { Texts } from '../index.ts';
-import { auditActionNames } from './audit-actions.ts';
 
 export const members: Texts['members'] = {
   title: 'Mitglieder',
@@ -47,6 +46,7 @@ export const project: Texts['project'] = {
   title: 'Projekteinstellungen',
   description: 'Name, Sprache, Tracking, und wie gut es um seine E-Mails steht.',
   general: 'Allgemein',
+  pages: 'Gehostete Seiten',
   name: 'Name',
   language: 'Sprache von Seiten und Fußzeilen',
   languageHint: 'Ein Kürzel wie en, de oder pt-BR. Kontakte können in data.locale ein eigenes haben.',
@@ -55,6 +55,8 @@ export const project: Texts['project'] = {
     'Für Schritte von Workflows, die von der Tageszeit abhängen. Kontakte können in data.timezone eine eigene haben.',
   tracking: 'Tracking von Öffnungen und Klicks',
   trackings: { ENABLED: 'Alle E-Mails', MARKETING_ONLY: 'Nur Marketing', DISABLED: 'Aus' },
+  topicRequired: 'Thema verlangen',
+  topicRequiredHint: 'Marketing-E-Mails aus Kampagnen, API und Workflows werden ohne Thema abgelehnt.',
   trackingHint: 'Öffnungen zählen, wenn ein Bild der E-Mail geladen wird, Klicks, wenn einem Link gefolgt wird.',
   saved: 'Die Einstellungen sind gespeichert.',
   id: 'Projekt-ID',
@@ -174,35 +176,12 @@ export const security: Texts['security'] = {
     'Ihr Konto hat kein Passwort. Melden Sie sich ab und bei Ihrem Anbieter wieder an, und wiederholen Sie dies dann.',
 };
 
-export const audit: Texts['audit'] = {
-  title: 'Prüfprotokoll',
-  description: 'Wer in diesem Projekt was getan hat, 400 Tage lang.',
-  onlyAdmins: 'Nur Verwalter und Inhaber dieses Projekts können das Prüfprotokoll lesen.',
-  actor: 'Wer',
-  actors: { USER: 'Personen', KEY: 'API-Schlüssel', SYSTEM: 'Das System' },
-  anyActor: 'Alle',
-  action: 'Vorgang',
-  anyAction: 'Jeder Vorgang',
-  actions: auditActionNames,
-  target: 'Was',
-  when: 'Wann',
-  from: 'Von Tag',
-  to: 'Bis Tag',
-  changes: 'Änderungen',
-  changed: 'geändert',
-  system: 'Das System',
-  deletedUser: '(gelöschtes Konto)',
-  deletedKey: '(widerrufener Schlüssel)',
-  ip: 'von',
-  empty: 'Noch wurde nichts aufgezeichnet.',
-  noMatch: 'Kein Eintrag passt',
-};
-
 export const operator: Texts['operator'] = {
   toProjects: 'Zu Ihren Projekten',
   title: 'Betreiberkonsole',
   description: 'Der Zustand dieser Installation, über alle Projekte.',
   onlyOperators: 'Nur Betreiber der Installation sehen diese Seite.',
+  becomeOperator: 'Wer Zugang zum Server hat, macht Sie mit diesem Befehl dazu:',
   queues: 'Warteschlangen',
   queue: 'Warteschlange',
   depth: 'Wartend',

@@ -9,8 +9,6 @@ export const playback: Texts['playback'] = {
   invented: 'Erfunden',
   stored: 'Ein Kontakt',
   contact: 'Kontakt',
-  chooseContact: 'Nach Adresse suchen',
-  nobodyFound: 'Niemand gefunden',
   email: 'Adresse',
   timezone: 'Zeitzone',
   timezoneHint: 'Die des Projekts',

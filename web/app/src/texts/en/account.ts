@@ -3,7 +3,7 @@ export const account = {
   signInTitle: 'Sign in to Everpost',
   signUp: 'Create account',
   signUpTitle: 'Create your account',
-  email: 'E-mail',
+  email: 'Email',
   password: 'Password',
   showTyped: 'Show what is typed',
   newPassword: 'Password, at least 8 characters',
@@ -19,7 +19,6 @@ export const account = {
   backToSignIn: 'Back to sign in',
   withProvider: (name: string) => `Continue with ${name}`,
   or: 'or',
-  closed: 'Signing up is turned off on this installation.',
   tagline: 'What the API has accepted happens once, whatever crashes.',
   points: [
     'Every mail has a ledger entry: what happened to it, and why.',

@@ -9,7 +9,6 @@ export const domains = {
   emptyTitle: 'No domain yet',
   emptyText: 'Add the domain of your sender address. We show the DNS records to set, and check them for you.',
   statuses: { PENDING: 'Waiting for DNS', VERIFIED: 'Verified' },
-  records: 'DNS records',
   recordsText: 'Set these at your DNS provider. A change can take an hour to be seen.',
   purposes: {
     DKIM: 'Signature (DKIM)',
@@ -27,7 +26,6 @@ export const domains = {
   found: 'Found instead',
   nothingFound: 'nothing',
   zone: 'Zone file',
-  zoneText: 'All records at once, for DNS providers that import zone files.',
   showZone: 'Show zone file',
   hideZone: 'Hide zone file',
   check: 'Check now',

@@ -1,12 +1,5 @@
-import { account } from './account.ts';
-import { campaigns } from './campaigns.ts';
-import { contacts } from './contacts.ts';
-import { domains } from './domains.ts';
-import { emails } from './emails.ts';
-import { home } from './home.ts';
-import { imports } from './imports.ts';
-import { segments } from './segments.ts';
-import { templates } from './templates.ts';
+import { basics } from './basics.ts';
+import { details } from './details.ts';
 
 /** Of the pages that most visits begin with; they wait for no other texts. */
-export const everyday = { account, home, contacts, imports, segments, templates, campaigns, domains, emails };
+export const everyday = { ...basics, ...details };

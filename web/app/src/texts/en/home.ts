@@ -28,8 +28,6 @@ export const home = {
   dayColumn: 'Day',
   upcoming: 'Upcoming',
   upcomingEmpty: 'Nothing is scheduled.',
-  upcomingCampaign: (name: string) => `Campaign ${name}`,
-  upcomingStep: (workflow: string, email: string) => `${workflow}: ${email}`,
   health: 'Sender health',
   healthText: 'Mailbox providers watch these. Too many, and they stop taking your mail.',
   levels: { healthy: 'Healthy', warning: 'Warning', critical: 'Critical' },
@@ -40,8 +38,9 @@ export const home = {
   unknown: (count: number) => `${plural(count, { one: 'mail has', other: 'mails have' })} an unknown outcome`,
   blocked: (count: number) => `${plural(count, { one: 'mail is', other: 'mails are' })} blocked`,
   failed: (count: number) => `${plural(count, { one: 'mail', other: 'mails' })} failed in the last 7 days`,
-  failedExecutions: (count: number) =>
-    `${plural(count, { one: 'workflow run has', other: 'workflow runs have' })} failed`,
+  retryingStep: (count: number, step: string, workflow: string, error: string) =>
+    `${plural(count, { one: 'person waits', other: 'people wait' })} at “${step}” in ${workflow}, which keeps failing: ${error}`,
+  failedExecutions: (count: number) => `${plural(count, { one: 'journey has', other: 'journeys have' })} failed`,
   failingWebhook: (host: string) => `The webhook endpoint at ${host} is failing`,
   disabledWebhook: (host: string) => `The webhook endpoint at ${host} was disabled after failures`,
   pausedCampaign: (name: string) => `The campaign ${name} is paused`,

@@ -27,6 +27,7 @@ export const notifications = {
     'campaign.paused': 'A campaign was paused automatically',
     'domain.lost': 'A domain is no longer verified',
     'endpoint.disabled': 'A webhook endpoint was disabled because it fails',
+    'form.attacked': 'A form is under attack by bots',
     'import.finished': 'An import has finished',
     'project.near_limit': 'A project is near its limits',
   },
@@ -34,6 +35,7 @@ export const notifications = {
   campaignPaused: (name: string) => `The campaign ${name} was paused automatically`,
   domainLost: (domain: string) => `${domain} is no longer verified`,
   endpointDisabled: (host: string) => `The webhook endpoint at ${host} was disabled`,
+  formAttacked: (name: string) => `The form ${name} is under attack`,
   importFinished: (total: number) => `An import has finished: ${plural(total, { one: 'row', other: 'rows' })}`,
   importFailed: 'An import has failed',
   nearLimit: (category: string, used: number, limit: number) =>

@@ -1,13 +1,12 @@
 import { number, plural } from '../../format.ts';
-import { auditActionNames } from './audit-actions.ts';
 
-/** Texts of the pages about members, the project, billing, security, the audit log and the installation. */
+/** Texts of the pages about members, the project, billing, security and the installation. */
 export const members = {
   title: 'Members',
   description: 'Who can see and change this project.',
   invite: 'Invite',
   inviteTitle: 'Invite somebody',
-  email: 'E-mail',
+  email: 'Email',
   role: 'Role',
   roles: { OWNER: 'Owner', ADMIN: 'Admin', MEMBER: 'Member', VIEWER: 'Viewer' },
   roleHints: {
@@ -47,6 +46,7 @@ export const project = {
   title: 'Project settings',
   description: 'Name, language, time zone, tracking, and how healthy its mail is.',
   general: 'General',
+  pages: 'Hosted pages',
   name: 'Name',
   language: 'Language of pages and footers',
   languageHint: 'A code such as en, de or pt-BR. Contacts can have their own in data.locale.',
@@ -54,6 +54,8 @@ export const project = {
   timezoneHint: 'For steps of workflows that depend on the time of day. Contacts can have their own in data.timezone.',
   tracking: 'Tracking of opens and clicks',
   trackings: { ENABLED: 'All mail', MARKETING_ONLY: 'Marketing mail only', DISABLED: 'Off' },
+  topicRequired: 'Require a topic',
+  topicRequiredHint: 'Marketing email of campaigns, the API and workflows is refused without a topic.',
   trackingHint: 'Opens count when a picture in the mail is loaded, clicks when a link is followed.',
   saved: 'The settings are saved.',
   id: 'Project ID',
@@ -163,35 +165,11 @@ export const security = {
   log: 'Recent activity of your account',
   logEmpty: 'Nothing yet.',
   reauthTitle: 'Confirm that it is you',
-  reauthText: 'This needs a proof that is not older than 15 minutes.',
+  reauthText: 'Confirm that it is you to continue. A confirmation lasts 15 minutes.',
   reauthPassword: 'Your password',
   reauthCode: 'Code of your authenticator app',
   reauthConfirm: 'Confirm',
   reauthProvider: 'Your account has no password. Sign out and in again with your provider, then repeat this.',
-};
-
-export const audit = {
-  title: 'Audit log',
-  description: 'Who did what in this project, for 400 days.',
-  onlyAdmins: 'Only admins and owners of this project can read the audit log.',
-  actor: 'Who',
-  actors: { USER: 'People', KEY: 'Keys', SYSTEM: 'The system' },
-  anyActor: 'Everybody',
-  action: 'Action',
-  anyAction: 'Any action',
-  actions: auditActionNames,
-  target: 'What',
-  when: 'When',
-  from: 'From day',
-  to: 'To day',
-  changes: 'Changes',
-  changed: 'changed',
-  system: 'System',
-  deletedUser: '(deleted account)',
-  deletedKey: '(revoked key)',
-  ip: 'from',
-  empty: 'Nothing was recorded yet.',
-  noMatch: 'No entry matches',
 };
 
 export const operator = {
@@ -199,6 +177,7 @@ export const operator = {
   title: 'Operator console',
   description: 'The state of this installation, over all projects.',
   onlyOperators: 'Only operators of the installation see this page.',
+  becomeOperator: 'Someone with access to the server makes you one with this command:',
   queues: 'Queues',
   queue: 'Queue',
   depth: 'Waiting',

@@ -8,8 +8,6 @@ export const playback = {
   invented: 'Invented',
   stored: 'A contact',
   contact: 'Contact',
-  chooseContact: 'Search by address',
-  nobodyFound: 'Nobody found',
   email: 'Address',
   timezone: 'Time zone',
   timezoneHint: 'That of the project',

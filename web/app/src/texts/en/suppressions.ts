@@ -25,7 +25,7 @@ export const suppressions = {
   importText:
     'A CSV file of up to 5 MB with a column “email”, and optional columns “reason” (HARD_BOUNCE, COMPLAINT or MANUAL) and “note”.',
   file: 'CSV file',
-  importStarted: 'The import is queued. Its job shows the progress.',
+  importStarted: 'The import is queued. Its page shows the progress.',
   export: 'Export CSV',
   emptyTitle: 'Nobody is suppressed',
   emptyText: 'Addresses that bounce or complain are put here by themselves.',

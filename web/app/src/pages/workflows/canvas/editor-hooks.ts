@@ -1,3 +1,4 @@
+import { useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef } from 'react';
 import type { WorkflowDraft } from '../../../api/types.ts';
 import type { SaveState } from './draft-state.ts';
@@ -10,9 +11,16 @@ export interface Faults {
 }
 
 /** What the API found missing, and what it refused to save, by step. */
-export function useFaults({ faults }: WorkflowDraft, save: SaveState, steps: DraftStep[]): Faults {
+export function useFaults(
+  { faults }: WorkflowDraft,
+  save: SaveState,
+  steps: DraftStep[],
+  /** What is live has none. */
+  isLive: boolean,
+): Faults {
   return useMemo(() => {
     const byStep = new Map<string, string[]>();
+    if (isLive) return { byStep };
     const add = (id: string | null | undefined, message: string) => {
       if (id) byStep.set(id, [...(byStep.get(id) ?? []), message]);
     };
@@ -20,7 +28,7 @@ export function useFaults({ faults }: WorkflowDraft, save: SaveState, steps: Dra
     for (const { field, message } of save.kind === 'refused' ? save.violations : [])
       add(steps[Number(/^graph\.steps\.(\d+)/.exec(field)?.[1] ?? -1)]?.id, message);
     return { byStep };
-  }, [faults, save, steps]);
+  }, [faults, save, steps, isLive]);
 }
 
 /** The same object at every render, so that steps are not drawn anew with each of them. */
@@ -97,6 +105,14 @@ export function useExistingSelection({ selected, select }: Editor, steps: DraftS
     const { activeElement: active, body } = document;
     select([START], active === body || active?.closest('.workflow-graph') !== null);
   });
+}
+
+/** Begins at the step of the address, to which the page of its email leads back. */
+export function useFirstSelection({ select }: Editor, steps: DraftStep[]): void {
+  const { step: wanted } = useSearch({ from: '/signed-in/p/$projectId/workflows/$id' });
+  useEffect(() => {
+    if (wanted !== undefined && steps.some(({ id }) => id === wanted)) select([wanted], true);
+  }, []);
 }
 
 /** On a phone the panel is below the graph: it comes into view with what it shows. */

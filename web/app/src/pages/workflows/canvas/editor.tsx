@@ -6,39 +6,48 @@ import {
   IconClipboard,
   IconCopy,
   IconKeyboard,
+  IconMaximize,
+  IconMinimize,
   IconPlus,
   IconTrash,
 } from '@tabler/icons-react';
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react';
 import { unwrap } from '../../../api/client.ts';
 import { useAction, useApi, useRights } from '../../../api/hooks.ts';
 import type { StepTypeInfo, WorkflowDetail, WorkflowDraft } from '../../../api/types.ts';
 import { t } from '../../../texts/index.ts';
-import { triggerText } from '../list.tsx';
+import { Placeholder } from '../../../ui/page.tsx';
+import { triggerText } from '../trigger.ts';
 import { AddPanel, nameOf } from './add-panel.tsx';
-import { Conflict } from './conflict.tsx';
 import {
   type Faults,
   useClipboard,
   useExistingSelection,
   useFaults,
+  useFirstSelection,
   useFocus,
   usePhonePanel,
   useStableEditing,
 } from './editor-hooks.ts';
+import { Elsewhere } from './elsewhere.tsx';
 import { START } from './graph.ts';
 import { GraphView } from './graph-view.tsx';
-import { KeysDialog, onCanvasKey } from './keys.tsx';
-import { type DraftStep, exitsOf, type StepTypes } from './model.ts';
-import { sharesOf, useBadges, useStats, type WorkflowStats } from './numbers.tsx';
+import { onCanvasKey } from './keys.ts';
+import { type DraftContent, type DraftStep, exitsOf, type StepTypes } from './model.ts';
+import { useSummaries } from './names.ts';
+import { sharesOf, useBadges, useProblems, useStats, type WorkflowStats } from './numbers.tsx';
 import { OverviewPanel } from './overview-panel.tsx';
 import { SaveStatus } from './save-status.tsx';
 import type { FormContext } from './schema-form.tsx';
-import type { StepTone } from './step-node.tsx';
+import type { StepProblem, StepTone } from './step-node.tsx';
 import { StepPanel } from './step-panel.tsx';
-import { TriggerPanel } from './trigger-panel.tsx';
 import { type DraftEditing, useDraft } from './use-draft.ts';
 import { type Editor, useEditor } from './use-editor.ts';
+import { type CanvasView, ViewSwitch } from './view-switch.tsx';
+
+const Conflict = lazy(() => import('./conflict.tsx').then(({ Conflict }) => ({ default: Conflict })));
+const KeysDialog = lazy(() => import('./keys-dialog.tsx').then(({ KeysDialog }) => ({ default: KeysDialog })));
+const TriggerPanel = lazy(async () => ({ default: (await import('./trigger-panel.tsx')).TriggerPanel }));
 
 interface CanvasEditorProps {
   workflow: WorkflowDetail;
@@ -52,7 +61,8 @@ interface CanvasEditorProps {
 export default function CanvasEditor({ workflow, draft: latest, types: list, actions }: CanvasEditorProps) {
   const types: StepTypes = useMemo(() => new Map(list.map((type) => [type.type, type])), [list]);
   const draft = useDraft(latest);
-  const editor = useEditor(draft, types);
+  const [chosenView, setView] = useState<CanvasView>('draft');
+  const [isFull, fullScreen] = useDisclosure();
   const { write } = useRights();
   const [isTheirsShown, showTheirs] = useState(false);
   const [keysOpened, keysDialog] = useDisclosure();
@@ -60,15 +70,22 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
   const graph = useRef<HTMLDivElement>(null);
   const stats = useStats(workflow.id);
   const { conflict, content, save } = draft;
-  const isComparing = isTheirsShown && conflict !== undefined;
-  const readOnly = !write || isComparing;
-  const shown = isComparing ? conflict : content;
-  const faults = useFaults(draft.server, save, content.graph.steps);
+  const hasDraft = draft.server.changed || save.kind !== 'saved';
+  const live = useMemo(() => liveOf(workflow), [workflow]);
+  const isLive = chosenView === 'live' && hasDraft && live.graph.steps.length > 0;
+  const isComparing = isTheirsShown && conflict !== undefined && !isLive;
+  const readOnly = !write || isComparing || isLive;
+  const shown = isLive ? live : isComparing ? conflict : content;
+  const editor = useEditor(draft, types, shown.graph);
+  const faults = useFaults(draft.server, save, content.graph.steps, isLive);
   const badges = useBadges(workflow.id, stats);
+  const problems = useProblems(workflow.id);
+  const summaries = useSummaries(shown.graph.steps);
   const shares = useMemo(() => sharesOf(shown.graph.transitions, stats), [shown.graph.transitions, stats]);
   const editing = useStableEditing(editor, readOnly);
   useFocus(editor.focused);
-  useExistingSelection(editor, content.graph.steps);
+  useExistingSelection(editor, shown.graph.steps);
+  useFirstSelection(editor, shown.graph.steps);
   useClipboard(graph, readOnly ? undefined : editor.paste);
   usePhonePanel(panel, [...editor.selected].join(), editor.adding !== undefined);
   const tones = useMemo(() => {
@@ -79,25 +96,57 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
   const openPanel = () =>
     panel.current?.querySelector<HTMLElement>('input:not([disabled]), select, textarea, button')?.focus();
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" className="canvas-area" data-full={isFull || undefined}>
       {conflict && (
-        <Conflict
-          theirs={conflict}
-          isShown={isComparing}
-          onShow={showTheirs}
-          onResolve={(choice) => {
-            showTheirs(false);
-            draft.resolve(choice);
-          }}
-        />
+        <Suspense>
+          <Conflict
+            theirs={conflict}
+            isShown={isComparing}
+            onShow={showTheirs}
+            onResolve={(choice) => {
+              showTheirs(false);
+              draft.resolve(choice);
+            }}
+          />
+        </Suspense>
       )}
       {!conflict && workflow.version > draft.server.baseVersion && draft.server.changed && write && (
         <Rebase workflow={workflow} draft={draft} />
       )}
+      <ViewSwitch
+        workflow={workflow}
+        hasDraft={hasDraft}
+        view={isLive ? 'live' : 'draft'}
+        onChange={(view) => {
+          editor.select([]);
+          setView(view);
+        }}
+      />
+      <Elsewhere
+        workflowId={workflow.id}
+        stats={stats}
+        shown={shown.graph.steps}
+        live={live.graph.steps}
+        onShowLive={hasDraft && !isLive && live.graph.steps.length > 0 ? () => setView('live') : undefined}
+      />
       <Group justify="space-between" gap="xs">
-        {write ? <Toolbar editor={editor} draft={draft} onKeys={keysDialog.open} /> : <Text>{t.canvas.readOnly}</Text>}
+        {write ? (
+          <Toolbar editor={editor} draft={draft} readOnly={readOnly} onKeys={keysDialog.open}>
+            <ToolButton
+              label={isFull ? t.canvas.leaveFullScreen : t.canvas.fullScreen}
+              onClick={fullScreen.toggle}
+              pressed={isFull}
+            >
+              {isFull ? <IconMinimize size={18} /> : <IconMaximize size={18} />}
+            </ToolButton>
+          </Toolbar>
+        ) : (
+          <Text>{t.canvas.readOnly}</Text>
+        )}
         <Group gap="sm">
-          {write && <SaveStatus save={save} hasConflict={conflict !== undefined} onRetry={draft.flush} />}
+          {write && (
+            <SaveStatus save={save} hasDraft={hasDraft} hasConflict={conflict !== undefined} onRetry={draft.flush} />
+          )}
           {actions(draft)}
         </Group>
       </Group>
@@ -124,6 +173,8 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
             onSelect={editor.selectFromCanvas}
             tones={tones}
             badges={badges}
+            summaries={summaries}
+            problems={problems}
             edgeLabels={shares}
             follow={editor.focused?.id}
             minimap
@@ -141,26 +192,52 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
             if (event.key === 'Escape' && !event.defaultPrevented) editor.refocus();
           }}
         >
-          <PanelContent {...{ workflow, draft, editor, types, faults, stats, readOnly }} />
+          <PanelContent
+            workflow={workflow}
+            draft={draft}
+            shown={shown}
+            editor={editor}
+            types={types}
+            faults={faults}
+            stats={stats}
+            problems={problems}
+            readOnly={readOnly}
+          />
         </section>
       </Box>
-      <KeysDialog opened={keysOpened} onClose={keysDialog.close} />
+      {keysOpened && (
+        <Suspense>
+          <KeysDialog onClose={keysDialog.close} />
+        </Suspense>
+      )}
     </Stack>
   );
 }
 
+/** The newest version, as a draft has its content. */
+const liveOf = ({ steps, transitions, triggerType, triggerConfig, allowReentry }: WorkflowDetail): DraftContent => ({
+  graph: { steps, transitions } as DraftContent['graph'],
+  triggerType,
+  triggerConfig,
+  allowReentry,
+});
+
 interface PanelContentProps {
   workflow: WorkflowDetail;
   draft: DraftEditing;
+  /** What the canvas shows: the draft, or the newest version. */
+  shown: DraftContent;
   editor: Editor;
   types: StepTypes;
   faults: Faults;
   stats: WorkflowStats | undefined;
+  problems: ReadonlyMap<string, StepProblem>;
   readOnly: boolean;
 }
 
-function PanelContent({ workflow, draft, editor, types, faults, stats, readOnly }: PanelContentProps) {
-  const { content, save } = draft;
+function PanelContent(props: PanelContentProps) {
+  const { workflow, draft, shown: content, editor, types, faults, stats, problems, readOnly } = props;
+  const { save } = draft;
   const { step } = editor;
   const index = step ? content.graph.steps.indexOf(step) : -1;
   const prefix = step ? `graph.steps.${index}.` : '';
@@ -191,6 +268,7 @@ function PanelContent({ workflow, draft, editor, types, faults, stats, readOnly 
         step={step}
         faults={faults.byStep.get(step.id) ?? []}
         stats={stats?.steps[step.id]}
+        problem={problems.get(step.id)}
         form={form}
         onChange={(change, name) => editor.changeStep(step.id, change, name)}
         onConnect={editor.connectExit}
@@ -199,7 +277,12 @@ function PanelContent({ workflow, draft, editor, types, faults, stats, readOnly 
         onDelete={editor.remove}
       />
     );
-  if (editor.isStartSelected) return <TriggerPanel content={content} onChange={draft.change} form={form} />;
+  if (editor.isStartSelected)
+    return (
+      <Suspense fallback={<Placeholder lines={4} />}>
+        <TriggerPanel content={content} onChange={draft.change} form={form} />
+      </Suspense>
+    );
   if (editor.selected.size > 1)
     return (
       <Stack gap="md">
@@ -211,7 +294,7 @@ function PanelContent({ workflow, draft, editor, types, faults, stats, readOnly 
             <Button variant="default" leftSection={<IconCopy size={16} />} onClick={editor.copy}>
               {t.canvas.copy}
             </Button>
-            <Button variant="light" color="red" leftSection={<IconTrash size={16} />} onClick={editor.remove}>
+            <Button variant="subtle" color="red" leftSection={<IconTrash size={16} />} onClick={editor.remove}>
               {t.canvas.deleteSteps}
             </Button>
           </Group>
@@ -228,24 +311,55 @@ function PanelContent({ workflow, draft, editor, types, faults, stats, readOnly 
   );
 }
 
-function Toolbar({ editor, draft, onKeys }: { editor: Editor; draft: DraftEditing; onKeys(): void }) {
+interface ToolButtonProps {
+  label: string;
+  onClick(): void;
+  disabled?: boolean;
+  pressed?: boolean;
+  children: ReactNode;
+}
+
+const ToolButton = ({ label, onClick, disabled, pressed, children }: ToolButtonProps) => (
+  <ActionIcon
+    variant="default"
+    size={36}
+    aria-label={label}
+    aria-pressed={pressed}
+    title={label}
+    onClick={onClick}
+    disabled={disabled}
+  >
+    {children}
+  </ActionIcon>
+);
+
+interface ToolbarProps {
+  editor: Editor;
+  draft: DraftEditing;
+  readOnly: boolean;
+  onKeys(): void;
+  children: ReactNode;
+}
+
+function Toolbar({ editor, draft, readOnly, onKeys, children }: ToolbarProps) {
   const icon = (label: string, image: ReactNode, onClick: () => void, disabled = false) => (
-    <ActionIcon variant="default" size={36} aria-label={label} title={label} onClick={onClick} disabled={disabled}>
+    <ToolButton label={label} onClick={onClick} disabled={disabled}>
       {image}
-    </ActionIcon>
+    </ToolButton>
   );
   const hasSteps = [...editor.selected].some((id) => id !== START);
   return (
     <Group gap="xs" role="toolbar" aria-label={t.canvas.toolbar}>
-      <Button leftSection={<IconPlus size={16} />} onClick={() => editor.startAdding()}>
+      <Button leftSection={<IconPlus size={16} />} onClick={() => editor.startAdding()} disabled={readOnly}>
         {t.canvas.addStep}
       </Button>
-      {icon(t.canvas.undo, <IconArrowBackUp size={18} />, draft.undo, !draft.canUndo)}
-      {icon(t.canvas.redo, <IconArrowForwardUp size={18} />, draft.redo, !draft.canRedo)}
+      {icon(t.canvas.undo, <IconArrowBackUp size={18} />, draft.undo, readOnly || !draft.canUndo)}
+      {icon(t.canvas.redo, <IconArrowForwardUp size={18} />, draft.redo, readOnly || !draft.canRedo)}
       {icon(t.canvas.copySelected, <IconCopy size={18} />, editor.copy, !hasSteps)}
-      {icon(t.canvas.paste, <IconClipboard size={18} />, () => editor.paste())}
-      {icon(t.canvas.deleteSelected, <IconTrash size={18} />, editor.remove, !hasSteps)}
+      {icon(t.canvas.paste, <IconClipboard size={18} />, () => editor.paste(), readOnly)}
+      {icon(t.canvas.deleteSelected, <IconTrash size={18} />, editor.remove, readOnly || !hasSteps)}
       {icon(t.canvas.keysTitle, <IconKeyboard size={18} />, onKeys)}
+      {children}
     </Group>
   );
 }

@@ -6,7 +6,6 @@ import { useReducedMotion } from '@mantine/hooks';
 import {
   Background,
   Controls,
-  type Edge,
   MiniMap,
   type NodeMouseHandler,
   Position,
@@ -18,9 +17,19 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { t } from '../../../texts/index.ts';
 import { branchName, typeName } from '../steps.ts';
 import { exitOf, type GraphStep, type GraphTransition, NEXT, START } from './graph.ts';
-import { exitOffset, NODE_HEIGHT, NODE_WIDTH, type Point, placeSteps } from './layout.ts';
+import {
+  exitOffset,
+  type Layout,
+  NODE_WIDTH,
+  nodeHeight,
+  type Point,
+  placeSteps,
+  type Route,
+  startKey,
+} from './layout.ts';
 import { StepEdge, type StepEdgeType } from './step-edge.tsx';
-import { type StepEditing, StepNode, type StepNodeType, type StepTone } from './step-node.tsx';
+import { type StepEditing, StepNode, type StepNodeType, type StepProblem, type StepTone } from './step-node.tsx';
+import type { StepSummary } from './summary.ts';
 
 export interface GraphViewProps {
   /** Names the drawing for screen readers. */
@@ -42,8 +51,12 @@ export interface GraphViewProps {
   current?: string | undefined;
   /** Colours of steps apart from the path, such as those with faults. */
   tones?: ReadonlyMap<string, StepTone>;
+  /** What each step does, in a line or two. Entries that stay the same objects are not drawn anew. */
+  summaries?: ReadonlyMap<string, StepSummary> | undefined;
   /** Shown at the foot of a step. Entries that stay the same objects are not drawn anew. */
   badges?: ReadonlyMap<string, ReactNode>;
+  /** What goes wrong at a step. */
+  problems?: ReadonlyMap<string, StepProblem> | undefined;
   /** Shown on a transition beside its branch, by `exitKey`. */
   edgeLabels?: ReadonlyMap<string, string>;
   /** Brings this step into view when it changes. */
@@ -70,10 +83,13 @@ const noExits = () => [];
 function Drawing(props: GraphViewProps) {
   const { label, steps, transitions, start, selected = none, onSelect, follow, minimap, editing } = props;
   const scheme = useComputedColorScheme('light');
-  const positions = placeSteps(steps, transitions, start === undefined ? undefined : START);
-  const nodes = useNodes(props, positions);
-  const edges = useEdges(props);
-  useFollow(follow, positions);
+  const layout = placeSteps(steps, transitions, {
+    first: start === undefined ? undefined : START,
+    labelOf: ({ branch }) => (branch === null ? '' : branchName(branch)),
+  });
+  const nodes = useNodes(props, layout.steps);
+  const edges = useEdges(props, layout.routes);
+  useFollow(follow, layout, steps);
   const select: NodeMouseHandler = (event, { id }) =>
     onSelect?.(id, { extend: event.shiftKey || event.ctrlKey || event.metaKey });
   return (
@@ -89,7 +105,7 @@ function Drawing(props: GraphViewProps) {
         onInit={(flow) => {
           const first = nodes[0]?.position;
           if (!first || nodes.length <= MOST_THAT_FIT) return;
-          void flow.setCenter(first.x + NODE_WIDTH / 2, first.y + 3 * NODE_HEIGHT, { zoom: 0.7 });
+          void flow.setCenter(first.x + NODE_WIDTH / 2, first.y + 300, { zoom: 0.7 });
         }}
         fitViewOptions={FIT}
         minZoom={0.1}
@@ -177,6 +193,8 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
     current,
     tones,
     badges,
+    summaries,
+    problems,
   } = props;
   const stable = useStable<StepNodeType>();
   const used = new Map<string, string[]>();
@@ -194,7 +212,10 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
     const isSelected = selected.has(id);
     const open = drawn.filter((exit) => !taken.includes(exit)).join('\n');
     const badge = badges?.get(id);
+    const summary = summaries?.get(id);
+    const problem = problems?.get(id);
     const label = typeLabel(type);
+    const height = nodeHeight(type);
     const parts = [
       type,
       label,
@@ -207,6 +228,8 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
       faded,
       isSelected,
       badge,
+      summary,
+      problem,
       props.editing,
       !onSelect,
     ];
@@ -215,11 +238,11 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
       type: 'step',
       position: { x, y },
       width: NODE_WIDTH,
-      height: NODE_HEIGHT,
+      height,
       // Steps out of view are not drawn and so never measured, and React Flow fits no graph before all are.
-      measured: { width: NODE_WIDTH, height: NODE_HEIGHT },
-      handles: handlesOf(drawn, isStart),
-      ariaLabel: isStart ? name : `${name}, ${label}`,
+      measured: { width: NODE_WIDTH, height },
+      handles: handlesOf(drawn, height, isStart),
+      ariaLabel: [name, ...(isStart ? [] : [label]), ...(summary?.lines ?? [])].join(', '),
       className: isSelected ? 'selected' : '',
       data: {
         step,
@@ -230,6 +253,8 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
         tone,
         faded,
         badge,
+        summary,
+        problem,
         editing: props.editing,
       },
     }));
@@ -242,7 +267,7 @@ function useNodes(props: GraphViewProps, positions: Map<string, Point>): StepNod
 const startExits = ({ steps }: GraphViewProps): string[] => (steps.length === 0 ? [NEXT] : []);
 
 const HANDLE = 1;
-function handlesOf(exits: readonly string[], isStart: boolean): NonNullable<StepNodeType['handles']> {
+function handlesOf(exits: readonly string[], height: number, isStart: boolean): NonNullable<StepNodeType['handles']> {
   const size = { width: HANDLE, height: HANDLE };
   const sources = (isStart ? [NEXT] : exits).map((id, index, { length }) => ({
     id,
@@ -250,13 +275,16 @@ function handlesOf(exits: readonly string[], isStart: boolean): NonNullable<Step
     position: Position.Bottom,
     ...size,
     x: exitOffset(index, length),
-    y: NODE_HEIGHT,
+    y: height,
   }));
   if (isStart) return sources;
   return [{ id: null, type: 'target', position: Position.Top, x: NODE_WIDTH / 2, y: 0, ...size }, ...sources];
 }
 
-function useEdges({ steps, transitions, start, path, edgeLabels, editing }: GraphViewProps): StepEdgeType[] {
+function useEdges(
+  { steps, transitions, start, path, edgeLabels, editing }: GraphViewProps,
+  routes: ReadonlyMap<string, Route>,
+): StepEdgeType[] {
   const stable = useStable<StepEdgeType>();
   const names = new Map(steps.map(({ id, name }) => [id, name]));
   const edges = transitions
@@ -269,7 +297,8 @@ function useEdges({ steps, transitions, start, path, edgeLabels, editing }: Grap
       const number = edgeLabels?.get(key);
       const from = names.get(fromStepId) ?? '';
       const to = names.get(toStepId) ?? '';
-      return stable(key, [toStepId, isOnPath, faded, number, from, to, editing], () => ({
+      const route = routes.get(key);
+      return stable(key, [toStepId, isOnPath, faded, number, from, to, editing, route], () => ({
         id: key,
         type: 'step',
         source: fromStepId,
@@ -277,41 +306,58 @@ function useEdges({ steps, transitions, start, path, edgeLabels, editing }: Grap
         target: toStepId,
         className: isOnPath ? 'on-path' : faded ? 'faded' : '',
         zIndex: isOnPath ? 1 : 0,
-        data: { transition, label: branch === null ? undefined : branchName(branch), number, from, to, editing },
+        data: {
+          place: transition,
+          label: branch === null ? undefined : branchName(branch),
+          number,
+          from,
+          to,
+          editing,
+          route,
+        },
       }));
     });
   if (start === undefined) return edges;
   const reached = new Set(transitions.map(({ toStepId }) => toStepId));
   const entries = steps.filter(({ id }) => !reached.has(id));
-  return [...entries.map(({ id }) => stable(`${START} ${id}`, [], () => startEdge(id))), ...edges];
+  const [first] = entries;
+  const startEdge = ({ id, name }: GraphStep): StepEdgeType => {
+    const route = routes.get(startKey(id));
+    const canInsert = id === first?.id;
+    return stable(`${START} ${id}`, [start, name, canInsert, editing, route], () => ({
+      id: `${START} ${id}`,
+      type: 'step',
+      source: START,
+      sourceHandle: NEXT,
+      target: id,
+      data: { ...(canInsert && { place: null, editing }), from: start, to: name, route },
+    }));
+  };
+  return [...entries.map(startEdge), ...edges];
 }
-
-const startEdge = (target: string): Edge & StepEdgeType => ({
-  id: `${START} ${target}`,
-  type: 'step',
-  source: START,
-  sourceHandle: NEXT,
-  target,
-  data: { from: '', to: '' },
-});
 
 /** The buttons below a step are part of it. */
 const BELOW = 60;
 
-/** Moves the view to a step that is not in it. */
-function useFollow(id: string | undefined, positions: Map<string, Point>): void {
+/** Moves the view to a step that is not in it, once for each of its places: a person may move the view away. */
+function useFollow(id: string | undefined, { steps: positions }: Layout, steps: readonly GraphStep[]): void {
   const flow = useReactFlow();
   const calm = useReducedMotion();
+  const followed = useRef('');
   useEffect(() => {
     const position = id === undefined ? undefined : positions.get(id);
-    if (!position) return;
+    const place = position ? `${id} ${position.x} ${position.y}` : '';
+    if (place === followed.current) return;
     const box = document.querySelector('.workflow-graph .react-flow')?.getBoundingClientRect();
     if (!box) return;
+    followed.current = place;
+    if (!position) return;
     const corner = flow.flowToScreenPosition(position);
-    const end = flow.flowToScreenPosition({ x: position.x + NODE_WIDTH, y: position.y + NODE_HEIGHT });
+    const height = nodeHeight(steps.find((step) => step.id === id)?.type ?? START);
+    const end = flow.flowToScreenPosition({ x: position.x + NODE_WIDTH, y: position.y + height });
     const isInside = corner.x >= box.left && corner.y >= box.top && end.x <= box.right && end.y + BELOW <= box.bottom;
     if (isInside) return;
     const zoom = Math.max(flow.getZoom(), FIT.minZoom);
-    void flow.setCenter(position.x + NODE_WIDTH / 2, position.y + NODE_HEIGHT / 2, { zoom, duration: calm ? 0 : 150 });
-  }, [id, positions, flow, calm]);
+    void flow.setCenter(position.x + NODE_WIDTH / 2, position.y + height / 2, { zoom, duration: calm ? 0 : 150 });
+  }, [id, positions, steps, flow, calm]);
 }

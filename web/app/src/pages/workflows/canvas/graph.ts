@@ -4,6 +4,9 @@ export interface GraphStep {
   id: string;
   type: string;
   name: string;
+  /** By which the drawing says what the step does. */
+  config?: Record<string, unknown> | undefined;
+  templateId?: string | null | undefined;
 }
 
 export interface GraphTransition {

@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Fieldset, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { ActionIcon, Box, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { isSameJson } from '../../../../../../platform/merge-graphs.ts';
 import { t } from '../../../texts/index.ts';
-import { type Config, readableName, typedText, typedValue } from './schema.ts';
-import { Field, type FieldProps, objectOf } from './schema-form.tsx';
+import { FieldGroup } from '../../../ui/field-group.tsx';
+import { type Config, objectOf, readableName, typedText, typedValue } from './schema.ts';
+import { Field, type FieldProps } from './schema-form.tsx';
 
 /** Keeps what is typed while the value that it means stays the same; follows the value when something else changes it. */
 function useTyped<Typed>(value: unknown, read: (typed: Typed) => unknown, write: (value: unknown) => Typed) {
@@ -93,24 +94,38 @@ export function RecordField({ schema, value, onChange, path, form, label = '' }:
 export function RowsField({ schema, value, onChange, path, form, label = '' }: FieldProps) {
   const rows = Array.isArray(value) ? value.map(objectOf) : [];
   const { properties = {} } = schema.items ?? {};
+  const names = Object.keys(properties);
   const isFull = schema.maxItems !== undefined && rows.length >= schema.maxItems;
-  const add = () => onChange([...rows, newRow(properties, rows.length)]);
+  const add = () => onChange([...rows, newRow(properties, rows)]);
   return (
     <Rows label={label} error={form.errorAt(path)} add={form.readOnly || isFull ? undefined : add}>
+      {rows.length > 0 && (
+        <Group gap="xs" wrap="nowrap" aria-hidden>
+          {names.map((name) => (
+            <Text key={name} size="xs" c="dimmed" flex="1 1 0">
+              {fieldLabel(name)}
+            </Text>
+          ))}
+          {!form.readOnly && <Box w={36} />}
+        </Group>
+      )}
       {rows.map((row, index) => (
-        <Group key={index} gap="xs" wrap="nowrap" align="flex-end">
-          {Object.entries(properties).map(([name, inner]) => (
-            <Field
-              key={name}
-              name={name}
-              label={t.canvas.inRow(fieldLabel(name), index + 1)}
-              schema={inner}
-              value={row[name]}
-              onChange={(next) => onChange(rows.with(index, { ...row, [name]: next ?? '' }))}
-              path={`${path}.${index}.${name}`}
-              required={false}
-              form={form}
-            />
+        // Rows have no identity but their place.
+        <Group key={index} gap="xs" wrap="nowrap" align="flex-start">
+          {names.map((name) => (
+            <Box key={name} flex="1 1 0" miw={0}>
+              <Field
+                name={name}
+                label={t.canvas.inRow(fieldLabel(name), index + 1)}
+                isLabelHidden
+                schema={properties[name] ?? {}}
+                value={row[name]}
+                onChange={(next) => onChange(rows.with(index, { ...row, [name]: next ?? '' }))}
+                path={`${path}.${index}.${name}`}
+                required={false}
+                form={form}
+              />
+            </Box>
           ))}
           {!form.readOnly && (
             <Remove label={t.canvas.removeRow(label, index + 1)} onClick={() => onChange(rows.toSpliced(index, 1))} />
@@ -123,13 +138,14 @@ export function RowsField({ schema, value, onChange, path, form, label = '' }: F
 
 const fieldLabel = (name: string): string => (t.canvas.fields as Record<string, string>)[name] ?? readableName(name);
 
-/** A new row that can be saved as it is: names of their own, and a share. */
-const newRow = (properties: Record<string, { type?: string | string[] }>, index: number): Config =>
+/** A new row that can be saved as it is: names of their own, and the number of the row before. */
+const newRow = (properties: Record<string, { type?: string | string[] }>, rows: Config[]): Config =>
   Object.fromEntries(
-    Object.entries(properties).map(([name, { type }]) => [
-      name,
-      type === 'number' ? 1 : type === 'boolean' ? false : String.fromCharCode(65 + (index % 26)),
-    ]),
+    Object.entries(properties).map(([name, { type }]) => {
+      const before = rows.at(-1)?.[name];
+      if (type === 'number') return [name, typeof before === 'number' ? before : 1];
+      return [name, type === 'boolean' ? false : String.fromCharCode(65 + (rows.length % 26))];
+    }),
   );
 
 interface RowsProps {
@@ -140,7 +156,7 @@ interface RowsProps {
 }
 
 const Rows = ({ label, error, add, children }: RowsProps) => (
-  <Fieldset legend={label} variant="unstyled">
+  <FieldGroup label={label}>
     <Stack gap="xs">
       {children}
       {error && (
@@ -161,7 +177,7 @@ const Rows = ({ label, error, add, children }: RowsProps) => (
         </Button>
       )}
     </Stack>
-  </Fieldset>
+  </FieldGroup>
 );
 
 const Remove = ({ label, onClick }: { label: string; onClick(): void }) => (

@@ -1,13 +1,14 @@
-import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useRef } from 'react';
 import { exitKey } from '../../../../../../platform/merge-graphs.ts';
 import { unwrap } from '../../../api/client.ts';
 import { useApi } from '../../../api/hooks.ts';
 import { compact, percent } from '../../../format.ts';
 import { t } from '../../../texts/index.ts';
+import { TextLink } from '../../../ui/links.tsx';
+import type { ExecutionsSearch } from '../search.ts';
 import { type GraphTransition, START } from './graph.ts';
+import type { StepProblem } from './step-node.tsx';
 
 export interface StepStats {
   entered: number;
@@ -25,6 +26,9 @@ export interface WorkflowStats {
   steps: Record<string, StepStats>;
 }
 
+/** Executions pass a step when its email is queued: it may be sent later, or not at all. */
+export const unsentOf = ({ passed, mail }: StepStats): number => Math.max(passed - (mail?.sent ?? 0), 0);
+
 const REFRESH_MS = 3_000;
 
 /** The numbers of a workflow, read again and again while the tab is visible. */
@@ -36,6 +40,19 @@ export function useStats(id: string): WorkflowStats | undefined {
     refetchInterval: REFRESH_MS,
   });
   return data as WorkflowStats | undefined;
+}
+
+const PROBLEMS_REFRESH_MS = 5_000;
+
+/** Where executions fail or are tried again. Problems that stay the same stay the same objects. */
+export function useProblems(workflowId: string): ReadonlyMap<string, StepProblem> {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('problems', workflowId),
+    queryFn: () => unwrap(client.GET('/executions/problems', { params: { query: { workflowId } } })),
+    refetchInterval: PROBLEMS_REFRESH_MS,
+  });
+  return useMemo(() => new Map((data?.data ?? []).map((problem) => [problem.stepId, problem])), [data]);
 }
 
 /** Returns what stands on each step. Numbers that stay the same stay the same objects, which are not drawn anew. */
@@ -64,8 +81,8 @@ export function useBadges(workflowId: string, stats: WorkflowStats | undefined):
           </PeopleLink>
         </>
       ));
-    for (const [stepId, { entered, waiting, failed }] of Object.entries(stats.steps))
-      add(stepId, [entered, waiting, failed], () => (
+    for (const [stepId, { entered, waiting, failed, mail }] of Object.entries(stats.steps))
+      add(stepId, [entered, waiting, failed, mail], () => (
         <>
           <PeopleLink search={{ workflowId, enteredStepId: stepId }} projectId={projectId} number="entered">
             {t.canvas.enteredCount(compact(entered))}
@@ -80,6 +97,11 @@ export function useBadges(workflowId: string, stats: WorkflowStats | undefined):
               {t.canvas.failedCount(compact(failed))}
             </PeopleLink>
           )}
+          {mail && (
+            <span className="step-mail" data-number="mail">
+              {t.canvas.mailCounts(compact(mail.sent ?? 0), compact(mail.opened ?? 0), compact(mail.clicked ?? 0))}
+            </span>
+          )}
         </>
       ));
     return badges;
@@ -88,24 +110,24 @@ export function useBadges(workflowId: string, stats: WorkflowStats | undefined):
 
 interface PeopleLinkProps {
   projectId: string;
-  search: { workflowId: string; stepId?: string; enteredStepId?: string; status?: string };
+  search: ExecutionsSearch;
   number: string;
   children: ReactNode;
 }
 
 /** Leads to the people that a number counts. */
 export const PeopleLink = ({ projectId, search, number, children }: PeopleLinkProps) => (
-  <Anchor
-    component={Link}
-    to={`/p/${projectId}/executions`}
-    search={search as never}
+  <TextLink
+    to="/p/$projectId/executions"
+    params={{ projectId }}
+    search={search}
     inherit
     className="nodrag nopan"
     data-number={number}
     onClick={(event: React.MouseEvent) => event.stopPropagation()}
   >
     {children}
-  </Anchor>
+  </TextLink>
 );
 
 /** Returns how many of those who came to a step took each transition, as a share. */

@@ -13,6 +13,16 @@ interface OverviewPanelProps {
   onSelect(stepId: string | null): void;
 }
 
+/** From those who came to those who left. */
+const shown: (keyof WorkflowStats['executions'])[] = [
+  'started',
+  'active',
+  'completed',
+  'exited',
+  'failed',
+  'cancelled',
+];
+
 /** Shown while no step is selected: what is missing, and the numbers of the whole workflow. */
 export function OverviewPanel({ graph, faults, stats, onSelect }: OverviewPanelProps) {
   return (
@@ -45,10 +55,10 @@ export function OverviewPanel({ graph, faults, stats, onSelect }: OverviewPanelP
             {t.canvas.numbersTitle}
           </Text>
           <dl className="facts">
-            {Object.entries(stats.executions).map(([name, count]) => (
+            {shown.map((name) => (
               <Box key={name} display="contents">
-                <dt>{t.canvas.executionNumbers[name as keyof typeof t.canvas.executionNumbers]}</dt>
-                <dd className="number">{number(count)}</dd>
+                <dt>{t.canvas.executionNumbers[name]}</dt>
+                <dd className="number">{number(stats.executions[name])}</dd>
               </Box>
             ))}
           </dl>

@@ -1,46 +1,25 @@
-import { Anchor, Select } from '@mantine/core';
+import { Autocomplete, Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { unwrap } from '../../../api/client.ts';
-import { type ProjectApi, useApi } from '../../../api/hooks.ts';
+import { useApi } from '../../../api/hooks.ts';
 import { t } from '../../../texts/index.ts';
+import { type ResourcePath, TextLink } from '../../../ui/links.tsx';
+import { type referenceLoaders, useReferences } from './names.ts';
 
-interface Named {
-  id: string;
-  name: string;
-}
-
-interface Source {
-  /** Where the thing has its page. */
-  page: string;
-  load(api: ProjectApi): Promise<Named[]>;
-}
-
-const MOST = 100;
-
-/** What an id of a config refers to, by the name of the property. */
-const sources: Record<string, Source> = {
-  templateId: {
-    page: 'templates',
-    load: async ({ client }) =>
-      (await unwrap(client.GET('/templates', { params: { query: { pageSize: MOST, sort: 'updatedAt' } } }))).data,
-  },
-  segmentId: {
-    page: 'segments',
-    load: async ({ client }) =>
-      (await unwrap(client.GET('/segments'))).filter(({ type }) => (type as string) === 'STATIC'),
-  },
-  workflowId: {
-    page: 'workflows',
-    load: async ({ client }) =>
-      (await unwrap(client.GET('/workflows', { params: { query: { pageSize: MOST } } }))).data,
-  },
+/** Where the thing that an id of a config refers to has its page. */
+const pages: Record<keyof typeof referenceLoaders, ResourcePath> = {
+  templateId: '/p/$projectId/templates/$id',
+  segmentId: '/p/$projectId/segments/$id',
+  topicId: '/p/$projectId/topics/$id',
+  workflowId: '/p/$projectId/workflows/$id',
 };
 
-export const hasReferences = (name: string): boolean => name in sources;
+export type ReferenceName = keyof typeof pages;
+
+export const hasReferences = (name: string): name is ReferenceName => name in pages;
 
 interface ReferenceFieldProps {
-  name: string;
+  name: ReferenceName;
   value: string;
   onChange(id: string | undefined): void;
   label: string;
@@ -50,15 +29,11 @@ interface ReferenceFieldProps {
   disabled: boolean;
 }
 
-/** Chooses one of the project's templates, segments or workflows. */
+/** Chooses one of the project's templates, segments, topics or workflows. */
 export function ReferenceField({ name, value, onChange, ...field }: ReferenceFieldProps) {
-  const api = useApi();
-  const source = sources[name];
-  const { data = [] } = useQuery({
-    queryKey: api.key('references', name),
-    queryFn: async () => (await source?.load(api)) ?? [],
-    staleTime: 15_000,
-  });
+  const { projectId } = useApi();
+  // Steps change the members of static segments only.
+  const data = (useReferences(name) ?? []).filter(({ type }) => name !== 'segmentId' || type === 'STATIC');
   const known = data.map(({ id, name: label }) => ({ value: id, label }));
   const isUnknown = value !== '' && !known.some((one) => one.value === value);
   return (
@@ -73,30 +48,33 @@ export function ReferenceField({ name, value, onChange, ...field }: ReferenceFie
         nothingFoundMessage={t.canvas.nothingFound}
       />
       {value !== '' && (
-        <Anchor component={Link} to={`/p/${api.projectId}/${source?.page}/${value}`} size="sm">
+        <TextLink to={pages[name]} params={{ projectId, id: value }} size="sm">
           {t.canvas.openReference}
-        </Anchor>
+        </TextLink>
       )}
     </div>
   );
 }
 
-/** Names that the project already has, as suggestions of the browser. */
-export function SuggestedNames({ id, name }: { id: string; name: string }) {
+interface EventFieldProps {
+  label?: string;
+  'aria-label'?: string;
+  description?: string | undefined;
+  error?: string | undefined;
+  required?: boolean;
+  disabled?: boolean;
+  value: string;
+  onChange(name: string): void;
+}
+
+/** The name of an event, with those that the project already has as suggestions. */
+export function EventField(props: EventFieldProps) {
   const { client, key } = useApi();
-  const wanted = name === 'eventName';
   const { data } = useQuery({
     queryKey: key('event-names'),
     queryFn: () => unwrap(client.GET('/events/names')),
     staleTime: 60_000,
-    enabled: wanted,
   });
-  if (!wanted) return null;
-  return (
-    <datalist id={id}>
-      {(data?.names ?? []).map(({ name: event }) => (
-        <option key={event} value={event} />
-      ))}
-    </datalist>
-  );
+  const names = [...new Set((data?.names ?? []).map(({ name }) => name))];
+  return <Autocomplete {...props} maxLength={255} limit={20} data={names} />;
 }

@@ -6,13 +6,15 @@ import type { SaveState } from './draft-state.ts';
 interface SaveStatusProps {
   save: SaveState;
   hasConflict: boolean;
+  /** Whether there is anything that is not published. */
+  hasDraft: boolean;
   onRetry(): Promise<unknown>;
 }
 
 /** Says whether the server has the draft. */
-export function SaveStatus({ save, hasConflict, onRetry }: SaveStatusProps) {
+export function SaveStatus({ save, hasConflict, hasDraft, onRetry }: SaveStatusProps) {
   const isFailed = hasConflict || save.kind === 'refused' || save.kind === 'unreachable';
-  const text = hasConflict ? t.canvas.saveStates.conflict : t.canvas.saveStates[save.kind];
+  const state = hasConflict ? 'conflict' : save.kind === 'saved' && !hasDraft ? 'unchanged' : save.kind;
   return (
     <Group gap={6} role="status" data-save={hasConflict ? 'conflict' : save.kind}>
       {isFailed ? (
@@ -23,7 +25,7 @@ export function SaveStatus({ save, hasConflict, onRetry }: SaveStatusProps) {
         <IconCloudUpload size={16} aria-hidden />
       )}
       <Text size="sm" maw={360} className="breakable">
-        {text}
+        {t.canvas.saveStates[state]}
         {'message' in save && !hasConflict && `: ${save.message}`}
       </Text>
       {save.kind === 'unreachable' && !hasConflict && (

@@ -1,15 +1,18 @@
-import { Checkbox, Fieldset, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
-import { useId } from 'react';
+import { Checkbox, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { number } from '../../../format.ts';
 import { t } from '../../../texts/index.ts';
+import { FieldGroup } from '../../../ui/field-group.tsx';
+import { TimeField } from '../../../ui/time-field.tsx';
+import { ZoneField } from '../../../ui/zone-field.tsx';
 import { ConditionField } from './condition-field.tsx';
 import { JsonField, RecordField, RowsField } from './list-fields.tsx';
-import { hasReferences, ReferenceField, SuggestedNames } from './reference-field.tsx';
+import { EventField, hasReferences, ReferenceField } from './reference-field.tsx';
 import {
   brokenBound,
   type Config,
   fieldKind,
   isSpan,
+  objectOf,
   readableName,
   type Schema,
   shapeOf,
@@ -95,6 +98,8 @@ export interface FieldProps {
   form: FormContext;
   /** In place of the name's own. */
   label?: string;
+  /** The label is for screen readers only: a heading above has it. */
+  isLabelHidden?: boolean;
 }
 
 const labelOf = (name: string): string => (t.canvas.fields as Record<string, string>)[name] ?? readableName(name);
@@ -103,21 +108,30 @@ const valueName = (value: unknown): string =>
   (t.canvas.values as Record<string, string>)[String(value)] ?? String(value);
 
 export function Field(props: FieldProps) {
-  const { name, schema: given, value, onChange, path, required, form, label = labelOf(name) } = props;
+  const { name, schema: given, value, onChange, path, required, form, label = labelOf(name), isLabelHidden } = props;
   const schema = shapeOf(given);
-  const listId = useId();
   const { readOnly } = form;
-  const common = { label, description: hintOf(name), error: form.errorAt(path), required, disabled: readOnly };
+  const common = {
+    ...(isLabelHidden ? { 'aria-label': label } : { label }),
+    description: hintOf(name),
+    error: form.errorAt(path),
+    required,
+    disabled: readOnly,
+  };
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  if (name === 'timezone')
+    return <ZoneField {...common} value={text || null} onChange={(zone) => onChange(zone ?? undefined)} />;
+  if (name === 'eventName')
+    return <EventField {...common} value={text} onChange={(event) => onChange(event || undefined)} />;
   if (schema.format === 'uuid' && hasReferences(name))
-    return <ReferenceField name={name} value={text} onChange={onChange} {...common} />;
+    return <ReferenceField name={name} value={text} onChange={onChange} {...common} label={label} />;
   switch (fieldKind(schema)) {
     case 'condition':
     case 'fields':
       return (
-        <Fieldset legend={label} variant="unstyled">
+        <FieldGroup label={label}>
           <SchemaForm schema={schema} value={objectOf(value)} onChange={onChange} path={path} form={form} />
-        </Fieldset>
+        </FieldGroup>
       );
     case 'span':
       return (
@@ -184,20 +198,17 @@ export function Field(props: FieldProps) {
     case 'record':
       return <RecordField {...props} schema={schema} label={label} />;
     case 'json':
-      return <JsonField {...common} value={value} onChange={onChange} />;
+      return <JsonField {...common} label={label} value={value} onChange={onChange} />;
+    case 'time':
+      return <TimeField {...common} value={text} onChange={(time) => onChange(time || undefined)} />;
     default:
       return (
-        <>
-          <TextInput
-            {...common}
-            type={fieldKind(schema) === 'time' ? 'time' : 'text'}
-            list={listId}
-            value={text}
-            {...(schema.maxLength !== undefined && { maxLength: schema.maxLength })}
-            onChange={(event) => onChange(event.currentTarget.value || undefined)}
-          />
-          <SuggestedNames id={listId} name={name} />
-        </>
+        <TextInput
+          {...common}
+          value={text}
+          {...(schema.maxLength !== undefined && { maxLength: schema.maxLength })}
+          onChange={(event) => onChange(event.currentTarget.value || undefined)}
+        />
       );
   }
 }
@@ -207,9 +218,6 @@ function boundText(value: number | undefined, schema: Schema): string | undefine
   const broken = brokenBound(value, schema);
   return broken && t.canvas.bounds[broken.rule](number(broken.limit));
 }
-
-export const objectOf = (value: unknown): Config =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
 
 /** A plain number is one of seconds. */
 const spanOf = (value: unknown): Config =>

@@ -20,6 +20,9 @@ export interface Schema {
 
 export type Config = Record<string, unknown>;
 
+export const objectOf = (value: unknown): Config =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
+
 /** The input that a value of a schema gets. */
 export type FieldKind =
   | 'condition'
@@ -67,7 +70,7 @@ export const isSpan = (properties: Record<string, Schema>): boolean =>
 function isTimeOfDay(pattern: string): boolean {
   try {
     const rule = new RegExp(pattern);
-    return rule.test('09:00') && rule.test('23:59') && !rule.test('24:00') && !rule.test('text');
+    return rule.test('09:00') && rule.test('23:59') && !rule.test('25:00') && !rule.test('text');
   } catch {
     // Written for another engine.
     return false;

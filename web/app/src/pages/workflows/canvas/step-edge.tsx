@@ -1,12 +1,13 @@
-import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getSmoothStepPath } from '@xyflow/react';
+import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
 import { t } from '../../../texts/index.ts';
-import type { GraphTransition } from './graph.ts';
+import type { Place } from './graph.ts';
+import { pathOf, type Route } from './layout.ts';
 import type { StepEditing } from './step-node.tsx';
 
 export interface StepEdgeData extends Record<string, unknown> {
-  /** Missing on the line from the start. */
-  transition?: GraphTransition;
+  /** Where a step can be inserted; missing where none can. */
+  place?: Place;
   label?: string | undefined;
   /** Such as how many took it. */
   number?: string | undefined;
@@ -14,18 +15,19 @@ export interface StepEdgeData extends Record<string, unknown> {
   from: string;
   to: string;
   editing?: StepEditing | undefined;
+  route: Route | undefined;
 }
 
 export type StepEdgeType = Edge<StepEdgeData, 'step'>;
 
 /** A transition with its branch, its number and a button that inserts a step. */
 export const StepEdge = memo(function StepEdge(props: EdgeProps<StepEdgeType>) {
-  const { sourceX, sourceY, sourcePosition, targetX, targetY, targetPosition, data } = props;
-  const ends = { sourceX, sourceY, sourcePosition, targetX, targetY, targetPosition };
-  const [path, x, y] = getSmoothStepPath({ ...ends, borderRadius: 10 });
-  const { transition, label, number, from = '', to = '', editing } = data ?? {};
+  const { sourceX, sourceY, targetX, targetY, data } = props;
+  const { place, label, number, from = '', to = '', editing, route } = data ?? {};
+  const path = pathOf({ x: sourceX, y: sourceY }, route?.bends ?? [], { x: targetX, y: targetY });
+  const { x, y } = route?.label ?? { x: (sourceX + targetX) / 2, y: (sourceY + targetY) / 2 };
   const text = [label, number].filter(Boolean).join(' · ');
-  const insert = transition && editing && (() => editing.onAdd(transition));
+  const insert = place !== undefined && editing && (() => editing.onAdd(place));
   return (
     <>
       <BaseEdge path={path} />
@@ -35,7 +37,11 @@ export const StepEdge = memo(function StepEdge(props: EdgeProps<StepEdgeType>) {
             className="edge-label nodrag nopan"
             style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
           >
-            {text && <span className="edge-text">{text}</span>}
+            {text && (
+              <span className="edge-text" title={text}>
+                {text}
+              </span>
+            )}
             {insert && (
               <button
                 type="button"

@@ -1,17 +1,27 @@
 import { IconAlertTriangle, IconPlayerPlay } from '@tabler/icons-react';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { memo, type ReactNode } from 'react';
+import { compact } from '../../../format.ts';
 import { t } from '../../../texts/index.ts';
 import { branchName } from '../steps.ts';
 import { type GraphStep, NEXT, type Place } from './graph.ts';
 import { exitOffset, NODE_WIDTH } from './layout.ts';
 import { StepIcon } from './step-icon.tsx';
+import type { StepSummary } from './summary.ts';
 
 export type StepTone = 'path' | 'current' | 'fault';
 
 export interface StepEditing {
   /** The user wants to add a step here. */
   onAdd(place: Place): void;
+}
+
+/** Executions that failed at a step, or try it again and again. */
+export interface StepProblem {
+  failed: number;
+  retrying: number;
+  /** The newest error. */
+  error: string;
 }
 
 export interface StepNodeData extends Record<string, unknown> {
@@ -25,6 +35,8 @@ export interface StepNodeData extends Record<string, unknown> {
   tone: StepTone | undefined;
   faded: boolean;
   badge: ReactNode;
+  summary: StepSummary | undefined;
+  problem: StepProblem | undefined;
   editing: StepEditing | undefined;
 }
 
@@ -32,18 +44,31 @@ export type StepNodeType = Node<StepNodeData, 'step'>;
 
 /** A step as a card, with a dot for each exit. */
 export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>) {
-  const { step, label, isStart, exits, open, tone, faded, badge, editing } = data;
+  const { step, label, isStart, exits, open, tone, faded, badge, summary, problem, editing } = data;
+  const lines = summary?.lines ?? [];
   return (
     <div className="step-card" data-tone={tone} data-faded={faded || undefined} data-start={isStart || undefined}>
       {!isStart && <Handle type="target" position={Position.Top} isConnectable={editing !== undefined} />}
       <div className="step-type">
         {isStart ? <IconPlayerPlay size={14} aria-hidden /> : <StepIcon type={step.type} />}
         <span>{isStart ? t.workflows.trigger : label}</span>
+        {problem && <ProblemBadge problem={problem} />}
         {tone === 'fault' && <IconAlertTriangle size={16} className="step-fault" aria-label={t.canvas.hasFaults} />}
       </div>
       <div className="step-name" title={step.name}>
         {step.name}
       </div>
+      {problem ? (
+        <div className="step-line step-error" title={problem.error}>
+          {problem.error || t.workflows.noError}
+        </div>
+      ) : (
+        lines.map((line) => (
+          <div key={line} className="step-line" title={line}>
+            {line}
+          </div>
+        ))
+      )}
       <div className="step-badge">{badge}</div>
       {isStart ? (
         <Handle type="source" id={NEXT} position={Position.Bottom} isConnectable={false} />
@@ -83,3 +108,13 @@ export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>
     </div>
   );
 });
+
+const ProblemBadge = ({ problem: { failed, retrying } }: { problem: StepProblem }) => (
+  <span className="step-problem">
+    <IconAlertTriangle size={12} aria-hidden />
+    {[
+      ...(retrying > 0 ? [t.canvas.retryingCount(compact(retrying))] : []),
+      ...(failed > 0 ? [t.canvas.failedCount(compact(failed))] : []),
+    ].join(', ')}
+  </span>
+);

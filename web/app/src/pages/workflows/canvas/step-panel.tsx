@@ -2,15 +2,20 @@ import { Alert, Box, Button, Group, NativeSelect, Stack, Text, TextInput, Title 
 import { IconCopy, IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useApi } from '../../../api/hooks.ts';
+import type { Execution } from '../../../api/types.ts';
 import { duration, number } from '../../../format.ts';
 import { t } from '../../../texts/index.ts';
+import { hasDeliveryReports } from '../../../ui/delivery-reports.ts';
+import { TextLink } from '../../../ui/links.tsx';
 import { branchName } from '../steps.ts';
 import { describe, nameOf } from './add-panel.tsx';
 import { exitOf, NEXT, type Place } from './graph.ts';
 import { branchOf, type DraftGraph, type DraftStep, exitsOf, type StepTypes, targetOf } from './model.ts';
-import { PeopleLink, type StepStats } from './numbers.tsx';
+import { PeopleLink, type StepStats, unsentOf } from './numbers.tsx';
 import type { Config, Schema } from './schema.ts';
 import { type FormContext, SchemaForm } from './schema-form.tsx';
+import { StepEmail } from './step-email.tsx';
+import type { StepProblem } from './step-node.tsx';
 
 interface StepPanelProps {
   workflowId: string;
@@ -19,6 +24,7 @@ interface StepPanelProps {
   step: DraftStep;
   faults: string[];
   stats: StepStats | undefined;
+  problem: StepProblem | undefined;
   form: FormContext;
   onChange(change: Partial<Pick<DraftStep, 'name' | 'config' | 'templateId'>>, name: string): void;
   onConnect(exit: Exclude<Place, null>, toStepId: string | undefined): void;
@@ -29,7 +35,7 @@ interface StepPanelProps {
 
 /** The form of a step: its name, its config as its type describes it, and where it leads. */
 export function StepPanel(props: StepPanelProps) {
-  const { graph, types, step, faults, stats, form, onChange, onCopy, onDelete, workflowId } = props;
+  const { graph, types, step, faults, stats, problem, form, onChange, onCopy, onDelete, workflowId } = props;
   const type = types.get(step.type);
   return (
     <Stack gap="md">
@@ -43,6 +49,7 @@ export function StepPanel(props: StepPanelProps) {
           </Text>
         )}
       </Box>
+      {problem && <Problem problem={problem} stepId={step.id} workflowId={workflowId} />}
       {faults.length > 0 && (
         <Alert color="yellow" role="status">
           {faults.map((fault) => (
@@ -69,14 +76,23 @@ export function StepPanel(props: StepPanelProps) {
           onChange={(config, name) => onChange(withTemplate(step, config), name)}
         />
       )}
+      {step.type === 'SEND_EMAIL' && (
+        <StepEmail
+          workflowId={workflowId}
+          stepId={step.id}
+          templateId={templateIdOf(step)}
+          readOnly={form.readOnly}
+          onTemplate={(templateId) => onChange(withTemplate(step, { ...configOf(step), templateId }), 'templateId')}
+        />
+      )}
       <Exits {...props} graph={graph} />
-      {stats && <Numbers stats={stats} stepId={step.id} workflowId={workflowId} />}
+      {stats && <Numbers stats={stats} step={step} workflowId={workflowId} />}
       {!form.readOnly && (
         <Group gap="xs">
           <Button size="xs" variant="default" leftSection={<IconCopy size={14} />} onClick={onCopy}>
             {t.canvas.copy}
           </Button>
-          <Button size="xs" variant="light" color="red" leftSection={<IconTrash size={14} />} onClick={onDelete}>
+          <Button size="xs" variant="subtle" color="red" leftSection={<IconTrash size={14} />} onClick={onDelete}>
             {t.canvas.deleteStep}
           </Button>
         </Group>
@@ -85,9 +101,36 @@ export function StepPanel(props: StepPanelProps) {
   );
 }
 
+function Problem({ problem, stepId, workflowId }: { problem: StepProblem; stepId: string; workflowId: string }) {
+  const { projectId } = useApi();
+  const { failed, retrying, error } = problem;
+  return (
+    <Alert color="red" title={t.canvas.problemTitle}>
+      <Stack gap={4}>
+        {retrying > 0 && (
+          <PeopleLink projectId={projectId} search={{ workflowId, stepId, status: 'RUNNING' }} number="retrying">
+            {t.canvas.retryingText(retrying)}
+          </PeopleLink>
+        )}
+        {failed > 0 && (
+          <PeopleLink projectId={projectId} search={{ workflowId, stepId, status: 'FAILED' }} number="failed-panel">
+            {t.canvas.failedText(failed)}
+          </PeopleLink>
+        )}
+        <span className="breakable">{error || t.workflows.noError}</span>
+      </Stack>
+    </Alert>
+  );
+}
+
 /** A template may stand beside the config, where older graphs have it. */
 const configOf = ({ config, templateId }: DraftStep): Config =>
   templateId && config.templateId === undefined ? { ...config, templateId } : config;
+
+const templateIdOf = (step: DraftStep): string | undefined => {
+  const { templateId } = configOf(step);
+  return typeof templateId === 'string' && templateId !== '' ? templateId : undefined;
+};
 
 const withTemplate = (step: DraftStep, config: Config): Partial<DraftStep> => {
   if (step.templateId === null) return { config };
@@ -137,17 +180,15 @@ function Exits({ graph, types, step, form, onConnect, onAdd }: StepPanelProps) {
   );
 }
 
-function Numbers({ stats, stepId, workflowId }: { stats: StepStats; stepId: string; workflowId: string }) {
+function Numbers({ stats, step, workflowId }: { stats: StepStats; step: DraftStep; workflowId: string }) {
+  const { id: stepId } = step;
+  const unsent = step.type === 'SEND_EMAIL' ? unsentOf(stats) : 0;
   const { projectId } = useApi();
-  const people = (count: number, name: string, status?: string): ReactNode =>
+  const people = (count: number, name: string, status?: Execution['status']): ReactNode =>
     count === 0 ? (
       number(count)
     ) : (
-      <PeopleLink
-        projectId={projectId}
-        search={{ workflowId, stepId, ...(status !== undefined && { status }) }}
-        number={`${name}-panel`}
-      >
+      <PeopleLink projectId={projectId} search={{ workflowId, stepId, status }} number={`${name}-panel`}>
         {number(count)}
       </PeopleLink>
     );
@@ -159,17 +200,31 @@ function Numbers({ stats, stepId, workflowId }: { stats: StepStats; stepId: stri
         {number(stats.entered)}
       </PeopleLink>
     );
+  const unsentMail = (
+    <TextLink
+      to="/p/$projectId/emails"
+      params={{ projectId }}
+      search={{ workflowId, templateId: templateIdOf(step) }}
+      inherit
+      data-number="unsent"
+    >
+      {number(unsent)}
+    </TextLink>
+  );
   const { numbers } = t.canvas;
   const facts: [string, ReactNode][] = [
     [numbers.entered, entered],
     [numbers.waiting, people(stats.waiting, 'waiting')],
     [numbers.passed, number(stats.passed)],
+    ...(unsent === 0 ? [] : [[numbers.unsent, unsentMail] as [string, ReactNode]]),
     [numbers.skipped, number(stats.skipped)],
     [numbers.failed, people(stats.failed, 'failed', 'FAILED')],
     ...(stats.medianSeconds === null ? [] : [[numbers.median, duration(stats.medianSeconds)] as [string, ReactNode]]),
     ...Object.entries(stats.mail ?? {}).map(([name, count]): [string, ReactNode] => [
       (t.canvas.mailNumbers as Record<string, string>)[name] ?? name,
-      number(count),
+      name === 'delivered' && !hasDeliveryReports({ sent: stats.mail?.sent ?? 0, delivered: count })
+        ? '—'
+        : number(count),
     ]),
   ];
   return (

@@ -41,15 +41,15 @@ export const clipboardText = (): string | undefined => clipboard && JSON.stringi
 
 export type Editor = ReturnType<typeof useEditor>;
 
-/** Selection, and the actions of the editor on the draft. */
-export function useEditor(draft: DraftEditing, types: StepTypes) {
+/** Selection, and the actions of the editor on the draft. `shown` is another graph, which can be looked at only. */
+export function useEditor(draft: DraftEditing, types: StepTypes, shown: DraftGraph = draft.content.graph) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [focused, setFocused] = useState<{ id: string } | undefined>();
   const [place, setPlace] = useState<{ at: Place } | undefined>();
   const [connecting, setConnecting] = useState<Connecting | undefined>();
   const { content } = draft;
   const { graph } = content;
-  const byId = (id: string | undefined): DraftStep | undefined => graph.steps.find((step) => step.id === id);
+  const byId = (id: string | undefined): DraftStep | undefined => shown.steps.find((step) => step.id === id);
   const only = selected.size === 1 ? [...selected][0] : undefined;
   const changeGraph = (next: DraftGraph, name?: string) => draft.change({ ...content, graph: next }, name);
 
@@ -85,7 +85,7 @@ export function useEditor(draft: DraftEditing, types: StepTypes) {
       id,
       type: type.type,
       name: freeName(graph, nameOf(type)),
-      config: {},
+      config: structuredClone(type.newConfig),
       templateId: null,
       position: { x: 0, y: 0 },
     };
@@ -102,7 +102,7 @@ export function useEditor(draft: DraftEditing, types: StepTypes) {
   };
 
   const copy = (): boolean => {
-    const copied = copySteps(graph, selected);
+    const copied = copySteps(shown, selected);
     if (copied.steps.length === 0) return false;
     clipboard = copied;
     showDone(t.canvas.copied(copied.steps.length));
@@ -142,7 +142,7 @@ export function useEditor(draft: DraftEditing, types: StepTypes) {
   };
 
   const move = (direction: 'up' | 'down' | 'left' | 'right', extend: boolean) => {
-    const positions = placeSteps(graph.steps, graph.transitions, START);
+    const { steps: positions } = placeSteps(shown.steps, shown.transitions, { first: START });
     const from = [...selected].at(-1) ?? START;
     const next = neighbourOf(positions, from, direction);
     if (next === undefined) return select([from], true);
@@ -163,7 +163,7 @@ export function useEditor(draft: DraftEditing, types: StepTypes) {
     isStartSelected: only === START,
     select,
     selectFromCanvas,
-    selectAll: () => select(graph.steps.map(({ id }) => id)),
+    selectAll: () => select(shown.steps.map(({ id }) => id)),
     startAdding,
     cancelAdding: () => {
       setPlace(undefined);

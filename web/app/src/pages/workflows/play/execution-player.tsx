@@ -6,7 +6,7 @@ import { ApiProblem } from '../../../api/problem.ts';
 import type { ExecutionDetail } from '../../../api/types.ts';
 import { Loaded } from '../../../ui/page.tsx';
 import type { GraphStep, GraphTransition } from '../canvas/graph.ts';
-import { triggerText } from '../list.tsx';
+import { triggerText } from '../trigger.ts';
 import { Player } from './player.tsx';
 import { recorded } from './recording.ts';
 

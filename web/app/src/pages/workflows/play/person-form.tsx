@@ -4,19 +4,15 @@ import {
   Button,
   Group,
   SegmentedControl,
-  Select,
   Stack,
   Switch,
   Text,
   TextInput,
 } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { unwrap } from '../../../api/client.ts';
-import { useApi, useCustomFields } from '../../../api/hooks.ts';
+import { useCustomFields } from '../../../api/hooks.ts';
 import { t } from '../../../texts/index.ts';
+import { ContactSelect } from '../../../ui/contact-select.tsx';
 import { type FieldRow, newField, type Scenario } from './scenario.ts';
 
 interface PersonFormProps {
@@ -42,7 +38,12 @@ export function PersonForm({ scenario, onChange }: PersonFormProps) {
         ]}
       />
       {person === 'stored' ? (
-        <ContactSelect value={scenario.contactId} onChange={(contactId) => onChange({ contactId })} />
+        <ContactSelect
+          label={t.playback.contact}
+          required
+          value={scenario.contactId}
+          onChange={(contactId) => onChange({ contactId })}
+        />
       ) : (
         <>
           <TextInput
@@ -75,38 +76,6 @@ export function PersonForm({ scenario, onChange }: PersonFormProps) {
         </>
       )}
     </Stack>
-  );
-}
-
-function ContactSelect({ value, onChange }: { value: string | null; onChange(id: string | null): void }) {
-  const { client, key } = useApi();
-  const [typed, setTyped] = useState('');
-  const [search] = useDebouncedValue(typed.trim(), 250);
-  const found = useQuery({
-    queryKey: key('contacts', 'people', search),
-    queryFn: () => unwrap(client.GET('/contacts', { params: { query: { search: search || undefined, limit: 10 } } })),
-    placeholderData: keepPreviousData,
-  });
-  const chosen = useQuery({
-    queryKey: key('contact', value),
-    queryFn: () => unwrap(client.GET('/contacts/{id}', { params: { path: { id: value ?? '' } } })),
-    enabled: value !== null,
-  });
-  const listed = found.data?.data ?? [];
-  const missing = chosen.data && !listed.some(({ id }) => id === value) ? [chosen.data] : [];
-  return (
-    <Select
-      label={t.playback.contact}
-      placeholder={t.playback.chooseContact}
-      required
-      data={[...listed, ...missing].map(({ id, email }) => ({ value: id, label: email }))}
-      value={value}
-      onChange={onChange}
-      onSearchChange={setTyped}
-      searchable
-      filter={({ options }) => options}
-      nothingFoundMessage={t.playback.nobodyFound}
-    />
   );
 }
 

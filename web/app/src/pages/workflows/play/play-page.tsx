@@ -1,4 +1,4 @@
-import { Alert, Button, Grid, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Grid, Group, Stack, Text } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -9,8 +9,10 @@ import { messageOf } from '../../../api/problem.ts';
 import type { Simulation, WorkflowDetail } from '../../../api/types.ts';
 import { t } from '../../../texts/index.ts';
 import { Choice } from '../../../ui/controls.tsx';
+import { DateTimeField } from '../../../ui/date-time-field.tsx';
+import { BackLink } from '../../../ui/links.tsx';
 import { Loaded, Page, Panel } from '../../../ui/page.tsx';
-import { triggerText } from '../list.tsx';
+import { triggerText } from '../trigger.ts';
 import { EventLine } from './event-line.tsx';
 import { FieldRows, PersonForm } from './person-form.tsx';
 import { Player } from './player.tsx';
@@ -40,7 +42,11 @@ export function PlayPage() {
     queryFn: () => unwrap(client.GET('/workflows/{id}/draft', { params: { path: { id } } })),
     gcTime: 0,
   });
-  const back = { to: `/p/${projectId}/workflows/${id}`, label: workflow.data?.name ?? t.workflows.workflow };
+  const back = (
+    <BackLink to="/p/$projectId/workflows/$id" params={{ projectId, id }}>
+      {workflow.data?.name ?? t.workflows.workflow}
+    </BackLink>
+  );
   if (!workflow.data || !draft.data)
     return (
       <Page title={t.playback.title} back={back}>
@@ -124,12 +130,11 @@ function Setup({ workflow, draft }: { workflow: WorkflowDetail; draft: PlayedGra
                       ]}
                     />
                   )}
-                  <TextInput
+                  <DateTimeField
                     label={t.playback.startAt}
-                    type="datetime-local"
                     required
                     value={scenario.startAt}
-                    onChange={(event) => change({ startAt: event.currentTarget.value })}
+                    onChange={(startAt) => change({ startAt })}
                   />
                 </Group>
                 <FieldRows

@@ -12,6 +12,7 @@ import { t } from '../../../texts/index.ts';
 import { Panel } from '../../../ui/page.tsx';
 import type { GraphStep, GraphTransition } from '../canvas/graph.ts';
 import { GraphView } from '../canvas/graph-view.tsx';
+import { useSummaries } from '../canvas/names.ts';
 import { branchName } from '../steps.ts';
 import { elapsed } from './elapsed.ts';
 import { type Moment, momentAt, pathTo, type Recording } from './recording.ts';
@@ -37,6 +38,7 @@ export function Player({ recording, graph, start, startsPlaying = false, actions
   const { index } = moment;
   const path = useMemo(() => pathTo(recording, index, graph.transitions), [recording, index, graph.transitions]);
   const visit = visits[index];
+  const summaries = useSummaries(graph.steps);
   const badges = useMemo(() => badgesOf(visit?.stepId), [visit?.stepId]);
   const { seek } = playback;
   const select = useCallback(
@@ -64,6 +66,7 @@ export function Player({ recording, graph, start, startsPlaying = false, actions
                 path={path}
                 current={visit?.stepId}
                 follow={visit?.stepId}
+                summaries={summaries}
                 badges={badges}
                 onSelect={select}
               />

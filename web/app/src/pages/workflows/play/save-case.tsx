@@ -1,13 +1,13 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconDeviceFloppy } from '@tabler/icons-react';
 import { useState } from 'react';
 import { unwrap } from '../../../api/client.ts';
 import { useAction, useApi } from '../../../api/hooks.ts';
-import { messageOf } from '../../../api/problem.ts';
 import type { Simulation } from '../../../api/types.ts';
 import { t } from '../../../texts/index.ts';
-import { Dialog } from '../../../ui/dialog.tsx';
+import { FormDialog } from '../../../ui/form-dialog.tsx';
 import type { PlayedGraph, PlayedInput } from './scenario.ts';
 
 interface SaveCaseProps {
@@ -22,17 +22,17 @@ interface SaveCaseProps {
 export function SaveCase({ workflowId, input, simulation, graph }: SaveCaseProps) {
   const { client, key } = useApi();
   const [opened, { open, close }] = useDisclosure();
-  const [name, setName] = useState('');
+  const form = useForm({ initialValues: { name: '' } });
   const [result, setResult] = useState<{ name: string; passed: boolean; message: string | undefined }>();
   const params = { path: { id: workflowId } };
   const save = useAction({
-    run: async () => {
+    run: async (name: string) => {
       const { contact, context, startAt, events } = input;
       const saved = await unwrap(
         client.POST('/workflows/{id}/cases', {
           params,
           body: {
-            name: name.trim(),
+            name,
             contact,
             context,
             startAt,
@@ -47,7 +47,7 @@ export function SaveCase({ workflowId, input, simulation, graph }: SaveCaseProps
     changes: [key('workflow-cases', workflowId)],
     onDone: (saved) => {
       setResult(saved);
-      setName('');
+      form.reset();
       close();
     },
     quiet: true,
@@ -65,35 +65,24 @@ export function SaveCase({ workflowId, input, simulation, graph }: SaveCaseProps
           </span>
         </Alert>
       )}
-      <Dialog opened={opened} onClose={close} title={t.playback.saveCaseTitle}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            save.mutate();
-          }}
-        >
-          <Stack>
-            <Text size="sm">{t.playback.saveCaseText(simulation.path.length)}</Text>
-            {save.error && <Alert color="red">{messageOf(save.error)}</Alert>}
-            <TextInput
-              label={t.playback.caseName}
-              required
-              maxLength={255}
-              data-autofocus
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
-            />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                {t.common.cancel}
-              </Button>
-              <Button type="submit" loading={save.isPending}>
-                {t.playback.save}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Dialog>
+      <FormDialog
+        opened={opened}
+        onClose={close}
+        title={t.playback.saveCaseTitle}
+        intro={<Text size="sm">{t.playback.saveCaseText(simulation.path.length)}</Text>}
+        error={save.error}
+        busy={save.isPending}
+        submit={t.playback.save}
+        onSubmit={form.onSubmit(({ name }) => save.mutate(name.trim()))}
+      >
+        <TextInput
+          label={t.playback.caseName}
+          required
+          maxLength={255}
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+      </FormDialog>
     </>
   );
 }

@@ -1,11 +1,11 @@
-import { Alert, Anchor, Box, Code, Stack, Text } from '@mantine/core';
+import { Alert, Box, Code, Stack, Text } from '@mantine/core';
 import { IconMail, IconWebhook } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { unwrap } from '../../../api/client.ts';
 import { useApi } from '../../../api/hooks.ts';
 import { t } from '../../../texts/index.ts';
+import { TextLink } from '../../../ui/links.tsx';
 import { previewPath } from '../../../ui/mail-editor.tsx';
 import { MailFrame } from '../../../ui/mail-frame.tsx';
 import { Loaded } from '../../../ui/page.tsx';
@@ -130,9 +130,9 @@ function RecordedMail({ emailId }: { emailId: string }) {
   });
   return (
     <Stack gap="sm">
-      <Anchor component={Link} to={`/p/${projectId}/emails/${emailId}`} size="sm">
+      <TextLink to="/p/$projectId/emails/$id" params={{ projectId, id: emailId }} size="sm">
         {t.emails.mail}
-      </Anchor>
+      </TextLink>
       <Loaded query={content}>
         {({ previewUrl, text, subject, reproduced }) => (
           <>

@@ -1,6 +1,6 @@
 import { Badge, Box, Code, Group, Stack, Text } from '@mantine/core';
 import { IconCheck, IconX } from '@tabler/icons-react';
-import { dateTime, valueText } from '../../../format.ts';
+import { dateTime, shownValue } from '../../../format.ts';
 import { t } from '../../../texts/index.ts';
 import { branchName, typeName } from '../steps.ts';
 import type { DecidedFilter, Visit } from './recording.ts';
@@ -66,7 +66,7 @@ function Filters({ filters }: { filters: readonly DecidedFilter[] }) {
         <li key={path} data-decisive={decisive || undefined}>
           {matched ? <IconCheck size={16} aria-hidden /> : <IconX size={16} aria-hidden />}
           <span className="breakable">
-            {[field, operatorName(operator), valueText(value)].filter(Boolean).join(' ')}
+            {[field, operatorName(operator), shownValue(value)].filter(Boolean).join(' ')}
           </span>
           <Group gap={4} wrap="nowrap" ml="auto">
             {decisive && <Badge color="iris">{t.playback.decided}</Badge>}

@@ -1,0 +1,157 @@
+import { isEmptyLink } from './addresses.ts';
+import { contrastWarnings } from './contrast-warnings.ts';
+import { imagesOfHtml, linksOfHtml, visibleText } from './html-facts.ts';
+import { joinPath } from './parse-state.ts';
+import type { BrandKit, DocumentWarning, Inline, MailDocument, SavedBlocks } from './types.ts';
+import { documentVariables } from './used-variables.ts';
+import { hasInlines, visitBlocks } from './visit.ts';
+
+/** An email with an image and fewer visible characters looks like spam. */
+const MIN_TEXT = 100;
+const LARGE_IMAGE_BYTES = 1_000_000;
+const MAX_LINKS = 300;
+
+export interface WarningContext {
+  brandKit: BrandKit;
+  savedBlocks?: SavedBlocks;
+  /** The custom fields of the project and the built-in variables. Undefined when they are not known. */
+  knownVariables?: ReadonlySet<string>;
+  /** Returns the bytes of an uploaded image, and undefined for any other address. */
+  imageBytes?(src: string): number | undefined;
+  /** HEADLESS email gets no footer of ours. */
+  needsUnsubscribeLink?: boolean;
+}
+
+/** Returns what a document alone tells. The size of the email and what was cleaned are known elsewhere. */
+export function documentWarnings(document: MailDocument, context: WarningContext): DocumentWarning[] {
+  const facts = readFacts(document, context.savedBlocks);
+  return [
+    ...(isBlank(document.preheader) ? [info('preheader_missing', 'The email has no preview text.', 'preheader')] : []),
+    ...facts.images.flatMap((image) => imageWarnings(image, context)),
+    ...facts.links.flatMap(({ href, path }) =>
+      isEmptyLink(href) ? [error('link_empty', 'A link leads nowhere.', path)] : [],
+    ),
+    ...contrastWarnings(document, context.brandKit),
+    ...variableWarnings(document, context.knownVariables),
+    ...(facts.links.length > MAX_LINKS ? [warning('links_many', `The email has more than ${MAX_LINKS} links.`)] : []),
+    ...(facts.images.length > 0 && facts.textLength < MIN_TEXT
+      ? [info('text_thin', `The email has an image and fewer than ${MIN_TEXT} characters of text.`)]
+      : []),
+    ...(context.needsUnsubscribeLink && !facts.links.some(({ href }) => /unsubscribe(?:All)?Url/.test(href))
+      ? [error('unsubscribe_missing', 'The email has no unsubscribe link.')]
+      : []),
+  ];
+}
+
+interface Image {
+  src: string;
+  /** Has an alternative text, or needs none. */
+  hasAlt: boolean;
+  path: string;
+  altPath: string;
+}
+
+interface Facts {
+  images: Image[];
+  links: { href: string; path: string }[];
+  textLength: number;
+}
+
+function readFacts(document: MailDocument, savedBlocks: SavedBlocks = new Map()): Facts {
+  const facts: Facts = { images: [], links: [], textLength: 0 };
+  visitBlocks(document.content, 'content', ({ node, path }) => {
+    const at = (name: string) => joinPath(path, 'attrs', name);
+    if (hasInlines(node)) readInlineFacts(facts, node.content, joinPath(path, 'content'));
+    switch (node.type) {
+      case 'button':
+        facts.links.push({ href: node.attrs.href, path: at('href') });
+        break;
+      case 'image': {
+        const { src, alt, decorative, href } = node.attrs;
+        const hasAlt = decorative || alt.trim() !== '';
+        facts.images.push({ src, hasAlt, path: at('src'), altPath: at('alt') });
+        if (href !== null) facts.links.push({ href, path: at('href') });
+        break;
+      }
+      case 'social':
+        for (const [index, { href }] of (node.attrs.links ?? []).entries())
+          facts.links.push({ href, path: joinPath(at('links'), index, 'href') });
+        break;
+      case 'html':
+        readHtmlFacts(facts, node.attrs.html, at('html'));
+        break;
+      case 'saved': {
+        const saved = savedBlocks.get(node.attrs.blockId);
+        if (saved) addSaved(facts, readFacts(saved.document), path);
+      }
+    }
+  });
+  return facts;
+}
+
+function readInlineFacts(facts: Facts, nodes: Inline[], path: string): void {
+  for (const [index, node] of nodes.entries()) {
+    if (node.type === 'text') facts.textLength += node.text.trim().length;
+    if (node.type === 'variable') facts.textLength += (node.attrs.fallback ?? node.attrs.name).length;
+    for (const [at, mark] of (node.marks ?? []).entries())
+      if (mark.type === 'link')
+        facts.links.push({ href: mark.attrs.href, path: joinPath(path, index, 'marks', at, 'attrs.href') });
+  }
+}
+
+function readHtmlFacts(facts: Facts, html: string, path: string): void {
+  for (const { src, alt } of imagesOfHtml(html))
+    facts.images.push({ src, hasAlt: alt !== undefined, path, altPath: path });
+  for (const href of linksOfHtml(html)) facts.links.push({ href, path });
+  facts.textLength += visibleText(html).length;
+}
+
+/** Everything in a saved block is at the place of the block. */
+function addSaved(facts: Facts, saved: Facts, path: string): void {
+  facts.textLength += saved.textLength;
+  facts.images.push(...saved.images.map((image) => ({ ...image, path, altPath: path })));
+  facts.links.push(...saved.links.map(({ href }) => ({ href, path })));
+}
+
+function imageWarnings({ src, hasAlt, path, altPath }: Image, { imageBytes }: WarningContext): DocumentWarning[] {
+  return [
+    ...(hasAlt ? [] : [warning('alt_missing', 'An image has no alternative text.', altPath)]),
+    ...(/^http:/i.test(src)
+      ? [warning('insecure_image', 'An image has an http: URL. Many email clients block it.', path)]
+      : []),
+    ...((imageBytes?.(src) ?? 0) > LARGE_IMAGE_BYTES
+      ? [warning('image_large', 'An image is larger than 1 MB.', path)]
+      : []),
+  ];
+}
+
+function variableWarnings(document: MailDocument, known: ReadonlySet<string> | undefined): DocumentWarning[] {
+  return documentVariables(document).flatMap(({ name, field, hasFallback, isBuiltIn, path }) => {
+    if (isBuiltIn) return [];
+    if (known && !known.has(field)) {
+      const message = `No contact has the field "${field}".`;
+      return [{ ...warning('variable_unknown', message, path), detail: field }];
+    }
+    if (hasFallback) return [];
+    const message = `"${name}" has no fallback for contacts without a value.`;
+    return [{ ...warning('fallback_missing', message, path), detail: name }];
+  });
+}
+
+const isBlank = (nodes: MailDocument['preheader']): boolean =>
+  nodes.every((node) => node.type === 'text' && node.text.trim() === '');
+
+type Code = DocumentWarning['code'];
+
+const leveled =
+  (level: DocumentWarning['level']) =>
+  (code: Code, message: string, path?: string): DocumentWarning => ({
+    code,
+    level,
+    message,
+    ...(path !== undefined && { path }),
+  });
+
+const error = leveled('ERROR');
+const warning = leveled('WARNING');
+const info = leveled('INFO');

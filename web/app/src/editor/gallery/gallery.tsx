@@ -1,0 +1,120 @@
+import './gallery.css';
+import { Text } from '@mantine/core';
+import { IconCode, IconFileText } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { gallery } from '../../../../../platform/mail-document/gallery/index.ts';
+import type { MailDocument as GalleryDocument } from '../../../../../platform/mail-document/types.ts';
+import { unwrap } from '../../api/client.ts';
+import { useApi, useProject } from '../../api/hooks.ts';
+import { t } from '../../texts/index.ts';
+import { previewPath } from '../../ui/mail-editor.tsx';
+import { emptyDocument, type MailDocument } from '../schema/document.ts';
+
+/** What a new email begins with. */
+export interface StartContent {
+  /** Suggested for the email; empty for a blank one. */
+  name: string;
+  subject: string;
+  /** Whether subscribers get it, or whoever did something. */
+  type: 'MARKETING' | 'TRANSACTIONAL';
+  /** Undefined for HTML. */
+  document: MailDocument | undefined;
+}
+
+interface GalleryProps {
+  onChoose(start: StartContent): void;
+  /** Where HTML is no choice, such as for saved blocks. */
+  withoutHtml?: boolean;
+}
+
+/** The starting documents in the brand of the project, a blank one, and HTML. */
+export function Gallery({ onChoose, withoutHtml = false }: GalleryProps) {
+  const language = useProject()?.language.startsWith('de') ? 'de' : 'en';
+  const blank = { name: '', subject: '', type: 'MARKETING' as const };
+  return (
+    <ul className="gallery">
+      <Card
+        name={t.editor.blank}
+        description={t.editor.blankText}
+        picture={<IconFileText size={48} stroke={1.2} aria-hidden />}
+        onChoose={() => onChoose({ ...blank, document: emptyDocument(language) })}
+      />
+      {gallery.map(({ id, name, description, subject, documents, isTransactional }) => (
+        <Card
+          key={id}
+          name={name[language]}
+          description={description[language]}
+          picture={<Thumbnail id={id} document={editable(documents[language])} />}
+          onChoose={() =>
+            onChoose({
+              name: name[language],
+              subject: subject[language],
+              type: isTransactional ? 'TRANSACTIONAL' : 'MARKETING',
+              document: editable(documents[language]),
+            })
+          }
+        />
+      ))}
+      {!withoutHtml && (
+        <Card
+          name={t.editor.startHtml}
+          description={t.editor.startHtmlText}
+          picture={<IconCode size={48} stroke={1.2} aria-hidden />}
+          onChoose={() => onChoose({ ...blank, document: undefined })}
+        />
+      )}
+    </ul>
+  );
+}
+
+/** The type of the editor allows attributes that it does not know. */
+const editable = (document: GalleryDocument): MailDocument =>
+  ({ ...document, theme: { ...document.theme } }) as MailDocument;
+
+interface CardProps {
+  name: string;
+  description: string;
+  picture: ReactNode;
+  onChoose(): void;
+}
+
+const Card = ({ name, description, picture, onChoose }: CardProps) => (
+  <li>
+    <div className="gallery-card">
+      <div className="gallery-picture">{picture}</div>
+      <div className="gallery-text">
+        <button type="button" onClick={onChoose}>
+          {name}
+        </button>
+        <Text size="sm" c="dimmed">
+          {description}
+        </Text>
+      </div>
+    </div>
+  </li>
+);
+
+/** A starting document as the API renders it with the brand kit. */
+function Thumbnail({ id, document }: { id: string; document: MailDocument }) {
+  const { client, key } = useApi();
+  const rendered = useQuery({
+    queryKey: key('gallery', id, document.lang),
+    queryFn: () => unwrap(client.POST('/render', { body: { document: document as never } })),
+    // A preview is there for an hour.
+    staleTime: 30 * 60_000,
+    gcTime: 45 * 60_000,
+    retry: false,
+  });
+  if (!rendered.data) return null;
+  return (
+    <iframe
+      sandbox=""
+      src={previewPath(rendered.data.previewUrl)}
+      title={t.editor.thumbnail}
+      aria-hidden
+      tabIndex={-1}
+      referrerPolicy="no-referrer"
+    />
+  );
+}

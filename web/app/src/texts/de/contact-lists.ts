@@ -1,0 +1,57 @@
+import { number, plural } from '../../format.ts';
+import type { Texts } from '../index.ts';
+
+const contacts = (count: number) => plural(count, { one: 'Kontakt', other: 'Kontakte' });
+const ofContacts = (count: number) => plural(count, { one: 'Kontakt', other: 'Kontakten' });
+
+export const contactLists: Texts['contactLists'] = {
+  search: 'Nach Name oder E-Mail-Adresse suchen',
+  nobodyFound: 'Kein Kontakt gefunden',
+  keepImporting: 'Weiter importieren',
+  segmentSize: (segment, members) =>
+    `Das Segment ${segment} hat ${plural(members, { one: 'Mitglied', other: 'Mitglieder' })}, angemeldet oder nicht.`,
+  countedNow: 'soeben gezählt',
+  counted: 'gezählt',
+  importFilter: 'Importierte Kontakte',
+  removeImportFilter: 'Wieder alle Kontakte zeigen',
+  views: 'Ansichten',
+  noViews: 'Noch keine Ansicht gespeichert.',
+  saveView: 'Als Ansicht speichern',
+  saveViewText: 'Speichert Filter, Reihenfolge und Spalten für alle Mitglieder des Projekts.',
+  viewName: 'Name der Ansicht',
+  viewNameNeeded: 'Geben Sie einen Namen ein.',
+  viewSaved: (name) => `Die Ansicht ${name} ist gespeichert.`,
+  viewDeleted: (name) => `Die Ansicht ${name} wurde gelöscht.`,
+  updateView: (name) => `„${name}“ aktualisieren`,
+  deleteView: (name) => `„${name}“ löschen`,
+  allContacts: 'Alle Kontakte',
+  addToSegment: 'Zu Segment hinzufügen',
+  addToSegmentTitle: (count) => `${contacts(count)} zu einem Segment hinzufügen`,
+  segment: 'Segment',
+  segmentNeeded: 'Wählen Sie ein Segment.',
+  staticOnly: 'Kontakte lassen sich nur zu statischen Segmenten hinzufügen.',
+  noStatic: 'Dieses Projekt hat noch kein statisches Segment. Legen Sie zuerst eines an.',
+  newSegment: 'Neues Segment',
+  setField: 'Feld setzen',
+  setFieldTitle: (count) => `Ein Feld von ${ofContacts(count)} setzen`,
+  field: 'Feld',
+  fieldNeeded: 'Geben Sie den Namen eines Feldes ein.',
+  value: 'Wert',
+  valueHint: 'Leer entfernt das Feld. Zahlen, true und false werden als solche gespeichert.',
+  setFieldSubmit: 'Feld setzen',
+  removeFieldSubmit: 'Feld entfernen',
+  exportSelected: 'Exportieren',
+  exported: (count) => `${contacts(count)} exportiert.`,
+  tooManyForFilter: (most) =>
+    `Bei einer Suche nach Namen lassen sich höchstens ${number(most)} Kontakte auf einmal ändern. Wählen Sie sie stattdessen auf der Seite aus.`,
+  jobTitle: { ADD_TO_SEGMENT: 'Kontakte werden zum Segment hinzugefügt', SET_FIELD: 'Das Feld wird gesetzt' },
+  importType: 'Typ',
+  importTypes: { auto: 'Erkannt', string: 'Text', number: 'Zahl', boolean: 'Ja oder nein', date: 'Datum' },
+  importTypeOf: (column) => `Typ der Spalte ${column}`,
+  importSegment: 'Alle zu einem Segment hinzufügen',
+  importNoSegment: 'Kein Segment',
+  importSegmentHint: 'Ein statisches Segment. Auch vorhandene Kontakte werden hinzugefügt.',
+  importShow: 'Importierte Kontakte zeigen',
+  newSegmentName: (file) => `Import ${file}`,
+  createSegment: 'Ein neues Segment für diesen Import anlegen',
+};

@@ -1,0 +1,23 @@
+import { account } from './account.ts';
+import { campaigns } from './campaigns.ts';
+import { contacts } from './contacts.ts';
+import { emails } from './emails.ts';
+import { home } from './home.ts';
+import { imports } from './imports.ts';
+import { segments } from './segments.ts';
+import { glossary, pickers } from './shared.ts';
+import { templates } from './templates.ts';
+
+/** Texts that most pages share. */
+export const basics = {
+  account,
+  home,
+  contacts,
+  imports,
+  segments,
+  templates,
+  campaigns,
+  emails,
+  glossary,
+  pickers,
+};
