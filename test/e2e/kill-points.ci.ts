@@ -155,7 +155,13 @@ describe('a crash at a fault point outside of sending', () => {
         expect(answer).to.equal(undefined);
         expect(await api.exited).to.deep.equal(KILLED);
       }
-      const repeated = await stack.server.post('/v1/send', { ...body, to: withKey }, { 'idempotency-key': point });
+      // Postgres needs a moment to notice the crash; until then the key's request is still in progress.
+      const repeat = async () => {
+        const answer = await stack.server.post('/v1/send', { ...body, to: withKey }, { 'idempotency-key': point });
+        if (answer.status === 409 && answer.body.error.details.originalRequest === null) return undefined;
+        return answer;
+      };
+      const repeated = await eventually(repeat, { what: 'an answer to the repeated request' });
       expect(repeated).to.have.status(200);
       await startHealthyWorker();
       await stack.smtp.received(1, { to: withKey });

@@ -148,7 +148,7 @@ export const forms: Texts['forms'] = {
   sent: 'Bestätigung versandt',
   reminded: (time: string) => `Erinnert ${time}`,
   resend: 'Erneut senden',
-  resendOf: (email: string) => `Bestätigung an ${email} erneut senden`,
+  resendOf: (email: string) => `Erneut senden an ${email}`,
   resent: (email: string) => `Die Bestätigung wird erneut an ${email} gesandt.`,
   period: 'Zeitraum',
   periods: { '7': 'Letzte 7 Tage', '30': 'Letzte 30 Tage', '90': 'Letzte 90 Tage' },

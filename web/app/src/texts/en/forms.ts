@@ -147,7 +147,7 @@ export const forms = {
   sent: 'Confirmation sent',
   reminded: (time: string) => `Reminded ${time}`,
   resend: 'Send again',
-  resendOf: (email: string) => `Send the confirmation to ${email} again`,
+  resendOf: (email: string) => `Send again to ${email}`,
   resent: (email: string) => `The confirmation is sent to ${email} again.`,
   period: 'Period',
   periods: { '7': 'Last 7 days', '30': 'Last 30 days', '90': 'Last 90 days' },
