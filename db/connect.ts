@@ -109,7 +109,7 @@ export function wake(db: Db, queue: string): void {
   else waker.wake(queue);
 }
 
-/** The least time between two NOTIFYs. A relay that is awake polls for more work by itself. */
+/** The least time between two NOTIFYs. A relay that is awake polls for more work anyway. */
 const INTERVAL_MS = 10;
 
 /** Coalesces the wake-ups of one process into few NOTIFYs. */

@@ -7,7 +7,7 @@ import type { Db } from './db.ts';
 // A transaction shares its pool's config object, so this finds the time from either.
 const reportedAt = new WeakMap<object, number>();
 
-/** Notices every error of a connection of the pool, whoever sent the statement. */
+/** Notices every error of a connection of the pool, whichever caller sent the statement. */
 export function watchDisk(db: Db, client: Client): void {
   const { config } = db.client;
   // pg's types leave it out.

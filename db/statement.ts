@@ -24,7 +24,7 @@ export function statement<Row extends Camel<Row> = Record<never, never>>(name: s
   return Object.assign(run, { count });
 }
 
-/** Runs SQL that is composed for each call, with a plan of its own. For a text that is always the same, use `statement`. */
+/** Runs SQL that is composed and planned for each call. For a text that is always the same, use `statement`. */
 export const queryRows = async <Row extends Camel<Row>>(db: Db, fragment: Fragment): Promise<NoInfer<Row>[]> =>
   rowsOf<Row>(await send(db, fragment.toQuery()));
 

@@ -46,7 +46,7 @@ export interface LimitedProcessOptions {
   hasResultPipe?: boolean;
 }
 
-/** The messages of a child: results in the order of a batch, as they are there. The first, empty one says that it is ready. */
+/** The messages of a child: results in batch order, streamed. The first, empty one says that it is ready. */
 export interface BatchResults {
   results: unknown[];
 }

@@ -1,4 +1,4 @@
-// Results with bytes, from a child process over a pipe of its own. Node's IPC channel copies each message three times
+// Results with bytes, from a child process over a separate pipe. Node's IPC channel copies each message three times
 // into memory outside of the heap, and the garbage collection that follows costs more than composing a mail.
 import { writeSync } from 'node:fs';
 

@@ -53,7 +53,7 @@ export interface Settings {
   smtpUrl: string | undefined;
   /** The SMTP relays of `smtpUrl`. */
   relays: RelaySettings[];
-  /** Of each relay that names no number of its own. */
+  /** Of each relay that names no number. */
   smtpMaxConnections: number;
   /** Whether the credentials of `smtpUrl` may be sent without TLS to another machine. */
   smtpAllowPlainAuth: boolean;

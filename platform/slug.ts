@@ -2,7 +2,7 @@ import { isUuid } from './ids.ts';
 
 const MAX_LENGTH = 50;
 
-/** Returns a key (`a-z0-9-`, up to 50 characters) made of a name; a number tells it apart from those taken. */
+/** Returns a key (`a-z0-9-`, up to 50 characters) made of a name; a number makes it unique. */
 export function keyOf(name: string, { fallback, taken }: { fallback: string; taken: readonly string[] }): string {
   const slug = slugOf(name) || fallback;
   const base = isUuid(slug) ? `${fallback}-${slug}` : slug;

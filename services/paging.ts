@@ -22,7 +22,7 @@ export const MAX_COUNTED = 20_000;
 
 export type ListTotal = Pick<CursorPage<unknown>, 'total' | 'totalEstimated'>;
 
-/** On pages after the first, which nobody asks for the length. */
+/** On pages after the first, where the total is not shown again. */
 export const UNCOUNTED: ListTotal = { total: 0 };
 
 /** Returns how many rows a query has, in a time that does not grow with them. `list` selects them without an order. */

@@ -32,7 +32,7 @@ export class NamespaceOwner {
     this.installation = installation;
   }
 
-  /** Claims a namespace that nobody owns. Throws `ForeignNamespaceError`, or because Temporal is unavailable. */
+  /** Claims a namespace without an owner. Throws `ForeignNamespaceError`, or because Temporal is unavailable. */
   verify(): Promise<void> {
     this.verified ??= this.claim().catch((error: unknown) => {
       this.verified = undefined;

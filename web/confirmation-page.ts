@@ -18,7 +18,7 @@ export interface ConfirmationPage extends Page {
 
 /**
  * Sends the form when a person moves the pointer, touches, types or turns the wheel in a visible page, or at once where
- * the visitor is known. Scanners that run scripts do none of it. A browser that nobody has pointed at reports a pointer in
+ * the visitor is known. Scanners that run scripts do none of it. A browser without a pointer on it reports a pointer in
  * the corner when a page is shown, which is no movement; scrolling counts by what causes it, because scripts can scroll too.
  */
 const confirmScript = (isKnown: boolean): string => `(function () {

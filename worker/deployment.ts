@@ -1,4 +1,4 @@
-// Keeps the build of this worker known to Temporal, and makes a new release current by itself.
+// Keeps the build of this worker known to Temporal, and makes a new release current automatically.
 import type { WorkerDeploymentOptions } from '@temporalio/worker';
 import type { Db } from '../db/connect.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -20,7 +20,7 @@ export interface DeploymentOptions {
   db: Db;
   temporal: Temporal;
   build: string;
-  /** Whether a new build becomes current by itself. */
+  /** Whether a new build becomes current automatically. */
   auto: boolean;
   timings: Timings;
   log: Logger;

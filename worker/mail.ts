@@ -27,7 +27,7 @@ import { mailQueueOptions } from './task-queue-options.ts';
 
 export interface MailDeps {
   settings: Settings;
-  /** Past a pooler, for what needs a session of its own. */
+  /** Past a pooler, for what needs a session. */
   directUrl: string;
   metrics: WorkerMetrics;
   /** How much mail this process sends. */

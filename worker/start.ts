@@ -54,7 +54,7 @@ interface WorkerDeps {
   roles: Set<WorkerRole>;
   databaseUrl: string;
   db: Db;
-  /** Past a pooler, for what needs a session of its own. */
+  /** Past a pooler, for what needs a session. */
   directUrl: string;
   clock: DatabaseClock;
   temporal: Temporal;

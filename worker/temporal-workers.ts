@@ -108,7 +108,7 @@ export class TemporalWorkers {
     });
   }
 
-  /** One connection for all workers. Once established it reconnects by itself. */
+  /** One connection for all workers. Once established it reconnects automatically. */
   private async connect(): Promise<NativeConnection> {
     if (this.connection) return this.connection;
     this.connecting ??= this.open().finally(() => {
@@ -117,7 +117,7 @@ export class TemporalWorkers {
     return this.connecting;
   }
 
-  /** Replaces the connection after certificates have changed. Running work goes on. */
+  /** Replaces the connection after certificates have changed. Running work continues. */
   private async renewConnection(): Promise<void> {
     const { settings, log } = this.options;
     try {

@@ -9,7 +9,7 @@ export interface ConcurrencyLimits {
   peakMs: number;
 }
 
-/** At some hundreds of requests a second, so many wait for about a second. */
+/** At some hundreds of requests a second, this many wait for about a second. */
 const OF_PROCESS: ConcurrencyLimits = { lasting: 500, peak: 2_000, peakMs: 5_000 };
 /** So that slow requests of one project do not take the place of all others. */
 const OF_PROJECT: ConcurrencyLimits = { ...OF_PROCESS, lasting: 400 };

@@ -121,7 +121,7 @@ interface Declaration<P, Q, B> {
   orSelf?: string;
   /** Its statements compare the key generation, so the key cache may be used. */
   checksKey?: true;
-  /** A browser calls it without headers of its own: a session may name its project by `?projectId=` too. */
+  /** A browser calls it without our headers: a session may name its project by `?projectId=` too. */
   projectInQuery?: true;
   /** A GET that changes something: with a cookie it may not come from another origin. */
   changesState?: true;

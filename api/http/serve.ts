@@ -68,7 +68,7 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
       const call = { db, settings, log, request, actor, ...caller, project, params, query, body, files };
       const projectId = caller.project?.projectId;
       const handle = async () => route.handle(call);
-      // Heavy work has a queue of its own.
+      // Heavy work has a separate queue.
       const answer =
         heavy && projectId
           ? heavyWork(db, heavy, projectId, handle, route.heavyWaitMs)

@@ -76,7 +76,7 @@ export interface SentForm {
   'List-Unsubscribe'?: string[] | undefined;
 }
 
-/** Returns what is to change, and whether a topic was joined whose texts are others now, which nobody has agreed to. */
+/** Returns what is to change, and whether a topic was joined whose texts have changed since, so that no one agreed to them. */
 export function readPreferences(
   visit: PageVisit,
   { shown = [], topic: joined = [], snooze = [], frequency = [] }: SentForm,

@@ -40,7 +40,7 @@ export function filled(
 
 export const formOf = (aim: Aim | 'manage', token: string) => `../${aim}/${token}`;
 
-/** Tells a form of ours from the one click of a mail program. */
+/** Distinguishes our form from the one-click request of a mail program. */
 const BY_PAGE = { page: '1' };
 
 interface Words {

@@ -1,4 +1,4 @@
--- Stores again which types the endpoints and listeners of a project want. A disabled endpoint goes on wanting its types
+-- Stores again which types the endpoints and listeners of a project want. A disabled endpoint still wants its types
 -- for 30 days. The lock lets concurrent changes of one project follow one another.
 create or replace function renew_wanted_webhook_types(p_project_id uuid) returns void language plpgsql as $$
 begin

@@ -1,7 +1,7 @@
 import type { Db } from '../connect.ts';
 import { statement } from '../statement.ts';
 
-// Counts without reading what is counted. Whoever changes something appends a delta to `counter_deltas` in the same
+// Counts without reading what is counted. A change appends a delta to `counter_deltas` in the same
 // transaction: the numbers by name of a subject in a period. `aggregateCounters` adds the deltas to `counters`, and readers
 // add those that are left, in one snapshot: counts are exact, and writers never wait for one another. What is counted by the
 // hour, as `<subject>/hours`, is summed up as `<subject>/days` as well, and what is counted by the day, as `<subject>/days`, in

@@ -31,7 +31,7 @@ export interface ImportResult {
   updated: number;
   unchanged: number;
   failed: number;
-  /** Rows that would subscribe somebody who left later than they consented. Only of files with consent. */
+  /** Rows that would subscribe a contact who left after consenting. Only of files with consent. */
   keptUnsubscribed?: number;
   errors: { row: number; email: string | null; error: string }[];
 }

@@ -66,7 +66,7 @@ function reportOf(mail: ReportedMail, mailbox: string): string {
 /** Sends a report to the listener for returned mail. Retries for some seconds: the worker may be restarting. */
 export async function sendReport(mail: ReportedMail, port: number): Promise<void> {
   const domain = mail.from.slice(mail.from.lastIndexOf('@') + 1);
-  // Mailboxes that take reports whether or not the envelope sender is one of its own (MAIL_FROM_SUBDOMAIN).
+  // Mailboxes that take reports whether or not the envelope sender is one of them (MAIL_FROM_SUBDOMAIN).
   const mailbox = `${mail.kind === 'bounce' ? 'postmaster' : 'abuse'}@${domain}`;
   const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
   for (let tries = 1; ; tries++) {

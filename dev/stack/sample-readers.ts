@@ -17,7 +17,7 @@ interface Stack {
   mailUrl: string | null;
 }
 
-/** Runs beside the stack and ends by itself; whatever fails is left out. */
+/** Runs beside the stack and ends on its own; whatever fails is left out. */
 export async function readSampleMail({ apiUrl, mailUrl }: Stack): Promise<void> {
   if (!mailUrl) return;
   const seen = new Set<string>();

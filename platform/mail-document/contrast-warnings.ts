@@ -31,7 +31,7 @@ function warningsFor(pairs: Pair[], mode: 'light' | 'dark', seen: Set<string>): 
   });
 }
 
-/** In dark mode, what has a background of its own keeps the light colors. */
+/** In dark mode, what has an own background keeps the light colors. */
 function pairsOf(document: MailDocument, colors: BrandColors, mode: { dark: boolean; light?: BrandColors }): Pair[] {
   const pairs: Pair[] = [];
   visitBlocks(document.content, 'content', ({ node, path, parents }) => {
@@ -60,7 +60,7 @@ function textPairs(nodes: Inline[], path: string, { text, link, surface }: Brand
   });
 }
 
-/** A button with a color of its own keeps both of its colors in dark mode. */
+/** A button with an own color keeps both of its colors in dark mode. */
 function buttonPairs(
   { attrs }: Extract<BlockNode, { type: 'button' }>,
   path: string,

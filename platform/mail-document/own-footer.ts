@@ -9,7 +9,7 @@ const UNSUBSCRIBE_LINK = /\shref="[^"]*unsubscribe(?:All)?Url/;
 const OPENING = /^\{%-?\s*(?:if|for|switch|macro|call|raw|verbatim|filter)\b/;
 const CLOSING = /^\{%-?\s*end(?!set\b)/;
 
-/** Whether a body, as it is stored, always has a footer of its own with an unsubscribe link, so that ours is left out. */
+/** Whether a body, as it is stored, always has an own footer with an unsubscribe link, so that ours is left out. */
 export function hasOwnFooter(body: string): boolean {
   const start = body.indexOf(FOOTER_START);
   const end = start === -1 ? -1 : body.indexOf(FOOTER_END, start);

@@ -65,7 +65,7 @@ export const renderBlocks = (blocks: Block[], context: RenderContext): string =>
 const renderBlock = (block: Block, context: RenderContext): string =>
   (renderers[block.type] as (block: Block, context: RenderContext) => string)(block, context);
 
-/** Text is at the left unless it is told otherwise. */
+/** Text is aligned left by default. */
 const alignment = (align: Align): string => (align === 'left' ? '' : `;text-align:${align}`);
 
 const textClass = ({ hasOwnColors }: RenderContext): string => (hasOwnColors ? '' : ' class="ep-text"');

@@ -13,7 +13,7 @@ export interface RenderContext {
   /** In pixels, with the padding at both sides. */
   width: number;
   side: number;
-  /** Inside a section with a background of its own, which dark mode leaves as it is, with all that is in it. */
+  /** Inside a section with an own background, which dark mode leaves as it is, with all that is in it. */
   hasOwnColors: boolean;
   /** The name of an item, inside a repeat. */
   itemName: string | undefined;

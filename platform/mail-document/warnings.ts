@@ -22,7 +22,7 @@ export interface WarningContext {
   needsUnsubscribeLink?: boolean;
 }
 
-/** Returns what a document alone tells. The size of the email and what was cleaned are known elsewhere. */
+/** Returns the warnings that the document alone shows. The size of the email and what was cleaned are known elsewhere. */
 export function documentWarnings(document: MailDocument, context: WarningContext): DocumentWarning[] {
   const facts = readFacts(document, context.savedBlocks);
   return [

@@ -73,7 +73,7 @@ function fold(line: string): string {
     // Tests the last piece, because reading `out` would flatten the whole string each time.
     const breaks = tokens++ > 0 && column + piece.length > LINE_WIDTH && !last.endsWith(':');
     last = piece;
-    // An encoded phrase contains line breaks of its own.
+    // An encoded phrase already contains line breaks.
     const lastBreak = piece.lastIndexOf('\n');
     out += breaks ? `\r\n${piece}` : piece;
     column = lastBreak >= 0 ? piece.length - lastBreak - 1 : breaks ? piece.length : column + piece.length;

@@ -7,7 +7,7 @@ export type PrecompiledPiece<Values> = string | PlaceholderText<Values>;
 
 /** Ends a line of the encoding without a line end in the text (RFC 2045, 6.7). */
 const SOFT_BREAK = '=\r\n';
-/** Text that quoted-printable leaves unchanged on a line of its own. */
+/** Text that quoted-printable leaves unchanged on a separate line. */
 const UNCHANGED = /^[!-\-/-<>-EG-~](?:[ -<>-~]*[!-<>-~])?$/;
 const LINE_WIDTH = 75;
 

@@ -13,7 +13,7 @@ const convert = compile({
   selectors: [
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false, noAnchorUrl: true } },
     { selector: 'img', format: 'skip' },
-    // Of the editor's emails: hidden, and filled up with characters that nobody sees.
+    // Of the editor's emails: hidden, and filled up with invisible characters.
     { selector: 'div.ep-preheader', format: 'skip' },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
   ],

@@ -33,7 +33,7 @@ export interface Refusal {
 
 export type Rendered = ({ ok: true } & Mail) | Refusal;
 
-/** From the child: results in the order of the batch, as they are there; an empty list says that it is ready. */
+/** From the child: results in batch order, streamed; an empty list says that it is ready. */
 export interface EncodedResults {
   /** Distinct skeletons; results refer to them by index. */
   skeletons: TemplateSkeleton[];

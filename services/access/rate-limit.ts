@@ -19,9 +19,9 @@ export interface PerKey {
 export interface LeaseRequest {
   bucket: Bucket;
   projectId: string;
-  /** The public key is refused after so many calls of all keys, the secret key after so many of its own. */
+  /** The public key is refused after this many calls of all keys, the secret key after this many of the secret key. */
   limit: number;
-  /** The secret key is refused after so many calls of all keys. */
+  /** The secret key is refused after this many calls of all keys. */
   ceiling: number;
   /** Requests that wait for a token; what they get counts as spent. */
   waiting: PerKey;

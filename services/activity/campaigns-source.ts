@@ -15,7 +15,7 @@ interface Row {
   scheduledFor: Date | null;
 }
 
-// Needs no index of its own: a project has thousands of campaigns at most.
+// Needs no index: a project has thousands of campaigns at most.
 const moments = `
   select kind.type, c.id, c.name, c.subject, c.scheduled_for, kind.time, ${micros('kind.time')} as at
   from campaigns c, lateral (values ('campaign.scheduled', c.scheduled_at), ('campaign.sent', c.sent_at)) as kind (type, time)

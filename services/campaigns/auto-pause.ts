@@ -97,7 +97,7 @@ export async function pauseCampaignItself(
   return inTransaction(db, async (trx) => {
     await lockCampaignSending(trx, id);
     const [paused] = await pause(trx, [id, by, reason]);
-    // A blocked campaign goes on by itself, so nobody asks who stopped it.
+    // A blocked campaign continues automatically, so the page does not say who stopped it.
     if (paused && by === 'AUTO_PAUSE')
       await recordAudit(
         trx,

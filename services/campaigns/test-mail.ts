@@ -19,7 +19,7 @@ const PREFIX = '[TEST] ';
 /** The longest line of a mail, RFC 5322 section 2.1.1. */
 const MAX_SUBJECT = 998;
 
-// Sent as transactional mail, without events. It shows its topic, but whoever tests need not receive the topic.
+// Sent as transactional mail, without events. It shows its topic, but its recipient need not receive the topic.
 const insertMail = statement(
   'campaign-test',
   `with content as materialized (select * from json_to_recordset($3::json) as content (${emailContentColumns})),

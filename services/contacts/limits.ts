@@ -45,7 +45,7 @@ export const tooManyEventNames = ({ eventNames }: Limits, key: KeyKind = 'secret
     'Delete events that you no longer use with DELETE /events/:eventName, and put what varies into "data".',
   );
 
-/** A statement of its own, for writes outside the hot path. */
+/** A separate statement, for writes outside the hot path. */
 export async function requireRoomForFields(db: Db, projectId: string, patch: Data, limits: Limits): Promise<void> {
   if (!(await roomFor(db, projectId, patch, limits))) throw tooManyFields(limits);
 }

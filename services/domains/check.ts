@@ -31,7 +31,7 @@ export type DomainCheck =
   | { gone: true }
   | { gone: false; status: Domain['status']; outcome: CheckOutcome; nextSeconds: number };
 
-/** A verified domain becomes pending after so many failed checks in a row. */
+/** A verified domain becomes pending after this many failed checks in a row. */
 const MAX_FAILED_CHECKS = 3;
 const MAX_ATTEMPTS = 3;
 const WITH_PRIVATE_SUFFIXES = { allowPrivateDomains: true };

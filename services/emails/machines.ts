@@ -26,7 +26,7 @@ export type AgentClass = (typeof agentClasses)[number];
 const machineClasses: ReadonlySet<AgentClass> = new Set(['PRIVACY_PROXY', 'PREFETCH', 'SCANNER', 'SCRIPT', 'NONE']);
 
 /**
- * Nobody opens a mail this soon after it was sent. Gateways scan a mail while it arrives, many with the user agent of a
+ * No person opens a mail this soon after it was sent. Gateways scan a mail while it arrives, many with the user agent of a
  * browser; image proxies sometimes load its pictures then, too.
  */
 const TOO_SOON_SECONDS = 2;

@@ -10,7 +10,7 @@ import { isRefused, publishRefusals } from './publish-refusals.ts';
 export const RESULTS_PER_BATCH = 200;
 
 /**
- * SQL that queues the results of the ledger rows in `source` for publishing. A queue of its own avoids another update of
+ * SQL that queues the results of the ledger rows in `source` for publishing. A separate queue avoids another update of
  * `emails`, which has many indexes. ON CONFLICT updates, and so locks, a row that is still queued; otherwise a concurrent
  * publisher could delete it together with the new result. Confirmations of forms have no events, but count as usage.
  */

@@ -95,7 +95,7 @@ export async function acceptSubmissions(deps: AcceptDeps): Promise<number> {
 const TEST_NAMES = /(?:^|\.)(?:localhost|test|example|example\.(?:com|net|org))$/;
 
 /**
- * A failed lookup refuses nobody. Outside production, where a page catches the mail, test names need no mail server, unless
+ * After a failed lookup the address is accepted. Outside production, where a page catches the mail, test names need no mail server, unless
  * a name server is set that may know them.
  */
 async function isReachable(

@@ -1,4 +1,4 @@
-// Confirmations to an address, over all projects of the installation: nobody can have a stranger sent more.
+// Confirmations to an address, over all projects of the installation, so that no visitor can flood a stranger's mailbox.
 import { lockName } from '../../db/advisory-lock.ts';
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';

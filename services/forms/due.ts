@@ -27,7 +27,7 @@ export async function carryOutDue(db: Db, settings: Pick<Settings, 'forms'>): Pr
   return total;
 }
 
-/** The next set, or each of it in a transaction of its own where the set fails: one row keeps no others waiting. */
+/** The next set, or each row in a separate transaction where the set fails: one row does not block others. */
 async function carryOutNext(db: Db, settings: Pick<Settings, 'forms'>, failures: unknown[]): Promise<number> {
   const carryOut = (id: string | null) =>
     retryDeadlocks(db, () => inTransaction(db, (trx) => carryOutSet(trx, settings, id)));
@@ -106,7 +106,7 @@ const askSuppressed = statement<{ suppressed: boolean }>(
 );
 const LATER_MS = 3_600_000;
 
-/** Once; an hour later where the limits do not allow it now. Of a deleted form nobody is reminded. */
+/** Once; an hour later where the limits do not allow it now. A deleted form sends no reminder. */
 async function remind(trx: Db, settings: Pick<Settings, 'forms'>, submission: Submission): Promise<void> {
   const { projectId, id, email, remindedAt, deletedAt } = submission;
   const next = (emailId: string | null, at: Date | null) => setNext(trx, [projectId, id, emailId, at]);

@@ -84,7 +84,7 @@ interface Recipient {
   billingCapped: boolean;
 }
 
-// Nobody who is no contact gets email, and a disabled project sends none.
+// Only contacts get the email, and a disabled project sends none.
 const findRecipient = statement<Recipient>(
   'preferences-recipient',
   `select c.id as contact_id, c.data -> 'locale' as locale, p.language, coalesce(g.sender_name, p.name) as sender_name,

@@ -107,7 +107,7 @@ export async function createForm(
   });
 }
 
-/** Copies a form; the copy is PAUSED and has a key of its own. */
+/** Copies a form; the copy is PAUSED and has a new key. */
 export async function duplicateForm(
   db: Db,
   project: ProjectAccess,

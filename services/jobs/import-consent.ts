@@ -78,7 +78,7 @@ export interface ConsentRules extends Pick<ConsentOptions, 'consent' | 'confirma
   columns: ConsentColumns;
   /** Who ordered the import. */
   context: ConsentContext;
-  /** Topics that nobody can join any more. */
+  /** Topics that can no longer be joined. */
   archived: ReadonlySet<string>;
 }
 

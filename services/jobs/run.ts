@@ -181,7 +181,7 @@ async function* readAhead<T>(items: AsyncIterable<T>): AsyncIterable<T> {
   }
 }
 
-/** Every stored part but the last has the same number of contacts, so `processed` tells the next one. */
+/** Every stored part but the last has the same number of contacts, so `processed` identifies the next one. */
 async function bulkSlice(db: Db, job: Job, type: BulkType, isOver: IsOver, limits: Limits): Promise<JobProgress> {
   const options = (await JobInputRow.query(db).findById(job.id))?.options as BulkOptions | undefined;
   for (let current = job; ; ) {

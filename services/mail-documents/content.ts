@@ -19,7 +19,7 @@ export interface GivenContent {
   document?: unknown;
 }
 
-/** A content that is valid by itself: HTML, or a document whose saved blocks are not looked up yet. */
+/** A content that is valid on its own: HTML, or a document whose saved blocks are not looked up yet. */
 export type CheckedContent = { body: string } | (CheckedDocument & { beside: string | undefined });
 
 /** The columns that hold the content of a template, a draft or a campaign. */

@@ -12,7 +12,7 @@ import {
 /** The name of the field in every request. */
 const FIELD = 'document';
 
-/** A document that is valid by itself; its saved blocks are not looked up yet. */
+/** A document that is valid on its own; its saved blocks are not looked up yet. */
 export interface CheckedDocument {
   document: MailDocument;
   /** What was changed while it was read. */

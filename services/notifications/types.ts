@@ -1,4 +1,4 @@
-/** What members are told about. */
+/** What members are notified about. */
 export const notificationTypes = [
   'campaign.finished',
   'campaign.paused',

@@ -36,7 +36,7 @@ export interface Overview {
   processes: SeenProcess[];
 }
 
-/** At most so many parked messages and failing endpoints are listed. */
+/** At most this many parked messages and failing endpoints are listed. */
 const MAX_LISTED = 100;
 
 const countUnknown = statement<{ count: number }>(

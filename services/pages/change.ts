@@ -25,7 +25,7 @@ export interface Visitor {
   method: 'PAGE' | 'ONE_CLICK';
   ip: string;
   userAgent: string | undefined;
-  /** For the event: a scanner that posts forms is honoured, and can be told from a person. */
+  /** For the event: a scanner that posts forms is honoured, and can be distinguished from a person. */
   userAgentClass: string;
   pageUrl?: string;
   requestId: string;

@@ -47,7 +47,7 @@ const findUpload = statement<{ key: string }>(
   'select key from uploads where project_id = $1 and key = $2',
 );
 
-// What has a sender of its own does not need that of the pages.
+// A topic or form with a sender does not need that of the pages.
 const findSenderUse = statement<{ what: string; name: string }>(
   'pages-sender-use',
   `select 'topic' as what, t.name from topics t

@@ -13,7 +13,7 @@ export async function eraseChunk(db: Db, table: string, projectId: string): Prom
   const erase = specialCases[table] ?? ((trx) => eraseRows(trx, table, projectId));
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
-      // Nobody is told of every row that goes.
+      // No event or webhook for every row that is removed.
       await queryRows(trx, sql`select set_config('everpost.without_webhooks', 'on', true)`);
       return erase(trx, projectId);
     }),

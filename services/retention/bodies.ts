@@ -54,7 +54,7 @@ async function dropMonth(db: Db, { table }: Month): Promise<number> {
   });
 }
 
-/** Moves bodies of unfinished mail to the default partition. New mail uses bodies of its own month only. */
+/** Moves bodies of unfinished mail to the default partition. New mail uses bodies of the same month only. */
 async function dropBodies(db: Db, { table }: Month): Promise<void> {
   await inTransaction(db, async (trx) => {
     await withLockTimeout(trx);

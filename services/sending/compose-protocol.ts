@@ -59,5 +59,5 @@ export interface ComposeBatch {
 /** A composed mail without its bytes, or why it has no valid MIME form. */
 export type ComposeResult = { from: string; to: string; utf8: boolean; length: number } | { refused: string };
 
-/** From the process: results in the order of the batch, as they are there. The first, empty one says that it is ready. */
+/** From the process: results in batch order, streamed. The first, empty one says that it is ready. */
 export type ComposeResults = Frame<ComposeResult>;

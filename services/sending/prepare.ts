@@ -58,7 +58,7 @@ export interface PreparationDeps {
 
 /** How long the content of a campaign is used before it is read again, for changed settings of its project. */
 const CAMPAIGN_MS = 30_000;
-/** Attachments are read right before composing, so many bytes at a time. */
+/** Attachments are read right before composing, this many bytes at a time. */
 const ATTACHMENT_BYTES = 16 * 1024 * 1024;
 /** A body beyond this length shares nothing worth keeping. */
 const MAX_SKELETON = 256 * 1024;

@@ -73,7 +73,7 @@ const IS_DARK = /color-scheme["'\s:]{1,20}(?:content\s{0,5}=\s{0,5}["']?)?[^"';}
 
 /**
  * Returns the footer of MARKETING mail as a template, which is rendered with the mail. In the contact's language if
- * available, else in the project's, else in English. Empty for a body with a footer of its own. With the name of a topic, it
+ * available, else in the project's, else in English. Empty for a body that has a footer. With the name of a topic, it
  * has a link for the topic and one for all email.
  */
 export function footerFor(locale: unknown, projectLanguage: string, body = '', topic?: string): string {
@@ -86,7 +86,7 @@ export function footerFor(locale: unknown, projectLanguage: string, body = '', t
     `<p lang="${language}" class="ep-footer" style="${style}">` +
     `${topic === undefined ? why : whyTopic.replace('{topic}', () => literal(topic))}<br>` +
     `<a href="{{ unsubscribeUrl }}" style="color:#666">${unsubscribe}</a> · ` +
-    // Not a variable of its own: the footer of a campaign has no more values per recipient than without a topic.
+    // Not a separate variable: the footer of a campaign has no more values per recipient than without a topic.
     (topic === undefined ? '' : `<a href="{{ unsubscribeUrl }}?all=1" style="color:#666">${unsubscribeAll}</a> · `) +
     `<a href="{{ manageUrl }}" style="color:#666">${manage}</a></p>`
   );

@@ -38,7 +38,7 @@ const objectOrEmpty = (event: unknown): Data =>
   typeof event === 'object' && event !== null && !Array.isArray(event) ? (event as Data) : {};
 
 /**
- * Returns the variables of a confirmation email: none that a visitor has typed, not even the address, so that nobody can
+ * Returns the variables of a confirmation email: none that a visitor has typed, not even the address, so that no one can
  * have others sent their own text.
  */
 export function confirmationVariables(passing: Data | null, links: Record<string, string>): Variables {

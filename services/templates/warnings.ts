@@ -96,7 +96,7 @@ function* tagsIn(body: string): Generator<SourceTag> {
   }
 }
 
-/** One warning per image: whoever replaces the image sees the next one then. */
+/** One warning per image: after it is replaced, the next one shows. */
 function imageWarnings({ attributes, line }: SourceTag, { imageBytes }: WarningFacts): EmailWarning[] {
   const src = attributes.get('src')?.trim() ?? '';
   if (/^http:/i.test(src))

@@ -184,7 +184,7 @@ export async function resolveChoices(
   );
 }
 
-/** What `choose_topics` is told about the request. */
+/** What `choose_topics` records about the request. */
 export function contextOf(
   project: Pick<ProjectAccess, 'actor'>,
   { consent, confirmation }: ChoicesInput,

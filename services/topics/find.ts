@@ -18,7 +18,7 @@ export async function findTopicForUse(trx: Db, projectId: string, id: string): P
   return Topic.query(trx).findOne({ projectId, id }).forShare();
 }
 
-/** Returns the ids of the topics that nobody can join any more. */
+/** Returns the ids of the topics that can no longer be joined. */
 export async function archivedTopics(db: Db, projectId: string): Promise<ReadonlySet<string>> {
   const topics = await Topic.query(db).where({ projectId, archived: true }).select('id');
   return new Set(topics.map(({ id }) => id));

@@ -212,7 +212,7 @@ async function checkConfirmation(
   return { confirmation, templateFrom: found?.template?.fromEmail ?? null };
 }
 
-/** Returns the key given, or one made of the name; a number tells it apart from others. */
+/** Returns the key given, or one made of the name; a number makes it unique. */
 function chooseKey(given: string | undefined, name: string, taken: string[]): string {
   if (given === undefined) return keyOf(name, { fallback: 'topic', taken });
   if (taken.includes(given)) throw new ApiError(409, 'CONFLICT', `The topic "${given}" already exists.`);

@@ -78,7 +78,7 @@ export async function revokeTokens(trx: Db, userId: string, ...purposes: TokenPu
   await (purposes.length > 0 ? tokens.whereIn('purpose', purposes) : tokens);
 }
 
-/** One message for all three cases: telling them apart would inform an attacker. */
+/** One message for all three cases: different messages would inform an attacker. */
 const invalidToken = () =>
   badRequest('This token is invalid, has expired or was already used.', {
     suggestion: 'Request a new link. Each link works once and expires.',

@@ -198,7 +198,7 @@ async function rest(trx: Db, visit: StepVisit, waits: { wakeAt: Date | null; awa
   return { kind: 'rest', stepType: step.type, event: awaitedEvent, until: wakeAt?.getTime() };
 }
 
-/** Leaves the step if its event has happened or its time is over; otherwise the execution goes on resting. */
+/** Leaves the step if its event has happened or its time is over; otherwise the execution continues to wait. */
 async function wakeUp(trx: Db, { now }: ExecutionAdvanceDeps, visit: StepVisit): Promise<StepResult> {
   const { execution, step } = visit;
   const { awaitedEvent, wakeAt } = execution;

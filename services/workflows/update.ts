@@ -53,7 +53,7 @@ export async function updateWorkflow(
   });
 }
 
-/** Switching it on or off is an act of its own, beside other changes of the same request. */
+/** Switching it on or off is a separate act, beside other changes of the same request. */
 async function recordChange(
   trx: Db,
   project: ProjectAccess,

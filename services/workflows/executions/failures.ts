@@ -16,7 +16,7 @@ export interface FailureCauses {
   truncated: boolean;
 }
 
-/** The newest so many FAILED executions are grouped, so that a project with a million is answered as quickly. */
+/** Only this many of the newest FAILED executions are grouped, so that a project with a million is answered as quickly. */
 const MAX_READ = 2_000;
 const MAX_CAUSES = 100;
 

@@ -98,7 +98,7 @@ async function pageOf(
 }
 
 interface EnteredPage {
-  /** One more than the page has, if there are so many. */
+  /** One more than the page has, if there are more. */
   ids: string[];
   /** Set when executions are left that were not read. */
   lastRead?: string;

@@ -124,7 +124,7 @@ const moveSet = statement<{ seen: number; lastId: string | null; moved: string[]
      (select array_agg(id) from moved where changed and status = 'RUNNING') as calling`,
 );
 
-// A statement of its own: it sees the requests of steps that the move has waited for.
+// A separate statement: it sees the requests of steps that the move has waited for.
 const outdateRequests = statement(
   'executions-move-requests',
   `update execution_steps s set request = s.request || '{"outdated": true}'

@@ -23,7 +23,7 @@ export const hour = (text: string): string => hourFormat.format(new Date(text));
 export const date = (text: string): string => dateFormat.format(new Date(text));
 /** A calendar day of the API, which counts days in UTC. */
 export const day = (text: string): string => dayFormat.format(new Date(`${text.slice(0, 10)}T12:00:00`));
-/** A day of the user's own calendar as YYYY-MM-DD, so many days ago. */
+/** A day of the user's own calendar as YYYY-MM-DD, a number of days ago. */
 export function localDay(daysAgo: number): string {
   const now = new Date();
   const then = new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo, 12);

@@ -112,7 +112,7 @@ export function useCursorList<T>(
 
 export interface ActionOptions<Input, Output> {
   run(input: Input): Promise<Output>;
-  /** What the user is told afterwards. */
+  /** What the user sees afterwards. */
   done?: (output: Output, input: Input) => string;
   /** Keys of what the action changes. */
   changes?: QueryKey[];

@@ -111,7 +111,7 @@ function useSuggestions(field: string, enabled: boolean): Scalar[] {
 }
 
 /**
- * Conditions tell 5 from "5". A text that is the value of a contact gets that value's type; otherwise numbers and
+ * Conditions distinguish 5 from "5". A text that is the value of a contact gets that value's type; otherwise numbers and
  * true or false are read as such where the known values are of that type, or none is known.
  */
 export function typed(text: string, known: Scalar[]): Scalar {

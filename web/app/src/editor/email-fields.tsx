@@ -58,7 +58,7 @@ function InboxPreview({ subject, preheader }: { subject: DocumentNode[]; prehead
   );
 }
 
-/** Nobody in particular is meant: a variable without a fallback shows its name. */
+/** No recipient is chosen: a variable without a fallback shows its name. */
 const namedWithoutFallback = (node: DocumentNode): DocumentNode =>
   node.type === 'variable' && typeof node.attrs?.fallback !== 'string'
     ? { type: 'text', text: `[${String(node.attrs?.name)}]` }

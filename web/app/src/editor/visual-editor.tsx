@@ -45,7 +45,7 @@ export interface VisualEditorProps {
   /** People to preview as; without them any contact can be searched for. */
   people?: Contact[] | undefined;
   readOnly?: boolean;
-  /** A saved block has no subject, no preheader and no look of its own. */
+  /** A saved block has no subject, no preheader and no own look. */
   role?: DocumentRole;
   subjectError?: string | undefined;
   /** Why the API refuses the document, with places in it. */
@@ -97,7 +97,7 @@ export function VisualEditor(props: VisualEditorProps) {
   };
   const editor = useEmailEditor({ document, onChange, readOnly, keys, onImages: addImages, openDialog });
 
-  // The dialog gives the focus back to where it was; writing goes on in the text.
+  // The dialog gives the focus back to where it was; writing continues in the text.
   const focusText = () => setTimeout(() => editor.view.focus(), 50);
   const close = () => {
     setDialog(undefined);

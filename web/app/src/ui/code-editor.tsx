@@ -83,7 +83,7 @@ export function CodeEditor({ value, onChange, label, variables, faults, readOnly
   const dark = useComputedColorScheme() === 'dark';
   const colorSetting = useRef(new Compartment());
 
-  // The editor is created once and then told what changed.
+  // The editor is created once and then updated.
   useEffect(() => {
     const { current: parent } = host;
     if (!parent) return undefined;
@@ -104,7 +104,7 @@ export function CodeEditor({ value, onChange, label, variables, faults, readOnly
           lintGutter(),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
           EditorState.readOnly.of(readOnly),
-          // Browsers reach editable text anyway; the attribute tells axe.
+          // Browsers reach editable text anyway; the attribute is for axe.
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) current.current.onChange(update.state.doc.toString());

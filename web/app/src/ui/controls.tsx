@@ -45,7 +45,7 @@ export function Copyable({ value, label }: { value: string; label: string }) {
 
 interface ChoiceProps<T extends string> {
   label: string;
-  /** Shows the label above instead of only telling it to screen readers. */
+  /** Shows the label above; otherwise only screen readers read it. */
   visibleLabel?: boolean;
   value: T;
   onChange(value: T): void;

@@ -12,7 +12,7 @@ interface ShownOnceProps {
   onClose(): void;
 }
 
-/** A secret that the API tells only once. */
+/** A secret that the API shows only once. */
 export const ShownOnceDialog = ({ title, text, label, value, confirm, onClose }: ShownOnceProps) => (
   <Dialog opened closedByButtonOnly onClose={onClose} title={title}>
     <Stack>

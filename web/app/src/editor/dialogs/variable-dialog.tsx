@@ -58,7 +58,7 @@ function VariableForm({ value, onSave, onRemove, onClose, withFormat }: Variable
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        // The page around the editor may have a form of its own.
+        // The page around the editor may have a form too.
         event.stopPropagation();
         if (isValid) onSave({ name: typed, fallback: fallback === '' ? null : fallback, format });
       }}

@@ -1,4 +1,4 @@
-// The state of an editor that saves by itself, and what happens to it. Nothing here saves or shows anything.
+// The state of an editor that saves automatically, and its transitions. Nothing here saves or shows anything.
 import { isSameJson } from '../../../../../platform/merge-graphs.ts';
 import type { Violation } from '../../api/api-types.ts';
 

@@ -45,7 +45,7 @@ export interface DraftEditing<C, S extends Revised> {
   resolve(choice: 'mine' | 'theirs'): void;
 }
 
-/** Edits a content that is saved by itself. What is not saved is kept in the browser, also when the page is left. */
+/** Edits a content that is saved automatically. What is not saved is kept in the browser, also when the page is left. */
 export function useDraft<C, S extends Revised>(options: DraftOptions<C, S>): DraftEditing<C, S> {
   const { name, latest, readOnly } = options;
   const current = useRef(options);

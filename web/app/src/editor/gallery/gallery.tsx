@@ -16,7 +16,7 @@ export interface StartContent {
   /** Suggested for the email; empty for a blank one. */
   name: string;
   subject: string;
-  /** Whether subscribers get it, or whoever did something. */
+  /** Whether subscribers get it, or people after an action of theirs. */
   type: 'MARKETING' | 'TRANSACTIONAL';
   /** Undefined for HTML. */
   document: MailDocument | undefined;

@@ -36,7 +36,7 @@ export const templateOf = (line: DocumentNode[]): string =>
 
 type Values = Record<string, unknown>;
 
-/** The line as somebody with these values reads it; a preview only, the API renders the real one. */
+/** The line as a recipient with these values reads it; a preview only, the API renders the real one. */
 export const lineText = (line: DocumentNode[], values: Values): string =>
   line
     .map(({ type, text = '', attrs = {} }) => {

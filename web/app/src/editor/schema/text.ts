@@ -38,7 +38,7 @@ const EmailParagraph = Paragraph.extend({
   },
 });
 
-/** No h1 to h3: the page around the editor has headings of its own. */
+/** No h1 to h3: the page around the editor has headings already. */
 const Heading = Node.create({
   name: 'heading',
   group: 'block',

@@ -33,7 +33,7 @@ export function ActivityPage() {
   // A stream keeps its first callback; the box always has the newest one.
   const onNews = useRef(() => {});
   onNews.current = () => {
-    // Whoever has paged on reads: the list must not move away.
+    // After paging, the user is reading: the list must not move.
     if ((list.data?.pages.length ?? 0) > 1) setHasNew(true);
     else void cache.invalidateQueries({ queryKey: key('activity-feed') });
   };

@@ -20,7 +20,7 @@ export interface StepProps {
   preview: ReturnType<typeof usePreview>;
 }
 
-/** A fault of something that is no input of its own; the composer moves the focus to it. */
+/** A fault of something that is not an input; the composer moves the focus to it. */
 export const FaultAlert = ({ text }: { text: string }) => (
   <Alert color="red" tabIndex={-1} data-fault>
     {text}

@@ -34,7 +34,7 @@ import { ReviewStep } from './review-step.tsx';
 const CONTENT = stepNames.indexOf('content');
 const noEmail: EmailContent = { subject: '', document: null, body: '' };
 
-/** A campaign that is DRAFT or SCHEDULED. It is saved by itself; only its time is set with a button. */
+/** A campaign that is DRAFT or SCHEDULED. It is saved automatically; only its time is set with a button. */
 export function StoredComposer({ latest }: { latest: Campaign }) {
   const { client, key, projectId } = useApi();
   const { id } = latest;

@@ -248,7 +248,7 @@ function conditionOf({ search, subscribed, fields = {} }: ContactsSearch): Condi
   return { logic: 'AND', groups: [{ filters }] };
 }
 
-/** The list compares values as text; a condition tells 5 from "5". */
+/** The list compares values as text; a condition distinguishes 5 from "5". */
 function readings(text: string): (string | number | boolean)[] {
   if (text === 'true' || text === 'false') return [text, text === 'true'];
   const asNumber = Number(text);

@@ -23,7 +23,7 @@ export function DevelopersPage() {
   const { projectId } = useApi();
   const search = useSearch({ from: '/signed-in/p/$projectId/developers' });
   const navigate = useNavigate({ from: '/p/$projectId/developers' });
-  // Kept in memory only, so that the examples can use it: the API does not tell a key twice.
+  // Kept in memory only, so that the examples can use it: the API shows a key only once.
   const [created, setCreated] = useState<ScopedKey>();
   const names = t.developers.tabs;
   const tabs: Tab[] = admin ? ['keys', 'examples', 'policy', 'requests'] : ['examples'];

@@ -9,7 +9,7 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./home.tsx'), 'HomePage'),
 });
 
-/** Leads to the last project, or to the first step of somebody who has none. */
+/** Leads to the last project, or to the first step of a user without one. */
 export const start = createRoute({
   getParentRoute: () => signedIn,
   path: '/',

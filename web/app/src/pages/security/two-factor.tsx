@@ -84,7 +84,7 @@ function SetUpDialog({ secret, uri, onClose }: { secret: string; uri: string; on
     done: () => t.security.turnedOn,
     quiet: true,
   });
-  // The page is told only now: it would take the dialog away with the codes in it.
+  // The page is updated only now: it would take the dialog away with the codes in it.
   const finish = useAction({ run: async () => {}, changes, onDone: onClose });
   if (enable.data)
     return (

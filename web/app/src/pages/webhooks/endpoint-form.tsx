@@ -112,7 +112,7 @@ function EndpointForm({ endpoint, error, busy, submit, onSubmit, onCancel }: End
       types,
       description: description.trim() || null,
       ratePerSecond: ratePerSecond === '' ? null : ratePerSecond,
-      // Stored values are never told: no line means no change.
+      // Stored values are never shown: no line means no change.
       ...(headers.trim() && { headers: headersOf(headers) }),
     }),
   );
@@ -183,7 +183,7 @@ const headersOf = (text: string): Record<string, string> =>
     }),
   );
 
-/** What an endpoint can be told about: single types, and whole families of them. */
+/** What an endpoint can receive: single types, and whole families of them. */
 function useWebhookTypes(): { type: string; description: string }[] {
   const { client, key } = useApi();
   const { data } = useQuery({

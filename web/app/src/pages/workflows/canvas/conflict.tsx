@@ -10,7 +10,7 @@ interface ConflictProps {
   onResolve(choice: 'theirs' | 'mine' | 'merge'): void;
 }
 
-/** Says that somebody else has saved the draft, and lets the user choose what becomes of both. */
+/** Says that another user has saved the draft, and lets the user choose which version to keep. */
 export function Conflict({ theirs, isShown, onShow, onResolve }: ConflictProps) {
   const who = theirs.updatedBy ?? t.canvas.someone;
   return (

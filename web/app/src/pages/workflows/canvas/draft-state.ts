@@ -37,7 +37,7 @@ export type DraftAction =
   | { kind: 'saved'; draft: WorkflowDraft; sent: DraftContent }
   /** `theirs`: the draft that another editor has saved, if that is why. */
   | { kind: 'notSaved'; save: SaveState; theirs: WorkflowDraft | undefined }
-  /** The server has this draft now, whoever saved it. */
+  /** The server has this draft now, whichever user saved it. */
   | { kind: 'found'; draft: WorkflowDraft }
   /** Shows another draft of the server in place of this one. */
   | { kind: 'load'; draft: WorkflowDraft }

@@ -157,7 +157,7 @@ export default function CanvasEditor({ workflow, draft: latest, types: list, act
           ref={graph}
           onKeyDown={(event) => onCanvasKey(event, { editor, draft, readOnly, openPanel, showKeys: keysDialog.open })}
           onFocus={({ target }) => {
-            // By the keyboard; a click selects by itself.
+            // By the keyboard; a click selects anyway.
             const id = target.matches('.react-flow__node:focus-visible') ? target.getAttribute('data-id') : null;
             if (id !== null && !editor.selected.has(id) && !editor.adding) editor.select([id]);
           }}

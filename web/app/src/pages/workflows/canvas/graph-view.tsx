@@ -66,7 +66,7 @@ export interface GraphViewProps {
   editing?: StepEditing & { onConnect(from: GraphTransition): void };
 }
 
-/** Draws a workflow. It changes nothing: the editor and the player tell it what to show. */
+/** Draws a workflow. It changes nothing: the editor and the player decide what it shows. */
 export function GraphView(props: GraphViewProps) {
   return (
     <ReactFlowProvider>

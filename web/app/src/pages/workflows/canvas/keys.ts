@@ -20,7 +20,7 @@ const arrows = { ArrowUp: 'up', ArrowDown: 'down', ArrowLeft: 'left', ArrowRight
 export function onCanvasKey(event: KeyboardEvent, actions: KeyActions): void {
   const action = actionOf(event, actions);
   if (!action) return;
-  // The browser's own copying goes on: it fills the system's clipboard.
+  // The browser still copies: it fills the system's clipboard.
   const isCopying = event.ctrlKey || event.metaKey ? ['c', 'x'].includes(event.key) : false;
   if (!isCopying) event.preventDefault();
   event.stopPropagation();

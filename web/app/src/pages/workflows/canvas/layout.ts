@@ -51,7 +51,7 @@ type Step = Pick<GraphStep, 'id' | 'type'>;
 
 /**
  * Places the steps from top to bottom. Positions follow from the graph alone, so everybody sees the same picture and
- * nobody has to tidy it up. `first` stands above all others and leads to the steps that nothing else leads to.
+ * no one has to tidy it up. `first` stands above all others and leads to the steps that nothing else leads to.
  */
 export function placeSteps(
   steps: readonly Step[],

@@ -144,7 +144,7 @@ export function sharesOf(
   return shares;
 }
 
-/** A transition without a branch is taken by everybody who leaves by no transition of its own. */
+/** A transition without a branch is taken by everyone whose exit has no transition. */
 function takenBy(transition: GraphTransition, all: readonly GraphTransition[], step: StepStats): number {
   if (transition.branch !== null) return step.branches[transition.branch] ?? 0;
   const own = all.filter(({ fromStepId, branch }) => fromStepId === transition.fromStepId && branch !== null);

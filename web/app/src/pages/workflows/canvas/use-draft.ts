@@ -48,7 +48,7 @@ export function useDraftQuery(id: string) {
   });
 }
 
-/** Edits the draft of a workflow: undo and redo, saving by itself, and conflicts with other editors. */
+/** Edits the draft of a workflow: undo and redo, automatic saving, and conflicts with other editors. */
 export function useDraft(latest: WorkflowDraft): DraftEditing {
   const id = latest.workflowId;
   const { client, key } = useApi();
@@ -112,7 +112,7 @@ export function useDraft(latest: WorkflowDraft): DraftEditing {
     }
   }, [client, id, dispatch]);
 
-  // Saves by itself: soon after a change, later when the server was not reached.
+  // Saves automatically: soon after a change, later when the server was not reached.
   useEffect(() => {
     if (!write || conflict || (save.kind !== 'unsaved' && save.kind !== 'unreachable')) return undefined;
     const wait = save.kind === 'unreachable' ? RETRY_AFTER_MS : SAVE_AFTER_MS;

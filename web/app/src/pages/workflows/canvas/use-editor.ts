@@ -121,7 +121,7 @@ export function useEditor(draft: DraftEditing, types: StepTypes, shown: DraftGra
   const connectExit = (exit: Exclude<Place, null>, toStepId: string | undefined) =>
     changeGraph(toStepId === undefined ? disconnect(graph, exit) : connect(graph, { ...exit, toStepId }));
 
-  /** Starts connecting by the keyboard, or goes on to the next exit. */
+  /** Starts connecting by the keyboard, or continues with the next exit. */
   const startConnecting = () => {
     if (connecting) {
       const from = byId(connecting.fromStepId);

@@ -112,7 +112,7 @@ export function pathTo(
   const reached = visits.slice(0, index + 1);
   const taken = reached.slice(0, -1).flatMap(({ stepId, branch }) => {
     const exits = transitions.filter(({ fromStepId }) => fromStepId === stepId);
-    // A transition without a branch serves every exit that has none of its own.
+    // A transition without a branch serves every exit that has none.
     const exit =
       exits.find((candidate) => candidate.branch === branch) ?? exits.find(({ branch: own }) => own === null);
     return exit ? [exitKey(exit)] : [];
