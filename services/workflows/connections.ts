@@ -31,7 +31,7 @@ const isLast = ({ type }: Step): boolean => {
   return exits.length === 0 && !ofConfig;
 };
 
-/** A transition without a branch serves every exit of a wait without one. */
+/** A transition without a branch serves every exit of a wait that has no transition. */
 function branchesOf(step: Step): (Branch | null)[] {
   const exits = exitsOf(step);
   const own = exits.filter((exit) => exit !== 'next');
