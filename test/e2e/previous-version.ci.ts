@@ -146,7 +146,7 @@ describe('API and worker of the version before the newest migration, on the new 
   });
 
   it('leave the counts of people to processes of the new version that run beside them', async () => {
-    const beside = await startApi(env);
+    const [beside, newWorker] = await Promise.all([startApi(env), startWorker(env)]);
     try {
       const { id } = await send(`${newId()}@example.com`);
       await eventually(async () => (await server().get(`/emails/${id}`)).body.status === 'SENT');
@@ -156,11 +156,11 @@ describe('API and worker of the version before the newest migration, on the new 
         return data.reduce((total: number, { humanOpened }: { humanOpened: number }) => total + humanOpened, 0);
       };
       await eventually(async () => (await countRows(database.db, 'activity_deltas')) === 0, {
-        what: 'the worker of the previous version to aggregate',
+        what: 'the aggregated counts',
       });
       expect(await figures()).to.equal(1);
     } finally {
-      await beside.stop();
+      await Promise.all([beside, newWorker].map((child) => child.stop()));
     }
   });
 });
