@@ -27,7 +27,7 @@ import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CampaignStatusBadge } from '../../ui/status.tsx';
 import { ContentTab, DomainsTab, LinksTab } from './live-tabs.tsx';
-import { doneCount, hasStarted, outcomeStatus, outcomes, reactionFilters, reactions, withMachines } from './numbers.ts';
+import { doneCount, hasStarted, outcomeStatus, outcomes, reactionFilters, reactions } from './numbers.ts';
 import { RecipientsLink } from './recipients-link.tsx';
 import { RecipientsTab } from './recipients-tab.tsx';
 import { TimelinePanel } from './timeline.tsx';
@@ -316,6 +316,12 @@ function ProgressPanel({ campaign }: { campaign: Campaign }) {
   );
 }
 
+/** What is counted of machines too. An email of which a person clicked a link is opened, with or without its images. */
+const withMachines = {
+  peopleOpenedCount: ({ openedCount }: Campaign) => t.campaigns.loadedImages(number(openedCount)),
+  humanClickedCount: ({ clickedCount }: Campaign) => t.campaigns.withMachines(number(clickedCount)),
+};
+
 function Reactions({ campaign }: { campaign: Campaign }) {
   const { sentCount, deliveredCount } = campaign;
   const unknown = (field: (typeof reactions)[number]) =>
@@ -345,7 +351,7 @@ function Reactions({ campaign }: { campaign: Campaign }) {
           </Text>
           {field in withMachines && (
             <Text size="xs" c="dimmed">
-              {t.campaigns.withMachines(number(campaign[withMachines[field as keyof typeof withMachines]]))}
+              {withMachines[field as keyof typeof withMachines](campaign)}
             </Text>
           )}
         </Paper>
