@@ -128,7 +128,7 @@ export const campaigns: Texts['campaigns'] = {
     complainedCount: 'Als Spam gemeldet',
     unsubscribedCount: 'Abgemeldet',
   },
-  loadedImages: (count) => `${count} mit geladenen Bildern, auch automatisch`,
+  loadedImages: (count) => `Bilder geladen: ${count}`,
   withMachines: (count) => `${count} mit automatischen`,
   ofSent: (share: string) => `${share} der gesendeten`,
   sumNote: (total: string) =>
