@@ -113,6 +113,7 @@ const mailShape: Shape = {
   isFirst: flag().description('Whether it is the first of its type for this email.'),
   machine: flag().description('Whether a program rather than a person opened the email or clicked.'),
   isFirstHuman: flag().description('Whether it is the first by a person.'),
+  isFirstReading: flag().description('Whether it is the first open or click by a person.'),
   userAgentClass: nullable(text()).description('Kind of program that opened the email or clicked.'),
   secondsAfterSending: nullable(wholeNumber()).description('Seconds between sending and opening or clicking.'),
 };
@@ -311,7 +312,13 @@ const subscription = (subscribed: boolean): Described => ({
 });
 
 /** Of opens and clicks. */
-const reader = { machine: false, isFirstHuman: true, userAgentClass: 'CLIENT', secondsAfterSending: 3600 };
+const reader = {
+  machine: false,
+  isFirstHuman: true,
+  isFirstReading: true,
+  userAgentClass: 'CLIENT',
+  secondsAfterSending: 3600,
+};
 
 /** The data of each type. A test checks that every type is here, and every example fits its schema. */
 export const webhookData: Record<string, Described> = {

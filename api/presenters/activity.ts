@@ -119,6 +119,7 @@ const timeseriesPointSchema = namedType('TimeseriesPoint', 'Email counts of a da
   clicked: count().description('Number of emails in which a link was first clicked, including automated clicks.'),
   humanOpened: count().description('Number of emails that were first opened by a person.'),
   humanClicked: count().description('Number of emails in which a link was first clicked by a person.'),
+  peopleOpened: count().description('Number of emails that were first opened or clicked by a person.'),
   bounced: count().description('Number of emails that bounced.'),
   complained: count().description('Number of emails that were reported as spam.'),
 });

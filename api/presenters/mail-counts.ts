@@ -10,6 +10,7 @@ const mailCounts = {
   clicked: count().description('Number of emails with a clicked link, including automated clicks.'),
   humanOpened: count().description('Number of emails that were opened by a person.'),
   humanClicked: count().description('Number of emails with a link clicked by a person.'),
+  peopleOpened: count().description('Number of emails that were opened or clicked by a person.'),
   bounced: count().description('Number of emails that bounced.'),
   complained: count().description('Number of emails that were reported as spam.'),
   failed: count().description('Number of emails that could not be sent.'),

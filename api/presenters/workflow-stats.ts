@@ -12,8 +12,10 @@ const count = () => wholeNumber({ min: 0 });
 const emailCounts: Record<(typeof mailResults)[number], Typed<number>> = {
   sent: count().description('Number of emails sent.'),
   delivered: count().description('Number of emails delivered.'),
-  opened: count().description('Number of emails opened.'),
-  clicked: count().description('Number of emails in which a link was clicked.'),
+  opened: count().description('Number of emails opened, including automated opens.'),
+  clicked: count().description('Number of emails in which a link was clicked, including automated clicks.'),
+  peopleOpened: count().description('Number of emails that were opened or clicked by a person.'),
+  humanClicked: count().description('Number of emails with a link clicked by a person.'),
   bounced: count().description('Number of emails that bounced.'),
   unsubscribed: count().description('Number of emails after which the recipient unsubscribed.'),
 };

@@ -5,6 +5,7 @@ begin
   select new.project_id, 'activity/hours', date_trunc('hour', at, 'UTC'), jsonb_object_agg(kind, 1)
   from (values ('sent', new.sent_at), ('delivered', new.delivered_at), ('opened', new.opened_at),
     ('clicked', new.clicked_at), ('humanOpened', new.human_opened_at), ('humanClicked', new.human_clicked_at),
+    ('peopleOpened', least(new.human_opened_at, new.human_clicked_at)),
     ('bounced', new.bounced_at), ('complained', new.complained_at),
     ('refused', case when new.sent_at is null then new.bounced_at end)) as times (kind, at)
   where at is not null group by 3;

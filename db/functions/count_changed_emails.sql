@@ -14,7 +14,8 @@ begin
       select project_id, sent_at, delivered_at, opened_at, clicked_at, human_opened_at, human_clicked_at,
         case when submission_id is null then bounced_at end, complained_at, 1 from after
     ) mail, lateral (values ('sent', sent_at), ('delivered', delivered_at), ('opened', opened_at), ('clicked', clicked_at),
-      ('humanOpened', human_opened_at), ('humanClicked', human_clicked_at), ('bounced', bounced_at),
+      ('humanOpened', human_opened_at), ('humanClicked', human_clicked_at),
+      ('peopleOpened', least(human_opened_at, human_clicked_at)), ('bounced', bounced_at),
       ('complained', complained_at), ('refused', case when sent_at is null then bounced_at end)) as times (kind, at)
     where at is not null group by 1, 2, 3 having sum(delta) <> 0
   ) changed group by 1, 3;

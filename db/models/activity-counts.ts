@@ -12,6 +12,7 @@ export const activityKinds = [
   'clicked',
   'humanOpened',
   'humanClicked',
+  'peopleOpened',
   'bounced',
   'refused',
   'complained',

@@ -12,6 +12,7 @@ const names = [
   'clicked',
   'human_opened',
   'human_clicked',
+  'people_opened',
   'bounced',
   'complained',
   'failed',
@@ -26,6 +27,8 @@ export interface MailCounts {
   /** By people; the two before include machines. */
   humanOpened: number;
   humanClicked: number;
+  /** Opened or clicked by a person. */
+  peopleOpened: number;
   bounced: number;
   complained: number;
   failed: number;
@@ -39,6 +42,7 @@ const raisedBy: Record<CountName, string> = {
   clicked: "kind = 'click' and is_first",
   human_opened: "kind = 'open' and is_first_human",
   human_clicked: "kind = 'click' and is_first_human",
+  people_opened: 'is_first_reading',
   bounced: "kind = 'bounce' and is_first",
   complained: "kind = 'complaint' and is_first",
   failed: "kind = 'failed' and is_first",
@@ -80,6 +84,7 @@ export const countMails = `
       coalesce(nullif(split_part(coalesce(m.to_email, p.email), '@', 2), ''), 'unknown') as domain,
       coalesce((e.data ->> 'isFirst')::boolean, true) as is_first,
       coalesce((e.data ->> 'isFirstHuman')::boolean, false) as is_first_human,
+      coalesce((e.data ->> 'isFirstReading')::boolean, false) as is_first_reading,
       coalesce((e.data ->> 'machine')::boolean, false) as machine, e.data ->> 'link' as link
     from deltas d
     join events e on e.id = d.event_id and e.created_at = d.at
@@ -200,6 +205,7 @@ const countsOf = (row: CountsRow): MailCounts => ({
   clicked: Number(row.clicked),
   humanOpened: Number(row.humanOpened),
   humanClicked: Number(row.humanClicked),
+  peopleOpened: Number(row.peopleOpened),
   bounced: Number(row.bounced),
   complained: Number(row.complained),
   failed: Number(row.failed),

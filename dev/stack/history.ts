@@ -280,13 +280,14 @@ const MAIL_EVENTS = `(values
   ('email.bounce', m.bounced_at, jsonb_build_object('bouncedAt', ${time('m.bounced_at')}, 'bounceType', m.bounce_type,
     'reason', e.reason, 'isFirst', true)),
   ('email.open', m.machine_opened_at, jsonb_build_object('openedAt', ${time('m.machine_opened_at')}, 'machine', true,
-    'isFirstHuman', false, 'userAgentClass', 'PRIVACY_PROXY', 'secondsAfterSending', ${seconds('m.machine_opened_at')},
+    'isFirstHuman', false, 'isFirstReading', false, 'userAgentClass', 'PRIVACY_PROXY', 'secondsAfterSending', ${seconds('m.machine_opened_at')},
     'isFirst', m.human_opened_at is null or m.machine_opened_at <= m.human_opened_at)),
   ('email.open', m.human_opened_at, jsonb_build_object('openedAt', ${time('m.human_opened_at')}, 'machine', false,
-    'isFirstHuman', true, 'userAgentClass', 'CLIENT', 'secondsAfterSending', ${seconds('m.human_opened_at')},
+    'isFirstHuman', true, 'isFirstReading', true, 'userAgentClass', 'CLIENT',
+    'secondsAfterSending', ${seconds('m.human_opened_at')},
     'isFirst', m.machine_opened_at is null or m.human_opened_at < m.machine_opened_at)),
   ('email.click', m.human_clicked_at, jsonb_build_object('clickedAt', ${time('m.human_clicked_at')}, 'link', m.link,
-    'machine', false, 'isFirstHuman', true, 'userAgentClass', 'CLIENT',
+    'machine', false, 'isFirstHuman', true, 'isFirstReading', false, 'userAgentClass', 'CLIENT',
     'secondsAfterSending', ${seconds('m.human_clicked_at')}, 'isFirst', true))
 ) as happened (name, at, data)`;
 

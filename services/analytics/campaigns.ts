@@ -5,7 +5,7 @@ import { type CampaignCounts, readCampaignCounts } from '../../db/models/campaig
 import { type CampaignView, viewCampaigns } from '../campaigns/view.ts';
 import { type RangeQuery, readWholeHours } from '../range.ts';
 
-export const metrics = ['opens', 'clicks', 'humanOpens', 'humanClicks', 'sent'] as const;
+export const metrics = ['opens', 'clicks', 'humanOpens', 'humanClicks', 'peopleOpens', 'sent'] as const;
 export type Metric = (typeof metrics)[number];
 
 const countNames = {
@@ -13,6 +13,7 @@ const countNames = {
   clicks: 'clicked',
   humanOpens: 'humanOpened',
   humanClicks: 'humanClicked',
+  peopleOpens: 'peopleOpened',
   sent: 'sent',
 } as const satisfies Record<Metric, keyof CampaignCounts>;
 

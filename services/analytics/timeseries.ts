@@ -14,6 +14,8 @@ export interface Point {
   /** By people; the two before include machines. */
   humanOpened: number;
   humanClicked: number;
+  /** Opened or clicked by a person. */
+  peopleOpened: number;
   bounced: number;
   complained: number;
 }

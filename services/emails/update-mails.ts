@@ -167,8 +167,15 @@ class NoticeEvents {
     const machine = isMachine(notice);
     const before = notice.kind === 'open' ? 'humanOpenedBefore' : 'humanClickedBefore';
     const isFirstHuman = !machine && !mail[before];
+    const isFirstReading = !machine && !mail.humanOpenedBefore && !mail.humanClickedBefore;
     if (!machine) mail[before] = true;
-    return { machine, isFirstHuman, userAgentClass: notice.agent, secondsAfterSending: secondsAfterSending(notice) };
+    return {
+      machine,
+      isFirstHuman,
+      isFirstReading,
+      userAgentClass: notice.agent,
+      secondsAfterSending: secondsAfterSending(notice),
+    };
   }
 
   private isFirst(mail: UpdatedRow, kind: NoticeKind): boolean {

@@ -38,7 +38,7 @@ const eraseHistory = statement(
     -- These are not personal data, and the activity feed and the counts need them.
     update events e set data = (
       select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(e.data)
-      where key in ('isFirst', 'isFirstHuman', 'machine'))
+      where key in ('isFirst', 'isFirstHuman', 'isFirstReading', 'machine'))
     from deleted
     where e.project_id = deleted.project_id and e.contact_id = any (deleted.ids) and e.data <> '{}'
   ),

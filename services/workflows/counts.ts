@@ -27,7 +27,17 @@ export interface WorkflowStats {
 }
 
 export const executionResults = ['completed', 'exited', 'failed', 'cancelled'] as const;
-export const mailResults = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'unsubscribed'] as const;
+export const mailResults = [
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  // Opened or clicked, and clicked by a person; the two before include machines.
+  'peopleOpened',
+  'humanClicked',
+  'bounced',
+  'unsubscribed',
+] as const;
 
 interface CountRow {
   /** Empty for the workflow itself. */

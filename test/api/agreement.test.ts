@@ -21,6 +21,7 @@ const MAIL = {
   clicked: 2,
   humanOpened: 2,
   humanClicked: 2,
+  peopleOpened: 2,
   bounced: 1,
   complained: 1,
 };
@@ -31,6 +32,7 @@ const CAMPAIGN = {
   clickedCount: 1,
   humanOpenedCount: 1,
   humanClickedCount: 1,
+  peopleOpenedCount: 1,
   bouncedCount: 0,
   complainedCount: 1,
 };

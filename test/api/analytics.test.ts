@@ -15,6 +15,7 @@ const NONE = {
   clicked: 0,
   humanOpened: 0,
   humanClicked: 0,
+  peopleOpened: 0,
   bounced: 0,
   complained: 0,
 };

@@ -161,20 +161,25 @@ describeApi('opens and clicks by machines', { env: { RATE_LIMIT_PER_MINUTE: '100
       if (n === 0) await open(id, BROWSER);
     }
     await apply();
-    const { opened, clicked, humanOpened, humanClicked } = await mailFigures(api.db, { projectId: project.id });
+    const { opened, clicked, humanOpened, humanClicked, peopleOpened } = await mailFigures(api.db, {
+      projectId: project.id,
+    });
     const ofCampaigns = await campaignMailFigures(api.db, project.id);
     const campaign = {
       openedCount: ofCampaigns.opened,
       clickedCount: ofCampaigns.clicked,
       humanOpenedCount: ofCampaigns.humanOpened,
       humanClickedCount: ofCampaigns.humanClicked,
+      peopleOpenedCount: ofCampaigns.peopleOpened,
     };
-    expect({ opened, clicked, humanOpened, humanClicked }).to.deep.equal({
+    expect({ opened, clicked, humanOpened, humanClicked, peopleOpened }).to.deep.equal({
       opened: 8,
       clicked: 5,
       humanOpened: 4,
       humanClicked: 2,
+      peopleOpened: 6,
     });
+    expect(campaign).to.include({ humanOpenedCount: 3, peopleOpenedCount: 4 });
     for (const state of ['before', 'after', 'after all are aggregated twice']) {
       if (state !== 'before') {
         await aggregateEventCounts(api.db);
@@ -195,23 +200,49 @@ describeApi('opens and clicks by machines', { env: { RATE_LIMIT_PER_MINUTE: '100
         humanOpenRate: humanOpened / 9,
       });
       const { data } = await get('/analytics/timeseries');
-      for (const [kind, count] of Object.entries({ opened, clicked, humanOpened, humanClicked }))
+      for (const [kind, count] of Object.entries({ opened, clicked, humanOpened, humanClicked, peopleOpened }))
         expect(
           data.reduce((sum: number, point: Record<string, number>) => sum + (point[kind] ?? 0), 0),
           kind,
         ).to.equal(count);
     }
-    const { openedCount, clickedCount, humanOpenedCount, humanClickedCount } = campaign;
+    const { openedCount, clickedCount, humanOpenedCount, humanClickedCount, peopleOpenedCount } = campaign;
     const ofCampaign = {
       opened: openedCount,
       clicked: clickedCount,
       humanOpened: humanOpenedCount,
       humanClicked: humanClickedCount,
+      peopleOpened: peopleOpenedCount,
     };
     expect((await get(`/campaigns/${campaignId}/domains`)).data[0]).to.include({ domain: 'a.example', ...ofCampaign });
     expect((await get('/analytics/by-template'))[0]).to.include({ name: 'Offer', ...ofCampaign });
-    expect((await get('/analytics/by-domain'))[0]).to.include({ opened, clicked, humanOpened, humanClicked });
+    expect((await get('/analytics/by-domain'))[0]).to.include({
+      opened,
+      clicked,
+      humanOpened,
+      humanClicked,
+      peopleOpened,
+    });
   });
+
+  for (const order of ['open, then click', 'click, then open', 'both in one batch', 'a click only'])
+    it(`count an email once as opened or clicked by a person: ${order}`, async () => {
+      const id = await sent(HOUR, campaignId);
+      if (order === 'open, then click') await open(id, BROWSER);
+      else await click(id, BROWSER);
+      if (order !== 'both in one batch') await apply();
+      await aggregateEventCounts(api.db);
+      if (order === 'open, then click') await click(id, BROWSER);
+      else if (order !== 'a click only') await open(id, BROWSER);
+      await apply();
+      await aggregateEventCounts(api.db);
+      const domains = (await get(`/campaigns/${campaignId}/domains`)).data;
+      expect(domains).to.have.lengthOf(1);
+      expect(domains[0]).to.include({ peopleOpened: 1, humanClicked: 1 });
+      expect(await get(`/campaigns/${campaignId}`)).to.include({ peopleOpenedCount: 1, humanClickedCount: 1 });
+      expect((await get('/analytics/by-template'))[0]).to.include({ peopleOpened: 1 });
+      expect((await get('/analytics/by-domain'))[0]).to.include({ peopleOpened: 1 });
+    });
 
   describe('GET /analytics/top-links', () => {
     it('lists links by the clicks of people, of campaigns and of other mail, and equals a recount of the events', async () => {

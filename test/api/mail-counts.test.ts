@@ -17,6 +17,7 @@ const none = {
   clicked: 0,
   humanOpened: 0,
   humanClicked: 0,
+  peopleOpened: 0,
   bounced: 0,
   complained: 0,
   failed: 0,

@@ -227,7 +227,7 @@ describeStackApp('the canvas of a workflow', {}, (app) => {
     await saved(theirs);
     await card(mine, 'Exit').click();
     await panel(mine).getByLabel('Name of the step').fill('Mine');
-    await mine.getByText('This draft was changed by somebody else').waitFor();
+    await mine.getByText('Another person changed this draft').waitFor();
     await mine.getByText(`${second.email} saved it`).waitFor();
     await mine.getByRole('button', { name: 'See theirs' }).click();
     await card(mine, 'Theirs').waitFor();

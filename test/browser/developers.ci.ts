@@ -204,7 +204,7 @@ describeStackApp('the pages for developers', settings, (app) => {
   it('imports, finds, adds and removes suppressions, and follows the job', async () => {
     const { id, cookie, server } = await app.project();
     const page = await app.open(`/app/p/${id}/suppressions`, { cookie });
-    await page.getByText('Nobody is suppressed').waitFor();
+    await page.getByText('No suppressed addresses').waitFor();
     await page.getByRole('button', { name: 'Import' }).click();
     const lines = Array.from({ length: 299 }, (_, n) => `person${n}@old.example`);
     await page.locator('input[type=file]').setInputFiles({

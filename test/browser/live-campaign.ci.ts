@@ -73,7 +73,7 @@ describeStackApp('the pages of a campaign', { SMTP_MAX_CONNECTIONS: '4' }, (app)
     await page.frameLocator('iframe').getByText('Write your mail here.').waitFor();
     expect(await page.getByLabel('Subject').inputValue()).to.equal('Of the template');
     await next();
-    await page.getByLabel('Mails a minute').fill('0');
+    await page.getByLabel('Emails per minute').fill('0');
     await next();
     await page.getByText('Enter a whole number from 1 to 1,000,000').waitFor();
   });

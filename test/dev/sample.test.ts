@@ -72,7 +72,8 @@ describeApi('the sample project', { env: { RATE_LIMIT_PER_MINUTE: '0' } }, (api)
     const sum = (name: string) => series.reduce((total, point) => total + (point[name] ?? 0), 0);
     const mails = await rows<Record<string, number>>(
       `select count(sent_at)::integer as sent, count(delivered_at)::integer as delivered, count(opened_at)::integer as opened,
-         count(human_opened_at)::integer as "humanOpened", count(clicked_at)::integer as clicked,
+         count(human_opened_at)::integer as "humanOpened",
+         count(coalesce(human_opened_at, human_clicked_at))::integer as "peopleOpened", count(clicked_at)::integer as clicked,
          count(bounced_at)::integer as bounced from emails where project_id = ?`,
     );
     for (const [name, count] of Object.entries(mails)) expect(sum(name), name).to.equal(count);

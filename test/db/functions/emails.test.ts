@@ -152,7 +152,7 @@ describe('database functions of e-mails', () => {
       const campaignId = newId();
       const id = await database.addEmail({ status: 'SENT', sentAt: first, campaignId, sourceType: 'CAMPAIGN' });
       const update = (values: object) => database.db('emails').where({ id }).update(values);
-      const human = async () => (await activity()).filter(([, name]) => name.startsWith('human'));
+      const human = async () => (await activity()).filter(([, name]) => /^(human|people)/.test(name));
       const ofCampaign = () => campaignDeltas(campaignId);
       await update({ openedAt: first });
       expect([await human(), await ofCampaign()]).to.deep.equal([[], [{ opened: 1 }]]);
@@ -162,6 +162,7 @@ describe('database functions of e-mails', () => {
       expect(await human()).to.deep.equal([
         [secondHour, 'humanClicked', 1],
         [secondHour, 'humanOpened', 1],
+        [secondHour, 'peopleOpened', 1],
       ]);
       expect(await ofCampaign()).to.deep.equal([
         { opened: 1 },

@@ -119,6 +119,21 @@ describe('database functions of executions', () => {
       expect(await sums()).to.deep.equal([sent, { ...sent, period: openedAt, name: 'mail:opened' }]);
       await database.db('emails').where({ id }).update({ status: 'SENT', openedAt: null });
       expect(await sums()).to.deep.equal([sent]);
+      const clickedAt = new Date('2026-03-03T00:00:00Z');
+      await database.db('emails').where({ id }).update({ humanClickedAt: clickedAt });
+      expect(await sums()).to.deep.equal([
+        sent,
+        { ...sent, period: clickedAt, name: 'mail:humanClicked' },
+        { ...sent, period: clickedAt, name: 'mail:peopleOpened' },
+      ]);
+      // Images are loaded later: the email counts once.
+      await database
+        .db('emails')
+        .where({ id })
+        .update({ humanOpenedAt: new Date('2026-03-04T00:00:00Z') });
+      expect((await sums()).filter(({ name }) => name === 'mail:peopleOpened')).to.deep.equal([
+        { ...sent, period: clickedAt, name: 'mail:peopleOpened' },
+      ]);
     });
   });
 

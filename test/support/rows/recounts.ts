@@ -1,25 +1,26 @@
 // Counts stored rows one by one, to compare them with the figures that the API keeps.
 import type { Db } from '../../../db/connect.ts';
 
-type Figure = 'sent' | 'opened' | 'clicked' | 'humanOpened' | 'humanClicked' | 'bounced';
+type Figure = 'sent' | 'opened' | 'clicked' | 'humanOpened' | 'humanClicked' | 'peopleOpened' | 'bounced';
 type Figures = Record<Figure, number>;
 type Trouble = Record<'unknown' | 'blocked' | 'failed' | 'executions', number>;
 
-/** Mails whose time in this column is in the period. */
+/** Mails of which this time, an SQL expression, is in the period. */
 export async function countMails(
   db: Db,
   projectId: string,
-  { column, since, until }: { column: string; since: Date; until: Date },
+  { at, since, until }: { at: string; since: Date; until: Date },
 ): Promise<number> {
   const { rows } = await db.raw(
-    'select count(*)::integer as count from emails where project_id = ? and ?? >= ? and ?? < ?',
-    [projectId, column, since, column, until],
+    `select count(*)::integer as count from emails where project_id = ? and ${at} >= ? and ${at} < ?`,
+    [projectId, since, until],
   );
   return rows[0].count;
 }
 
 const FIGURES = `count(sent_at)::integer as sent, count(human_opened_at)::integer as "humanOpened",
-  count(human_clicked_at)::integer as "humanClicked", count(opened_at)::integer as opened,
+  count(human_clicked_at)::integer as "humanClicked",
+  count(coalesce(human_opened_at, human_clicked_at))::integer as "peopleOpened", count(opened_at)::integer as opened,
   count(clicked_at)::integer as clicked, count(bounced_at)::integer as bounced`;
 
 export const mailFigures = async (db: Db, where: object): Promise<Figures> =>

@@ -81,6 +81,8 @@ export const cssVariables: CSSVariablesResolver = (base) => ({
     '--mantine-color-dimmed': '#a6adbb',
     '--mantine-color-placeholder': '#949cab',
     '--mantine-color-error': base.colors.red[4],
+    '--mantine-color-red-light-color': base.colors.red[4],
+    '--mantine-color-iris-light-color': base.colors.iris?.[3] ?? '#9aa3f5',
     '--mantine-color-anchor': base.colors.iris?.[3] ?? '#9aa3f5',
     '--app-background': '#14161c',
     '--app-surface': '#1b1e26',

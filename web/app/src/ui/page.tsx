@@ -37,7 +37,11 @@ export function Page({ title, description, badge, actions, back, children }: Pag
               </Text>
             )}
           </Box>
-          {actions && <Group gap="sm">{actions}</Group>}
+          {actions && (
+            <Group gap="sm" className="page-actions">
+              {actions}
+            </Group>
+          )}
         </Group>
       </Box>
       {children}

@@ -24,13 +24,21 @@ const RIGHT = 8;
 const TOP = 10;
 const BOTTOM = 24;
 
-/** The next larger of 1, 2, 5 × 10ⁿ: readable steps for the axis. */
+/** Four steps of the axis are whole and short numbers. */
+const MAXIMA = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10, 12];
+
+/** The end of the axis: not far above the largest value. */
 export function niceMaximum(value: number): number {
-  if (value <= 4) return 4;
-  const power = 10 ** Math.floor(Math.log10(value));
-  const factor = [1, 2, 4, 5, 10].find((step) => step * power >= value) ?? 10;
-  return factor * power;
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
+  const found = MAXIMA.map((factor) => Math.round(factor * power)).find((end) => end >= value && end % 4 === 0);
+  return found ?? 12 * power;
 }
+
+/** A name at the end of the axis must not be cut off. */
+const anchorOf = (index: number, last: number): 'start' | 'middle' | 'end' => {
+  if (index === 0) return 'start';
+  return index === last ? 'end' : 'middle';
+};
 
 /** Lines over time. A charting library weighs more than the rest of the page (docs/decisions/web-app.md). */
 export function Plot({ label, points, series, height = 240 }: PlotProps) {
@@ -94,7 +102,13 @@ export function Plot({ label, points, series, height = 240 }: PlotProps) {
         {points.map(
           (name, index) =>
             index % every === 0 && (
-              <text key={name} x={x(index)} y={height - 6} textAnchor="middle" className="plot-text">
+              <text
+                key={name}
+                x={x(index)}
+                y={height - 6}
+                textAnchor={anchorOf(index, points.length - 1)}
+                className="plot-text"
+              >
                 {name}
               </text>
             ),

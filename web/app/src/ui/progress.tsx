@@ -1,3 +1,5 @@
+import { Box } from '@mantine/core';
+
 interface ProgressProps {
   /** In percent. */
   value: number;
@@ -21,5 +23,27 @@ export const Progress = ({ value, 'aria-label': label, size, animated, className
     data-animated={animated || undefined}
   >
     <div style={{ width: `${Math.min(100, value)}%` }} />
+  </div>
+);
+
+export interface ProgressPart {
+  label: string;
+  /** In percent of the whole. */
+  value: number;
+  color: string;
+  animated?: boolean;
+}
+
+/** What came of the parts of some work, side by side. */
+export const StackedProgress = ({ parts }: { parts: ProgressPart[] }) => (
+  <div
+    className="progress"
+    role="img"
+    aria-label={parts.map(({ label, value }) => `${label} ${Math.round(value)} %`).join(', ')}
+    data-size="lg"
+  >
+    {parts.map(({ label, value, color, animated }) => (
+      <Box key={label} w={`${value}%`} bg={color} data-animated={animated || undefined} />
+    ))}
   </div>
 );

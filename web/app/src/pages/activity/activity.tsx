@@ -12,6 +12,7 @@ import { Choice, Time } from '../../ui/controls.tsx';
 import { TextLink } from '../../ui/links.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
+import { TopicOf } from '../topics/topic-of.tsx';
 import { PersonField } from './person-field.tsx';
 import { type ActivitySearch, activityGroups, activityTypes } from './search.ts';
 import { UpcomingPanel } from './upcoming.tsx';
@@ -46,7 +47,7 @@ export function ActivityPage() {
   return (
     <Page title={t.activity.title} description={t.activity.description}>
       <Panel flush>
-        <Group p="md" gap="sm" align="flex-start">
+        <Group p="md" gap="sm" className="filters" align="flex-start">
           <Choice
             label={t.activity.type}
             visibleLabel
@@ -167,6 +168,7 @@ function Detail({ item: { type, metadata } }: { item: ActivityItem }) {
           to: '/p/$projectId/workflows/$id/executions/$executionId',
           params: { projectId, id: workflowId, executionId },
         });
+  if (type.startsWith('topic.')) return <TopicOf item={{ type, metadata }} />;
   const data = type === 'event.triggered' ? (metadata.data as Record<string, unknown> | undefined) : undefined;
   if (data && Object.keys(data).length > 0)
     return <Code className="breakable">{JSON.stringify(data).slice(0, 200)}</Code>;

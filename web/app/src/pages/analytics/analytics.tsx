@@ -15,7 +15,7 @@ export function AnalyticsPage() {
   const search = useSearch({ from: '/signed-in/p/$projectId/analytics' });
   const navigate = useNavigate({ from: '/p/$projectId/analytics' });
   const change = (next: AnalyticsSearch) => void navigate({ search: { ...search, ...next }, replace: true });
-  const { days = 30, from, to, compare = false, metric = 'humanOpens' } = search;
+  const { days = 30, from, to, compare = false, metric = 'peopleOpens' } = search;
   const period = periodOf(search);
   const reversed = isReversed(search);
   const isCustom = from !== undefined || to !== undefined;

@@ -17,7 +17,7 @@ export interface MailPoint {
   delivered: number;
   opened: number;
   clicked: number;
-  humanOpened: number;
+  peopleOpened: number;
   humanClicked: number;
   bounced: number;
   complained: number;
@@ -25,13 +25,13 @@ export interface MailPoint {
 
 const lines = [
   ['sent', 'var(--plot-1)'],
-  ['humanOpened', 'var(--plot-2)'],
+  ['peopleOpened', 'var(--plot-2)'],
   ['humanClicked', 'var(--plot-3)'],
 ] as const;
 const columns = [
   'sent',
   'delivered',
-  'humanOpened',
+  'peopleOpened',
   'humanClicked',
   'opened',
   'clicked',
@@ -58,9 +58,9 @@ export function MailChart({ data, before, period }: MailChartProps) {
     ...(before
       ? [
           {
-            label: t.analytics.chartBefore(labels.humanOpened),
+            label: t.analytics.chartBefore(labels.peopleOpened),
             color: 'var(--mantine-color-dimmed)',
-            values: data.map((_, index) => before[index]?.humanOpened ?? 0),
+            values: data.map((_, index) => before[index]?.peopleOpened ?? 0),
           },
         ]
       : []),

@@ -108,12 +108,12 @@ interface ListsProps {
 
 interface HumanCounts {
   sent: number;
-  humanOpened: number;
+  peopleOpened: number;
   humanClicked: number;
   bounced: number;
 }
 
-const countFields: Field<HumanCounts>[] = (['sent', 'humanOpened', 'humanClicked', 'bounced'] as const).map((id) => ({
+const countFields: Field<HumanCounts>[] = (['sent', 'peopleOpened', 'humanClicked', 'bounced'] as const).map((id) => ({
   id,
   header: labels[id],
   value: (row) => row[id],
@@ -156,7 +156,7 @@ export function AnalyticsLists({ period, metric, onMetric }: ListsProps) {
               ),
             },
             { id: 'sent', header: labels.sent, value: ({ sentCount }) => sentCount },
-            { id: 'humanOpened', header: labels.humanOpened, value: ({ humanOpenedCount }) => humanOpenedCount },
+            { id: 'peopleOpened', header: labels.peopleOpened, value: ({ peopleOpenedCount }) => peopleOpenedCount },
             { id: 'humanClicked', header: labels.humanClicked, value: ({ humanClickedCount }) => humanClickedCount },
             { id: 'opened', header: labels.opened, value: ({ openedCount }) => openedCount },
             { id: 'bounced', header: labels.bounced, value: ({ bouncedCount }) => bouncedCount },

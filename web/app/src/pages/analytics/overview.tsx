@@ -13,9 +13,9 @@ import { type Period, periodBefore } from './period.ts';
 const Chart = lazy(() => import('./chart.tsx').then(({ MailChart }) => ({ default: MailChart })));
 
 /** People first; the figures with machines stand below in small. */
-const figures = ['sent', 'delivered', 'humanOpened', 'humanClicked', 'bounced', 'complained'] as const;
+const figures = ['sent', 'delivered', 'peopleOpened', 'humanClicked', 'bounced', 'complained'] as const;
 const withMachines: Partial<Record<(typeof figures)[number], 'opened' | 'clicked'>> = {
-  humanOpened: 'opened',
+  peopleOpened: 'opened',
   humanClicked: 'clicked',
 };
 
@@ -73,7 +73,7 @@ export function OverviewPanel({ period, compare }: { period: Period; compare: bo
                       )}
                       {all && (
                         <Text size="xs" c="dimmed" data-figure={all}>
-                          {t.analytics.withMachines(number(sumOf(data, all)))}
+                          {t.analytics[all === 'opened' ? 'loadedImages' : 'withMachines'](number(sumOf(data, all)))}
                         </Text>
                       )}
                       {earlier && isKnown && <Change value={value} before={sumOf(earlier, name)} name={name} />}

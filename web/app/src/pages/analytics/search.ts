@@ -8,7 +8,7 @@ export interface AnalyticsSearch {
   from?: string | undefined;
   to?: string | undefined;
   compare?: boolean | undefined;
-  metric?: 'humanOpens' | 'humanClicks' | 'sent' | undefined;
+  metric?: 'peopleOpens' | 'humanClicks' | 'sent' | undefined;
 }
 
 const realDayOf = (value: unknown): string | undefined => {
@@ -22,5 +22,5 @@ export const analyticsSearch = (raw: RawSearch): AnalyticsSearch =>
     from: realDayOf(raw.from),
     to: realDayOf(raw.to),
     compare: flagOf(raw.compare) || undefined,
-    metric: oneOf(raw.metric, 'humanOpens', 'humanClicks', 'sent'),
+    metric: oneOf(raw.metric, 'peopleOpens', 'humanClicks', 'sent'),
   });

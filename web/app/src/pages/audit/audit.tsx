@@ -50,7 +50,7 @@ function AuditPanel() {
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Panel flush>
-      <Group p="md" gap="sm" align="flex-end">
+      <Group p="md" gap="sm" className="filters" align="flex-end">
         <ActorChoice value={search.actor} onChange={(actor) => change({ actor })} />
         <Choice
           label={t.audit.action}
@@ -195,7 +195,7 @@ function Changes({ changes }: { changes: Record<string, unknown> }) {
   return (
     <Box>
       {entries.map(([field, change]) => (
-        <Text key={field} size="sm" className="breakable">
+        <Text key={field} inherit className="breakable">
           {field}: {changeText(field, change)}
         </Text>
       ))}

@@ -1,4 +1,4 @@
-import { Box, Button, Group, Stepper } from '@mantine/core';
+import { Button, Group, Stepper } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowLeft, IconArrowRight } from '@tabler/icons-react';
 import { type ReactNode, useRef, useState } from 'react';
@@ -6,7 +6,7 @@ import { flushSync } from 'react-dom';
 import { useApi } from '../../api/hooks.ts';
 import { t } from '../../texts/index.ts';
 import { BackLink } from '../../ui/links.tsx';
-import { Page, Panel } from '../../ui/page.tsx';
+import { Page } from '../../ui/page.tsx';
 import { type Draft, type Faults, faultsOf, type StepName, stepNames } from './draft.ts';
 
 /** The first step with something missing or wrong; -1 for none. */
@@ -90,20 +90,16 @@ export function ComposerFrame(props: ComposerFrameProps) {
       {notices}
       <div ref={fields}>{children(name, touched ? faults : {})}</div>
       {name !== 'review' && (
-        <Panel>
-          <Group justify="space-between">
-            {step > 0 ? (
-              <Button variant="default" leftSection={<IconArrowLeft size={16} />} onClick={() => go(step - 1)}>
-                {t.common.back}
-              </Button>
-            ) : (
-              <Box />
-            )}
-            <Button rightSection={<IconArrowRight size={16} />} onClick={() => go(step + 1)} loading={busy}>
-              {t.common.next}
+        <Group justify={step > 0 ? 'space-between' : 'flex-end'}>
+          {step > 0 && (
+            <Button variant="default" leftSection={<IconArrowLeft size={16} />} onClick={() => go(step - 1)}>
+              {t.common.back}
             </Button>
-          </Group>
-        </Panel>
+          )}
+          <Button rightSection={<IconArrowRight size={16} />} onClick={() => go(step + 1)} loading={busy}>
+            {t.common.next}
+          </Button>
+        </Group>
       )}
     </Page>
   );

@@ -1,4 +1,4 @@
-import { Box, Button, Group, Progress, Text } from '@mantine/core';
+import { Box, Button, Group, Text } from '@mantine/core';
 import { IconPlus, IconSearchOff, IconSend } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
@@ -10,6 +10,7 @@ import { Choice, SearchField, Time } from '../../ui/controls.tsx';
 import { ButtonLink, TextLink } from '../../ui/links.tsx';
 import { asCursorPage, pageOf } from '../../ui/offset-list.ts';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
+import { Progress } from '../../ui/progress.tsx';
 import { CampaignStatusBadge } from '../../ui/status.tsx';
 import { type Column, CursorTable } from '../../ui/table.tsx';
 import { doneCount } from './numbers.ts';
@@ -40,7 +41,7 @@ export function CampaignsPage() {
   return (
     <Page title={t.campaigns.title} description={t.campaigns.description} actions={create}>
       <Panel flush>
-        <Group p="md" gap="sm">
+        <Group p="md" gap="sm" className="filters">
           <SearchField
             label={t.campaigns.search}
             value={search.search ?? ''}
@@ -113,8 +114,7 @@ const columnsOf = (projectId: string): Column<Campaign>[] => [
         <CampaignStatusBadge status={campaign.status} paused={campaign.paused} />
         {campaign.status === 'SENDING' && (
           <Progress
-            mt={6}
-            size="sm"
+            className="under-status"
             value={campaign.totalRecipients > 0 ? (doneCount(campaign) / campaign.totalRecipients) * 100 : 0}
             aria-label={t.campaigns.progress}
           />

@@ -17,7 +17,7 @@ export const everyFewSeconds = ({ status }: Campaign): number => (status === 'SE
 
 const domainFilters = {
   delivered: { outcome: 'DELIVERED' },
-  humanOpened: { outcome: 'OPENED' },
+  peopleOpened: { outcome: 'OPENED' },
   humanClicked: { outcome: 'CLICKED' },
   bounced: { outcome: 'BOUNCED' },
   failed: { recipients: 'FAILED' },
@@ -57,7 +57,7 @@ export function DomainsTab({ campaign }: { campaign: Campaign }) {
                   </RecipientsLink>
                 ),
               },
-              ...(['delivered', 'humanOpened', 'humanClicked', 'bounced', 'failed'] as const).map((field) => ({
+              ...(['delivered', 'peopleOpened', 'humanClicked', 'bounced', 'failed'] as const).map((field) => ({
                 id: field,
                 header: field === 'failed' ? t.campaigns.outcomes.failedCount : t.campaigns.reactions[`${field}Count`],
                 align: 'right' as const,

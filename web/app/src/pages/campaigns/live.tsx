@@ -1,4 +1,4 @@
-import { Alert, Badge, Box, Button, Group, Paper, Progress, SimpleGrid, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Badge, Box, Button, Group, Paper, SimpleGrid, Stack, Tabs, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
   IconAlertTriangle,
@@ -25,9 +25,10 @@ import { ConfirmButton, ConfirmDialog } from '../../ui/dialog.tsx';
 import { BackLink, ButtonLink } from '../../ui/links.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
+import { StackedProgress } from '../../ui/progress.tsx';
 import { CampaignStatusBadge } from '../../ui/status.tsx';
 import { ContentTab, DomainsTab, LinksTab } from './live-tabs.tsx';
-import { doneCount, hasStarted, outcomeStatus, outcomes, reactionFilters, reactions, withMachines } from './numbers.ts';
+import { doneCount, hasStarted, outcomeStatus, outcomes, reactionFilters, reactions } from './numbers.ts';
 import { RecipientsLink } from './recipients-link.tsx';
 import { RecipientsTab } from './recipients-tab.tsx';
 import { TimelinePanel } from './timeline.tsx';
@@ -279,19 +280,16 @@ function ProgressPanel({ campaign }: { campaign: Campaign }) {
           </Text>
         )}
       </Group>
-      <Progress.Root size={14} radius="xl">
-        {outcomes
+      <StackedProgress
+        parts={outcomes
           .filter(({ field }) => field !== 'pendingCount' && campaign[field] > 0)
-          .map(({ field, color }) => (
-            <Progress.Section
-              key={field}
-              value={share(campaign[field])}
-              color={color}
-              animated={moving && field === 'sentCount'}
-              aria-label={t.campaigns.outcomes[field]}
-            />
-          ))}
-      </Progress.Root>
+          .map(({ field, color }) => ({
+            label: t.campaigns.outcomes[field],
+            value: share(campaign[field]),
+            color,
+            animated: moving && field === 'sentCount',
+          }))}
+      />
       <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }} mt="md" spacing="sm">
         {outcomes.map(({ field, color }) => (
           <Box key={field} className="figure">
@@ -315,6 +313,12 @@ function ProgressPanel({ campaign }: { campaign: Campaign }) {
     </Panel>
   );
 }
+
+/** What is counted of machines too. An email of which a person clicked a link is opened, with or without its images. */
+const withMachines = {
+  peopleOpenedCount: ({ openedCount }: Campaign) => t.campaigns.loadedImages(number(openedCount)),
+  humanClickedCount: ({ clickedCount }: Campaign) => t.campaigns.withMachines(number(clickedCount)),
+};
 
 function Reactions({ campaign }: { campaign: Campaign }) {
   const { sentCount, deliveredCount } = campaign;
@@ -345,7 +349,7 @@ function Reactions({ campaign }: { campaign: Campaign }) {
           </Text>
           {field in withMachines && (
             <Text size="xs" c="dimmed">
-              {t.campaigns.withMachines(number(campaign[withMachines[field as keyof typeof withMachines]]))}
+              {withMachines[field as keyof typeof withMachines](campaign)}
             </Text>
           )}
         </Paper>

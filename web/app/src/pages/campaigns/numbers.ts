@@ -53,6 +53,3 @@ export const reactionFilters = {
   complainedCount: { outcome: 'COMPLAINED' },
   unsubscribedCount: { outcome: 'UNSUBSCRIBED' },
 } as const satisfies Record<(typeof reactions)[number], { outcome: RecipientOutcome }>;
-
-/** Counts of people, and the counts that include machines. */
-export const withMachines = { peopleOpenedCount: 'openedCount', humanClickedCount: 'clickedCount' } as const;

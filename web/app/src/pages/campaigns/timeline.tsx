@@ -68,14 +68,14 @@ export function TimelinePanel({ campaign }: { campaign: Campaign }) {
   );
 }
 
-/** The API leaves out hours and days in which nothing happened. A plot needs at least two points. */
+/** The API leaves out hours and days in which nothing happened. The plot begins before the first one, at zero. */
 function filled(points: Point[], step: number, most: number): Point[] {
   const [first] = points;
   const last = points.at(-1);
   if (!first || !last) return [];
   const known = new Map(points.map((point) => [Date.parse(point.at), point]));
-  const start = Math.max(Date.parse(first.at), Date.parse(last.at) - (most - 1) * step);
-  const count = Math.max(2, (Date.parse(last.at) - start) / step + 1);
+  const start = Math.max(Date.parse(first.at) - step, Date.parse(last.at) - (most - 1) * step);
+  const count = (Date.parse(last.at) - start) / step + 1;
   return Array.from({ length: count }, (_, n) => {
     const at = start + n * step;
     return known.get(at) ?? { at: new Date(at).toISOString(), opened: 0, clicked: 0 };

@@ -99,7 +99,7 @@ export function ContactsPage() {
       }
     >
       <Panel flush>
-        <Group p="md" gap="sm">
+        <Group p="md" gap="sm" className="filters">
           <SearchField
             label={t.contactLists.search}
             value={search.query ?? search.search ?? ''}

@@ -30,7 +30,7 @@ export function RequestsTab() {
   const { requestLog } = t;
   return (
     <Panel flush title={t.developers.requests} description={t.developers.requestsText} actions={<LogSwitch />}>
-      <Group p="md" gap="sm">
+      <Group p="md" gap="sm" className="filters">
         <SegmentedControl
           aria-label={requestLog.kind}
           value={successful ? 'successful' : 'failed'}

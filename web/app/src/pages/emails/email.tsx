@@ -184,7 +184,7 @@ function AttemptsPanel({ email }: { email: EmailDetail }) {
 function FactsPanel({ email }: { email: EmailDetail }) {
   const { projectId } = useApi();
   const link = (to: ResourcePath, id: string, text: string) => (
-    <TextLink to={to} params={{ projectId, id }}>
+    <TextLink to={to} params={{ projectId, id }} inherit>
       {text}
     </TextLink>
   );

@@ -45,7 +45,7 @@ export function EmailsPage() {
   return (
     <Page title={t.emails.title} description={t.emails.description}>
       <Panel flush>
-        <Group p="md" gap="sm" align="flex-start">
+        <Group p="md" gap="sm" className="filters" align="flex-start">
           <Choice
             label={t.common.status}
             visibleLabel

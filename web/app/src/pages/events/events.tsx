@@ -69,7 +69,7 @@ function EventNames() {
       .map((each) => ({ ...each, recent: recent.get(each.name) }));
   return (
     <>
-      <Group p="md" gap="sm">
+      <Group p="md" gap="sm" className="filters">
         <SearchField
           label={t.events.search}
           value={search.search ?? ''}
@@ -165,7 +165,7 @@ function Fields() {
   });
   return (
     <>
-      <Group p="md" gap="sm">
+      <Group p="md" gap="sm" className="filters">
         <SearchField
           label={t.events.search}
           value={search.search ?? ''}

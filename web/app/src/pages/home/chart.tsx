@@ -10,14 +10,14 @@ interface Point {
   date: string;
   sent: number;
   delivered: number;
-  humanOpened: number;
+  peopleOpened: number;
   humanClicked: number;
   bounced: number;
 }
 
 const series = [
   ['sent', 'var(--plot-1)'],
-  ['humanOpened', 'var(--plot-2)'],
+  ['peopleOpened', 'var(--plot-2)'],
   ['humanClicked', 'var(--plot-3)'],
 ] as const;
 
@@ -46,7 +46,7 @@ export function MailChart({ data }: { data: Point[] }) {
           rowId={({ date }) => date}
           columns={[
             { id: 'date', header: t.home.dayColumn, main: true, cell: ({ date }) => day(date) },
-            ...(['sent', 'delivered', 'humanOpened', 'humanClicked', 'bounced'] as const).map((name) => ({
+            ...(['sent', 'delivered', 'peopleOpened', 'humanClicked', 'bounced'] as const).map((name) => ({
               id: name,
               header: t.home.figures[name],
               align: 'right' as const,

@@ -46,7 +46,7 @@ export function JobsPage() {
   return (
     <Page title={t.jobs.title} badge={<Term name="job" word={t.jobs.title} />} description={t.jobs.description}>
       <Panel flush>
-        <Group p="md" gap="sm">
+        <Group p="md" gap="sm" className="filters">
           <Choice
             label={t.jobs.type}
             value={search.type ?? 'any'}

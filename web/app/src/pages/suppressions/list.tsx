@@ -61,7 +61,7 @@ export function SuppressionsPage() {
       }
     >
       <Panel flush>
-        <Group p="md" gap="sm">
+        <Group p="md" gap="sm" className="filters">
           <SearchField
             label={t.suppressions.search}
             value={search.search ?? ''}

@@ -37,7 +37,7 @@ export function TemplatesPage() {
   return (
     <Page title={t.templates.title} description={t.templates.description} actions={create}>
       <Panel flush>
-        <Group p="md" gap="sm">
+        <Group p="md" gap="sm" className="filters">
           <SearchField
             label={t.templates.search}
             value={search.search ?? ''}

@@ -57,7 +57,7 @@ export function ExecutionsPage() {
     >
       {(search.status ?? 'FAILED') === 'FAILED' && <FailuresPanel workflowId={search.workflowId} />}
       <Panel flush>
-        <Group p="md" gap="sm" align="flex-end">
+        <Group p="md" gap="sm" className="filters" align="flex-end">
           <Choice
             label={t.common.status}
             visibleLabel

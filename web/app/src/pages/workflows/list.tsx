@@ -68,7 +68,7 @@ export function WorkflowsPage() {
       }
     >
       <Panel flush>
-        <Group p="md" gap="sm">
+        <Group p="md" gap="sm" className="filters">
           <SearchField
             label={t.workflows.search}
             value={search.search ?? ''}

@@ -122,13 +122,13 @@ export const campaigns: Texts['campaigns'] = {
   },
   reactions: {
     deliveredCount: 'Zugestellt',
-    humanOpenedCount: 'Von Menschen geöffnet',
     peopleOpenedCount: 'Von Menschen geöffnet',
     humanClickedCount: 'Von Menschen geklickt',
     bouncedCount: 'Unzustellbar',
     complainedCount: 'Als Spam gemeldet',
     unsubscribedCount: 'Abgemeldet',
   },
+  loadedImages: (count) => `Bilder geladen: ${count}`,
   withMachines: (count) => `${count} mit automatischen`,
   ofSent: (share: string) => `${share} der gesendeten`,
   sumNote: (total: string) =>

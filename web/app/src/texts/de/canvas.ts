@@ -124,8 +124,8 @@ export const canvas: Texts['canvas'] = {
   mailNumbers: {
     sent: 'Gesendet',
     delivered: 'Zugestellt',
-    opened: 'Geöffnet',
-    clicked: 'Geklickt',
+    peopleOpened: 'Von Menschen geöffnet',
+    humanClicked: 'Von Menschen geklickt',
     bounced: 'Abgewiesen',
     unsubscribed: 'Abgemeldet',
   },

@@ -18,7 +18,7 @@ export const home: Texts['home'] = {
   figures: {
     sent: 'Gesendet',
     delivered: 'Zugestellt',
-    humanOpened: 'Von Menschen geöffnet',
+    peopleOpened: 'Von Menschen geöffnet',
     humanClicked: 'Von Menschen geklickt',
     bounced: 'Unzustellbar',
   },

@@ -32,7 +32,7 @@ export const domains = {
   checked: (verified: boolean) =>
     verified ? 'All required records are there.' : 'Not all required records are there yet.',
   lastChecked: 'Last checked',
-  watching: 'Checked again every few minutes; this page updates by itself.',
+  watching: 'Checked again every few minutes; this page updates automatically.',
   conflict: 'Another project has verified this domain. Yours can be verified once that one is removed.',
   managed: 'Set up by this installation; there is nothing to do.',
   removeTitle: (domain: string) => `Remove ${domain}?`,

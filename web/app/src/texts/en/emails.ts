@@ -1,6 +1,6 @@
 export const emails = {
   title: 'Mail log',
-  description: 'Every mail, what happened to it, and why.',
+  description: 'Every email, what happened to it, and why.',
   subject: 'Subject',
   noSubject: '(no subject)',
   to: 'To',

@@ -2,7 +2,7 @@ import { number, plural } from '../../format.ts';
 
 export const events = {
   title: 'Events and fields',
-  description: 'What your application tells about people: what they did, and what is known about them.',
+  description: 'What people did, and what you know about them.',
   tabs: { events: 'Events', fields: 'Fields' },
   search: 'Search by name',
   kind: 'Kind',

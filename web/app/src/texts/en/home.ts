@@ -17,7 +17,7 @@ export const home = {
   figures: {
     sent: 'Sent',
     delivered: 'Delivered',
-    humanOpened: 'Opened by people',
+    peopleOpened: 'Opened by people',
     humanClicked: 'Clicked by people',
     bounced: 'Bounced',
   },

@@ -57,5 +57,5 @@ export const jobs = {
   about: 'About',
   problem: 'Problem',
   download: 'All bad rows as CSV',
-  live: 'Updates by itself.',
+  live: 'Updates automatically.',
 };

@@ -27,7 +27,7 @@ export const suppressions = {
   file: 'CSV file',
   importStarted: 'The import is queued. Its page shows the progress.',
   export: 'Export CSV',
-  emptyTitle: 'Nobody is suppressed',
+  emptyTitle: 'No suppressed addresses',
   emptyText: 'Addresses that bounce or complain are put here by themselves.',
   noMatch: 'No suppressed address matches',
 };

@@ -2,7 +2,7 @@ import { plural } from '../../format.ts';
 
 export const templates = {
   title: 'Templates',
-  description: 'Mail to send from campaigns, workflows and the API.',
+  description: 'Emails to send from campaigns, workflows and the API.',
   new: 'New template',
   newTitle: 'New template',
   search: 'Search by name',
@@ -21,7 +21,7 @@ export const templates = {
   subject: 'Subject',
   body: 'Body (HTML)',
   from: 'From address',
-  fromHint: 'On a verified domain. Left empty, whoever sends it chooses.',
+  fromHint: 'On a verified domain. If empty, it is chosen when sending.',
   fromName: 'From name',
   replyTo: 'Reply-to address',
   settings: 'Settings',
@@ -29,7 +29,7 @@ export const templates = {
   preview: 'Preview',
   previewAs: 'Show the mail as',
   previewPerson: 'Preview as',
-  previewSomebody: 'Nobody in particular',
+  previewSomebody: 'No contact',
   previewFrame: 'Preview of the mail',
   desktop: 'Desktop',
   phone: 'Phone',

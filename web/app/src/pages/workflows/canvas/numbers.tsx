@@ -99,7 +99,11 @@ export function useBadges(workflowId: string, stats: WorkflowStats | undefined):
           )}
           {mail && (
             <span className="step-mail" data-number="mail">
-              {t.canvas.mailCounts(compact(mail.sent ?? 0), compact(mail.opened ?? 0), compact(mail.clicked ?? 0))}
+              {t.canvas.mailCounts(
+                compact(mail.sent ?? 0),
+                compact(mail.peopleOpened ?? 0),
+                compact(mail.humanClicked ?? 0),
+              )}
             </span>
           )}
         </>

@@ -220,12 +220,7 @@ function Numbers({ stats, step, workflowId }: { stats: StepStats; step: DraftSte
     [numbers.skipped, number(stats.skipped)],
     [numbers.failed, people(stats.failed, 'failed', 'FAILED')],
     ...(stats.medianSeconds === null ? [] : [[numbers.median, duration(stats.medianSeconds)] as [string, ReactNode]]),
-    ...Object.entries(stats.mail ?? {}).map(([name, count]): [string, ReactNode] => [
-      (t.canvas.mailNumbers as Record<string, string>)[name] ?? name,
-      name === 'delivered' && !hasDeliveryReports({ sent: stats.mail?.sent ?? 0, delivered: count })
-        ? '—'
-        : number(count),
-    ]),
+    ...(stats.mail ? mailFacts(stats.mail) : []),
   ];
   return (
     <Box>
@@ -242,4 +237,13 @@ function Numbers({ stats, step, workflowId }: { stats: StepStats; step: DraftSte
       </dl>
     </Box>
   );
+}
+
+/** Results of the emails of a step, by people. */
+function mailFacts(mail: NonNullable<StepStats['mail']>): [string, ReactNode][] {
+  const isReported = hasDeliveryReports({ sent: mail.sent ?? 0, delivered: mail.delivered ?? 0 });
+  return Object.entries(t.canvas.mailNumbers).map(([name, label]) => [
+    label,
+    name === 'delivered' && !isReported ? '—' : number(mail[name] ?? 0),
+  ]);
 }
