@@ -268,7 +268,7 @@ export const templates = routes('Templates', [
     params: ofVersion,
     body: request('RestoreTemplateVersionRequest', 'What the version replaces.', {
       expectedRevision: optional(revision()).description(
-        'Revision of the template or its draft that you have read; 409 if it is outdated.',
+        'Revision of the template or its draft that you have read; 409 if it is outdated, or if you leave it out while someone else has a draft.',
       ),
     }),
     answers: { 200: one, 403: unverified, 404: noVersion, 409: outdated },

@@ -1,8 +1,7 @@
 import { colorsOf } from './brand-kit.ts';
 import { contrastOf, MIN_CONTRAST } from './contrast.ts';
-import { joinPath } from './parse-state.ts';
-import type { BrandColors, BrandKit, DocumentWarning, Inline, MailDocument } from './types.ts';
-import { type BlockNode, hasInlines, visitBlocks } from './visit.ts';
+import type { BrandColors, BrandKit, DocumentWarning, Inline, MailDocument, SavedBlocks } from './types.ts';
+import { type BlockNode, hasInlines, type PlacedBlock, visitEmail } from './visit.ts';
 
 interface Pair {
   text: string;
@@ -12,11 +11,12 @@ interface Pair {
 }
 
 /** Warns once for each pair of colors, at its first place. */
-export function contrastWarnings(document: MailDocument, kit: BrandKit): DocumentWarning[] {
-  const light = pairsOf(document, colorsOf(document, kit), { dark: false });
-  const dark = pairsOf(document, kit.darkColors, { dark: true, light: colorsOf(document, kit) });
+export function contrastWarnings(document: MailDocument, kit: BrandKit, savedBlocks: SavedBlocks): DocumentWarning[] {
+  const light = colorsOf(document, kit);
+  const lightPairs = pairsOf(document, savedBlocks, { colors: light, light });
+  const darkPairs = pairsOf(document, savedBlocks, { colors: kit.darkColors, light });
   const seen = new Set<string>();
-  return [...warningsFor(light, 'light', seen), ...warningsFor(dark, 'dark', seen)];
+  return [...warningsFor(lightPairs, 'light', seen), ...warningsFor(darkPairs, 'dark', seen)];
 }
 
 function warningsFor(pairs: Pair[], mode: 'light' | 'dark', seen: Set<string>): DocumentWarning[] {
@@ -32,41 +32,46 @@ function warningsFor(pairs: Pair[], mode: 'light' | 'dark', seen: Set<string>): 
 }
 
 /** In dark mode, what has an own background keeps the light colors. */
-function pairsOf(document: MailDocument, colors: BrandColors, mode: { dark: boolean; light?: BrandColors }): Pair[] {
+function pairsOf(
+  document: MailDocument,
+  savedBlocks: SavedBlocks,
+  { colors, light }: { colors: BrandColors; light: BrandColors },
+): Pair[] {
   const pairs: Pair[] = [];
-  visitBlocks(document.content, 'content', ({ node, path, parents }) => {
+  visitEmail(document, savedBlocks, ({ node, at, parents }) => {
     const own = parents.findLast((parent) => parent.type === 'section' && parent.attrs.background !== null);
     const background = own?.type === 'section' ? own.attrs.background : null;
-    const used = background === null ? colors : { ...(mode.light ?? colors), surface: background };
-    if (node.type === 'button') pairs.push(...buttonPairs(node, path, { used, light: mode.light ?? colors }));
-    else if (hasInlines(node)) pairs.push(...textPairs(node.content, path, used));
-    else if (node.type === 'social') pairs.push({ text: used.link, background: used.surface, path, what: 'a link' });
+    const used = background === null ? colors : { ...light, surface: background };
+    if (node.type === 'button') pairs.push(...buttonPairs(node, at, { used, light }));
+    else if (hasInlines(node)) pairs.push(...textPairs(node.content, at, used));
+    else if (node.type === 'social')
+      pairs.push({ text: used.link, background: used.surface, path: at(), what: 'a link' });
   });
   return pairs;
 }
 
-function textPairs(nodes: Inline[], path: string, { text, link, surface }: BrandColors): Pair[] {
+function textPairs(nodes: Inline[], at: PlacedBlock['at'], { text, link, surface }: BrandColors): Pair[] {
   return nodes.flatMap((node, index) => {
     if (node.type === 'hardBreak' || (node.type === 'text' && node.text.trim() === '')) return [];
     const marks = node.marks ?? [];
-    const at = marks.findIndex(({ type }) => type === 'color');
-    const color = marks[at];
+    const position = marks.findIndex(({ type }) => type === 'color');
+    const color = marks[position];
     if (color?.type === 'color') {
-      const place = joinPath(path, 'content', index, 'marks', at, 'attrs.color');
+      const place = at('content', index, 'marks', position, 'attrs.color');
       return [{ text: color.attrs.color, background: surface, path: place, what: 'colored text' }];
     }
     const isLink = marks.some(({ type }) => type === 'link');
-    return [{ text: isLink ? link : text, background: surface, path, what: isLink ? 'a link' : 'text' }];
+    return [{ text: isLink ? link : text, background: surface, path: at(), what: isLink ? 'a link' : 'text' }];
   });
 }
 
 /** A button with an own color keeps both of its colors in dark mode. */
 function buttonPairs(
   { attrs }: Extract<BlockNode, { type: 'button' }>,
-  path: string,
+  at: PlacedBlock['at'],
   { used, light }: { used: BrandColors; light: BrandColors },
 ): Pair[] {
   const colors = attrs.background === null && attrs.color === null ? used : light;
   const background = attrs.background ?? colors.button;
-  return [{ text: attrs.color ?? colors.buttonText, background, path: joinPath(path, 'attrs'), what: 'a button' }];
+  return [{ text: attrs.color ?? colors.buttonText, background, path: at('attrs'), what: 'a button' }];
 }

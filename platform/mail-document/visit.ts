@@ -1,5 +1,5 @@
 import { joinPath } from './parse-state.ts';
-import type { Block, Column, Inline, ListItem, OtherwiseBlock } from './types.ts';
+import type { Block, Column, Inline, ListItem, MailDocument, OtherwiseBlock, SavedBlocks } from './types.ts';
 
 export type BlockNode = Block | Column | ListItem | OtherwiseBlock;
 
@@ -23,6 +23,29 @@ export function visitBlocks(
     if (hasInlines(node) || !('content' in node)) continue;
     visitBlocks(node.content, joinPath(at, 'content'), visit, [...parents, node]);
   }
+}
+
+export interface PlacedBlock {
+  node: BlockNode;
+  /** The nodes around it, the outermost first. */
+  parents: readonly BlockNode[];
+  /** Returns the path of a part of the block. Everything in a saved block is at the place of that block. */
+  at(...keys: (string | number)[]): string;
+}
+
+/** Calls `visit` for every block of an email, those of its saved blocks included. */
+export function visitEmail(
+  { content }: MailDocument,
+  savedBlocks: SavedBlocks,
+  visit: (block: PlacedBlock) => void,
+): void {
+  visitBlocks(content, 'content', ({ node, path, parents }) => {
+    visit({ node, parents, at: (...keys) => joinPath(path, ...keys) });
+    const saved = node.type === 'saved' ? savedBlocks.get(node.attrs.blockId) : undefined;
+    visitBlocks(saved?.document.content ?? [], '', (inside) =>
+      visit({ node: inside.node, parents: [...parents, ...inside.parents], at: () => path }),
+    );
+  });
 }
 
 type InlineParent = Extract<BlockNode, { content: Inline[] }>;

@@ -1,10 +1,9 @@
 import { isEmptyLink } from './addresses.ts';
 import { contrastWarnings } from './contrast-warnings.ts';
 import { imagesOfHtml, linksOfHtml, visibleText } from './html-facts.ts';
-import { joinPath } from './parse-state.ts';
 import type { BrandKit, DocumentWarning, Inline, MailDocument, SavedBlocks } from './types.ts';
-import { documentVariables } from './used-variables.ts';
-import { hasInlines, visitBlocks } from './visit.ts';
+import { type DocumentVariable, documentVariables } from './used-variables.ts';
+import { hasInlines, type PlacedBlock, visitEmail } from './visit.ts';
 
 /** An email with an image and fewer visible characters looks like spam. */
 const MIN_TEXT = 100;
@@ -24,15 +23,16 @@ export interface WarningContext {
 
 /** Returns the warnings that the document alone shows. The size of the email and what was cleaned are known elsewhere. */
 export function documentWarnings(document: MailDocument, context: WarningContext): DocumentWarning[] {
-  const facts = readFacts(document, context.savedBlocks);
+  const { savedBlocks = new Map() } = context;
+  const facts = readFacts(document, savedBlocks);
   return [
     ...(isBlank(document.preheader) ? [info('preheader_missing', 'The email has no preview text.', 'preheader')] : []),
     ...facts.images.flatMap((image) => imageWarnings(image, context)),
     ...facts.links.flatMap(({ href, path }) =>
       isEmptyLink(href) ? [error('link_empty', 'A link leads nowhere.', path)] : [],
     ),
-    ...contrastWarnings(document, context.brandKit),
-    ...variableWarnings(document, context.knownVariables),
+    ...contrastWarnings(document, context.brandKit, savedBlocks),
+    ...variableWarnings(documentVariables(document, savedBlocks), context.knownVariables),
     ...(facts.links.length > MAX_LINKS ? [warning('links_many', `The email has more than ${MAX_LINKS} links.`)] : []),
     ...(facts.images.length > 0 && facts.textLength < MIN_TEXT
       ? [info('text_thin', `The email has an image and fewer than ${MIN_TEXT} characters of text.`)]
@@ -57,45 +57,39 @@ interface Facts {
   textLength: number;
 }
 
-function readFacts(document: MailDocument, savedBlocks: SavedBlocks = new Map()): Facts {
+function readFacts(document: MailDocument, savedBlocks: SavedBlocks): Facts {
   const facts: Facts = { images: [], links: [], textLength: 0 };
-  visitBlocks(document.content, 'content', ({ node, path }) => {
-    const at = (name: string) => joinPath(path, 'attrs', name);
-    if (hasInlines(node)) readInlineFacts(facts, node.content, joinPath(path, 'content'));
+  visitEmail(document, savedBlocks, ({ node, at }) => {
+    if (hasInlines(node)) readInlineFacts(facts, node.content, at);
     switch (node.type) {
       case 'button':
-        facts.links.push({ href: node.attrs.href, path: at('href') });
+        facts.links.push({ href: node.attrs.href, path: at('attrs.href') });
         break;
       case 'image': {
         const { src, alt, decorative, href } = node.attrs;
         const hasAlt = decorative || alt.trim() !== '';
-        facts.images.push({ src, hasAlt, path: at('src'), altPath: at('alt') });
-        if (href !== null) facts.links.push({ href, path: at('href') });
+        facts.images.push({ src, hasAlt, path: at('attrs.src'), altPath: at('attrs.alt') });
+        if (href !== null) facts.links.push({ href, path: at('attrs.href') });
         break;
       }
       case 'social':
         for (const [index, { href }] of (node.attrs.links ?? []).entries())
-          facts.links.push({ href, path: joinPath(at('links'), index, 'href') });
+          facts.links.push({ href, path: at('attrs.links', index, 'href') });
         break;
       case 'html':
-        readHtmlFacts(facts, node.attrs.html, at('html'));
-        break;
-      case 'saved': {
-        const saved = savedBlocks.get(node.attrs.blockId);
-        if (saved) addSaved(facts, readFacts(saved.document), path);
-      }
+        readHtmlFacts(facts, node.attrs.html, at('attrs.html'));
     }
   });
   return facts;
 }
 
-function readInlineFacts(facts: Facts, nodes: Inline[], path: string): void {
+function readInlineFacts(facts: Facts, nodes: Inline[], at: PlacedBlock['at']): void {
   for (const [index, node] of nodes.entries()) {
     if (node.type === 'text') facts.textLength += node.text.trim().length;
     if (node.type === 'variable') facts.textLength += (node.attrs.fallback ?? node.attrs.name).length;
-    for (const [at, mark] of (node.marks ?? []).entries())
+    for (const [position, mark] of (node.marks ?? []).entries())
       if (mark.type === 'link')
-        facts.links.push({ href: mark.attrs.href, path: joinPath(path, index, 'marks', at, 'attrs.href') });
+        facts.links.push({ href: mark.attrs.href, path: at('content', index, 'marks', position, 'attrs.href') });
   }
 }
 
@@ -104,13 +98,6 @@ function readHtmlFacts(facts: Facts, html: string, path: string): void {
     facts.images.push({ src, hasAlt: alt !== undefined, path, altPath: path });
   for (const href of linksOfHtml(html)) facts.links.push({ href, path });
   facts.textLength += visibleText(html).length;
-}
-
-/** Everything in a saved block is at the place of the block. */
-function addSaved(facts: Facts, saved: Facts, path: string): void {
-  facts.textLength += saved.textLength;
-  facts.images.push(...saved.images.map((image) => ({ ...image, path, altPath: path })));
-  facts.links.push(...saved.links.map(({ href }) => ({ href, path })));
 }
 
 function imageWarnings({ src, hasAlt, path, altPath }: Image, { imageBytes }: WarningContext): DocumentWarning[] {
@@ -125,14 +112,14 @@ function imageWarnings({ src, hasAlt, path, altPath }: Image, { imageBytes }: Wa
   ];
 }
 
-function variableWarnings(document: MailDocument, known: ReadonlySet<string> | undefined): DocumentWarning[] {
-  return documentVariables(document).flatMap(({ name, field, hasFallback, isBuiltIn, path }) => {
+function variableWarnings(variables: DocumentVariable[], known: ReadonlySet<string> | undefined): DocumentWarning[] {
+  return variables.flatMap(({ name, field, isWritten, hasFallback, isBuiltIn, path }) => {
     if (isBuiltIn) return [];
     if (known && !known.has(field)) {
       const message = `No contact has the field "${field}".`;
       return [{ ...warning('variable_unknown', message, path), detail: field }];
     }
-    if (hasFallback) return [];
+    if (hasFallback || !isWritten) return [];
     const message = `"${name}" has no fallback for contacts without a value.`;
     return [{ ...warning('fallback_missing', message, path), detail: name }];
   });

@@ -15,6 +15,8 @@ const convert = compile({
     { selector: 'img', format: 'skip' },
     // Of the editor's emails: hidden, and filled up with invisible characters.
     { selector: 'div.ep-preheader', format: 'skip' },
+    // Of spacers and dividers, which have no text.
+    { selector: 'td[style$="font-size:0;line-height:0"]', format: 'skip' },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
   ],
 });

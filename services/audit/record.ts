@@ -23,6 +23,9 @@ export const asUser = ({ ip, requestId }: Actor, userId: string): Actor => ({
   requestId,
 });
 
+/** Returns the user of an act; null for a key. */
+export const userIdOf = (actor: Actor | undefined): string | null => (actor?.type === 'USER' ? actor.id : null);
+
 /** Where an act belongs, and who did it. A `ProjectAccess` is one. */
 export interface AuditScope {
   projectId?: string | undefined;

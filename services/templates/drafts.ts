@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/errors.ts';
 import type { MailDocument } from '../../platform/mail-document/index.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
-import { changesOf, recordAudit } from '../audit/record.ts';
+import { changesOf, recordAudit, userIdOf } from '../audit/record.ts';
 import { type ContentColumns, checkContent, contentColumns, type GivenContent } from '../mail-documents/content.ts';
 import { type FieldViolation, faultsIn, requireNoFaults } from './check.ts';
 import { findTemplate, lockTemplate } from './find.ts';
@@ -35,6 +35,7 @@ interface DraftRow {
   savedBlockIds: string[];
   updatedAt: Date;
   updatedBy: string | null;
+  updatedById: string | null;
 }
 
 export interface DraftChange extends GivenContent {
@@ -44,7 +45,8 @@ export interface DraftChange extends GivenContent {
 
 const readDraft = statement<DraftRow>(
   'template-draft-read',
-  `select d.subject, d.body, d.document, d.renderer_version, d.saved_block_ids, d.updated_at, u.email as updated_by
+  `select d.subject, d.body, d.document, d.renderer_version, d.saved_block_ids, d.updated_at, u.email as updated_by,
+     d.updated_by as updated_by_id
    from template_drafts d left join users u on u.id = d.updated_by
    where d.project_id = $1 and d.template_id = $2`,
 );
@@ -123,7 +125,7 @@ export async function saveTemplateDraft(
       content.document && JSON.stringify(content.document),
       content.rendererVersion,
       content.savedBlockIds,
-      actor?.type === 'USER' ? actor.id : null,
+      userIdOf(actor),
     ]);
     return draftOf(trx, await nextRevision(trx, template));
   });
@@ -142,6 +144,17 @@ const nextRevision = async (trx: Db, template: Template): Promise<Template> =>
 export async function requireRevision(trx: Db, template: Template, expected: number): Promise<void> {
   if (expected !== template.revision)
     throw await draftConflict(trx, template, 'The draft or the template has changed since you read it.');
+}
+
+/** Throws a 409 with the draft when someone else has one. */
+export async function requireNoDraftOfOthers(trx: Db, { actor }: ProjectAccess, template: Template): Promise<void> {
+  const [row] = await readDraft(trx, [template.projectId, template.id]);
+  if (row && row.updatedById !== userIdOf(actor))
+    throw await draftConflict(
+      trx,
+      template,
+      'Another user has a draft. Send its revision as "expectedRevision" to restore the version.',
+    );
 }
 
 const draftConflict = async (trx: Db, template: Template, message: string): Promise<ApiError> =>

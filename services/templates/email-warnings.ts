@@ -45,13 +45,13 @@ async function ofDocument(
   { body, cleaned = [], brandKit, type, values, baseUrl }: WarnedEmail,
   document: MailDocument,
 ): Promise<EmailWarning[]> {
-  const names = documentVariables(document)
+  const savedBlocks = await readNamedBlocks(db, projectId, document);
+  const names = documentVariables(document, savedBlocks)
     .filter(({ isBuiltIn }) => !isBuiltIn)
     .map(({ field }) => field);
-  const [facts, kit, savedBlocks] = await Promise.all([
+  const [facts, kit] = await Promise.all([
     readWarningFacts(db, projectId, { html: body, names, values, baseUrl }),
     brandKit ?? findBrandKit(db, projectId).then((stored) => stored.kit),
-    readNamedBlocks(db, projectId, document),
   ]);
   const warnings = documentWarnings(document, {
     brandKit: kit,

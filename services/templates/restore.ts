@@ -3,7 +3,7 @@ import type { Template } from '../../db/models/template.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { usableDocument } from '../mail-documents/content.ts';
-import { requireRevision } from './drafts.ts';
+import { requireNoDraftOfOthers, requireRevision } from './drafts.ts';
 import { lockTemplate } from './find.ts';
 import { saveTemplate, writeTemplate } from './save.ts';
 import { findVersion } from './versions.ts';
@@ -21,7 +21,8 @@ export async function restoreVersion(
   const from = fromEmail === null ? null : { email: fromEmail };
   return writeTemplate(db, project, { from }, async (trx) => {
     const before = await lockTemplate(trx, projectId, id);
-    if (expectedRevision !== undefined) await requireRevision(trx, before, expectedRevision);
+    if (expectedRevision === undefined) await requireNoDraftOfOthers(trx, project, before);
+    else await requireRevision(trx, before, expectedRevision);
     const { name, description, subject, body, type, fromName, replyTo } = found;
     const shown = { name, description, subject, body, type, fromEmail, fromName, replyTo };
     const content = await usableDocument(trx, projectId, found);

@@ -5,7 +5,7 @@ import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { MailDocument } from '../../platform/mail-document/index.ts';
-import type { Actor } from '../audit/record.ts';
+import { type Actor, userIdOf } from '../audit/record.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { findTemplate } from './find.ts';
 
@@ -43,7 +43,7 @@ export async function storeVersion(trx: Db, template: Template, actor?: Actor): 
     version,
     ...content,
     document,
-    savedBy: actor?.type === 'USER' ? actor.id : null,
+    savedBy: userIdOf(actor),
     savedBySystem: actor?.type === 'SYSTEM',
   });
   await TemplateVersionRow.query(trx)

@@ -99,6 +99,19 @@ describeApi('documents of templates and campaigns', (api) => {
       expect(stale).to.be.envelope(409, 'CONFLICT');
       expect(stale.body.error.details).to.deep.include({ revision: revision + 1, changed: false });
     });
+
+    it("is restored over someone else's draft only by its revision", async () => {
+      const { id } = await createTemplate();
+      const { revision } = (await project.server.get(`/templates/${id}/draft`)).body;
+      const draft = { subject: 'Not lost', expectedRevision: revision };
+      const saved = (await project.owner.put(`/templates/${id}/draft`, draft)).body;
+      const restore = `/templates/${id}/versions/1/restore`;
+      const unseen = await project.server.post(restore);
+      expect(unseen).to.be.envelope(409, 'CONFLICT');
+      expect(unseen.body.error.details).to.deep.include({ subject: 'Not lost', revision: saved.revision });
+      expect(await project.owner.post(restore)).to.have.status(200);
+      expect(await project.server.post(restore, { expectedRevision: saved.revision + 1 })).to.have.status(200);
+    });
   });
 
   describe('a campaign', () => {

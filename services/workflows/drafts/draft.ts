@@ -4,6 +4,7 @@ import { type TriggerConfig, type TriggerType, type Workflow, WorkflowDraftRow }
 import { statement } from '../../../db/statement.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
+import { userIdOf } from '../../audit/record.ts';
 import { changeWorkflow, nextRevision } from '../editing.ts';
 import { findWorkflow } from '../find.ts';
 import { type DraftGraph, type GivenGraph, graphContentOf, isSameGraph, readDraftGraph } from '../graph.ts';
@@ -159,9 +160,6 @@ export const presentedDraft = ({ faults, updatedAt, ...draft }: WorkflowDraft) =
   updatedAt: updatedAt.toISOString(),
 });
 
-/** Who a draft is of: a user, or null for all keys. */
-export const editorOf = (actor: ProjectAccess['actor']): string | null => (actor?.type === 'USER' ? actor.id : null);
-
 /** Stores a draft with open headers under the next revision. */
 export async function storeDraft(
   trx: Db,
@@ -180,7 +178,7 @@ export async function storeDraft(
     allowReentry: own(settings.allowReentry, workflow.allowReentry),
     graph: sealed,
     updatedAt: new Date(),
-    updatedBy: editorOf(actor),
+    updatedBy: userIdOf(actor),
   };
   await WorkflowDraftRow.query(trx)
     .insert({ workflowId: id, projectId, ...values })

@@ -4,7 +4,7 @@ import { Workflow, WorkflowMove } from '../../../db/models/workflow.ts';
 import { statement } from '../../../db/statement.ts';
 import { faultPoint } from '../../../platform/fault-points.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
-import { changesOf, recordAudit } from '../../audit/record.ts';
+import { changesOf, recordAudit, userIdOf } from '../../audit/record.ts';
 import { requirePassingCases } from '../cases/run.ts';
 import { changeWorkflow } from '../editing.ts';
 import { activeGroups, changedKeys, refusalOfMove } from '../executions/move.ts';
@@ -18,16 +18,7 @@ import { changeReentry } from '../update.ts';
 import { insertVersion, newestGraph, removeUnusedVersions, storedGraph } from '../versions.ts';
 import { type GraphViolation, requireNoViolations } from '../violations.ts';
 import { findStep } from '../walk.ts';
-import {
-  type DraftRow,
-  draftConflict,
-  draftOf,
-  editorOf,
-  findDraft,
-  findDraftRow,
-  removeDraft,
-  settingsOf,
-} from './draft.ts';
+import { type DraftRow, draftConflict, draftOf, findDraft, findDraftRow, removeDraft, settingsOf } from './draft.ts';
 import { finishMoves } from './moves.ts';
 
 export interface PublishInput {
@@ -147,7 +138,7 @@ async function writeVersion(
     validVersion: version,
     updatedAt: new Date(),
   });
-  const publishedBy = editorOf(actor);
+  const publishedBy = userIdOf(actor);
   await insertVersion(trx, after, graph, { publishedAt: new Date(), publishedBy, note });
   await syncSchedule(trx, before, after);
   await forgetOldest(trx, [id, KEPT]);

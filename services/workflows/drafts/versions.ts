@@ -6,6 +6,7 @@ import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { mergeGraphs } from '../../../platform/merge-graphs.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
+import { userIdOf } from '../../audit/record.ts';
 import { type CursorPage, cutPage } from '../../paging.ts';
 import { changeWorkflow } from '../editing.ts';
 import { findWorkflow } from '../find.ts';
@@ -13,7 +14,7 @@ import { type DraftGraph, graphContentOf } from '../graph.ts';
 import { showStep } from '../sealed-headers.ts';
 import type { StepRules } from '../step-config.ts';
 import { newestGraph } from '../versions.ts';
-import { draftConflict, editorOf, findDraftRow, settingsOf, storeDraft, type WorkflowDraft } from './draft.ts';
+import { draftConflict, findDraftRow, settingsOf, storeDraft, type WorkflowDraft } from './draft.ts';
 
 export interface ListedVersion {
   version: number;
@@ -119,7 +120,7 @@ export async function restoreWorkflowVersion(
     const { projectId, draftRevision } = workflow;
     const row = await requireVersionRow(trx, projectId, workflowId, version);
     const draft = await findDraftRow(trx, workflow);
-    const isSomeoneElses = draft !== undefined && draft.updatedById !== editorOf(project.actor);
+    const isSomeoneElses = draft !== undefined && draft.updatedById !== userIdOf(project.actor);
     if (expectedRevision === undefined ? isSomeoneElses : expectedRevision !== draftRevision)
       throw await draftConflict(
         trx,

@@ -119,10 +119,11 @@ describe('what webhooks tell of', () => {
     ).to.deep.equal([]);
   });
 
-  it('shows campaigns as GET does, without the body, in the state of each change', async () => {
+  it('shows campaigns as GET does, without body and document, in the state of each change', async () => {
     await want('campaign.*');
     await addContacts(database.db, project, 2);
-    const { id } = await makeCampaign(database.db, project, {});
+    const document = { version: 1, content: [{ type: 'spacer' }] };
+    const { id } = await makeCampaign(database.db, project, { body: undefined, document });
     await sendCampaign(database.db, project.access, id, undefined);
     await pauseCampaign(database.db, project.access, id);
     await resumeCampaign(database.db, project.access, id);
@@ -135,9 +136,11 @@ describe('what webhooks tell of', () => {
       ['campaign.resumed', 'SENDING', false],
       ['campaign.cancelled', 'CANCELLED', false],
     ]);
-    const { body: _, ...shown } = presentCampaign(
-      await viewCampaign(database.db, await findCampaign(database.db, project.id, id)),
-    );
+    const {
+      body: _,
+      document: __,
+      ...shown
+    } = presentCampaign(await viewCampaign(database.db, await findCampaign(database.db, project.id, id)));
     const { position, ...data } = told.at(-1)?.data ?? {};
     expect(position).to.be.a('number');
     expect(data).to.deep.equal(JSON.parse(JSON.stringify(shown)));

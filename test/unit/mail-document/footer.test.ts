@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { hasOwnFooter, parseDocument, renderDocument } from '../../../platform/mail-document/index.ts';
 import { plainText } from '../../../platform/templates/plain-text.ts';
 import { footerFor } from '../../../services/templates/footer.ts';
+import { paragraph, text } from './documents.ts';
 
 const link = (href: string) => ({ type: 'text', text: 'Unsubscribe', marks: [{ type: 'link', attrs: { href } }] });
 const footer = (href: string) => ({ type: 'footer', content: [{ type: 'paragraph', content: [link(href)] }] });
@@ -25,9 +26,9 @@ describe('the footer of a document', () => {
 
   it('leaves the appended footer when its link leads elsewhere, or is in the text only', () => {
     expect(hasOwnFooter(bodyOf(footer('https://example.com')))).to.equal(false);
-    const text = bodyOf({ type: 'paragraph', content: [link('{{ unsubscribeUrl }}')] });
-    expect(hasOwnFooter(text)).to.equal(false);
-    expect(footerFor('en', 'en', text)).to.contain('Unsubscribe');
+    const body = bodyOf(paragraph(link('{{ unsubscribeUrl }}')));
+    expect(hasOwnFooter(body)).to.equal(false);
+    expect(footerFor('en', 'en', body)).to.contain('Unsubscribe');
   });
 
   it('cannot be suppressed by a footer that stands in a branch, or is not complete', () => {
@@ -64,5 +65,10 @@ describe('the text part of a document', () => {
     const body = bodyOf();
     expect(body).to.contain('News inside');
     expect(plainText(body)).to.equal('Hello');
+  });
+
+  it('has no text for spacers and dividers', () => {
+    const body = bodyOf({ type: 'spacer' }, { type: 'divider' }, paragraph(text('Bye')));
+    expect(plainText(body)).to.match(/^Hello\n+Bye$/);
   });
 });

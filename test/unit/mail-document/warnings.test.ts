@@ -70,6 +70,49 @@ describe('warnings about a document', () => {
     ]);
   });
 
+  it('finds variables in addresses and html blocks', () => {
+    const content = [
+      {
+        type: 'button',
+        attrs: { href: 'https://a.example/{{ slug }}?n={{ firstName ?? "" }}' },
+        content: [text('Go')],
+      },
+      link('https://a.example/{{ firstName }}'),
+      image({ src: 'https://a.example/{{ picture }}.png', href: '{{ unsubscribeUrl }}' }),
+      {
+        type: 'html',
+        attrs: { html: '<p>{% if vip %}{{ firstName }} {{ firstName }}{% endif %}{{ order ?? "" }}</p>' },
+      },
+      { type: 'repeat', content: [{ type: 'button', attrs: { href: '{{ item.url }}' }, content: [text('Go')] }] },
+    ];
+    expect(warningsOf([paragraph(text(LONG)), ...content])).to.deep.equal([
+      'WARNING variable_unknown content.1.attrs.href',
+      'WARNING fallback_missing content.2.content.0.marks.0.attrs.href',
+      'WARNING variable_unknown content.3.attrs.src',
+      'WARNING variable_unknown content.4.attrs.html',
+      'WARNING fallback_missing content.4.attrs.html',
+    ]);
+  });
+
+  it('finds what is wrong in a saved block, at its place', () => {
+    const blockId = '0190b0a0-0000-7000-8000-000000000000';
+    const inside = documentOf(
+      paragraph(text('{{ firstName }} {{ nickName }}')),
+      paragraph(text('x', { type: 'color', attrs: { color: '#999999' } })),
+      image({ alt: '' }),
+      link('#'),
+    );
+    const savedBlocks = new Map([[blockId, { kind: 'SECTION', document: parsed(inside) }]]);
+    const content = [paragraph(text(LONG)), { type: 'saved', attrs: { blockId } }];
+    expect(warningsOf(content, {}, { savedBlocks })).to.deep.equal([
+      'WARNING alt_missing content.1',
+      'ERROR link_empty content.1',
+      'WARNING contrast_low content.1',
+      'WARNING fallback_missing content.1',
+      'WARNING variable_unknown content.1',
+    ]);
+  });
+
   it('measures contrast in light and dark, once for each pair of colors', () => {
     const colored = (color: string) => paragraph(text('x', { type: 'color', attrs: { color } }));
     expect(warningsOf([colored('#999999'), colored('#999999'), colored('#111111')])).to.deep.equal([

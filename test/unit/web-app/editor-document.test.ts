@@ -175,6 +175,12 @@ describe('the documents of the visual editor', () => {
     expect(faultOf({ type: 'footer' }, { type: 'footer' })).to.equal('footer');
     expect(faultOf(nested(7))).to.equal('depth');
     expect(faultOf(...Array.from({ length: 501 }, () => paragraph('x')))).to.equal('blocks');
+    const items = (length: number): Json => ({
+      type: 'bulletList',
+      content: Array.from({ length }, () => ({ type: 'listItem', content: [paragraph('x')] })),
+    });
+    expect(faultOf(items(499))).to.equal(undefined);
+    expect(faultOf(items(500))).to.equal('blocks');
     expect(faultOf(nested(6), columns(paragraph('x')))).to.equal(undefined);
   });
 

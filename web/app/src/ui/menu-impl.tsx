@@ -18,7 +18,7 @@ export function OpenMenu({ items, children, position = 'bottom-end', width, keep
       withinPortal
     >
       <Menu.Target>{children({})}</Menu.Target>
-      <Menu.Dropdown mah="70vh" style={{ overflowY: 'auto' }}>
+      <Menu.Dropdown mah="80vh" style={{ overflowY: 'auto' }}>
         {items.map((item) => {
           if (item.kind === 'divider') return <Menu.Divider key={item.key} />;
           if (item.kind === 'label')

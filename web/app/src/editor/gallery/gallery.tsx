@@ -2,7 +2,7 @@ import './gallery.css';
 import { Text } from '@mantine/core';
 import { IconCode, IconFileText } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { gallery } from '../../../../../platform/mail-document/gallery/index.ts';
 import type { MailDocument as GalleryDocument } from '../../../../../platform/mail-document/types.ts';
 import { unwrap } from '../../api/client.ts';
@@ -28,10 +28,15 @@ interface GalleryProps {
   withoutHtml?: boolean;
 }
 
+/** The API renders this many previews of a project at once, and answers 429 to those that wait too long. */
+const RENDERED_AT_ONCE = 2;
+
 /** The starting documents in the brand of the project, a blank one, and HTML. */
 export function Gallery({ onChoose, withoutHtml = false }: GalleryProps) {
   const language = useProject()?.language.startsWith('de') ? 'de' : 'en';
   const blank = { name: '', subject: '', type: 'MARKETING' as const };
+  const [rendered, setRendered] = useState(RENDERED_AT_ONCE);
+  const renderNext = useCallback(() => setRendered((count) => count + 1), []);
   return (
     <ul className="gallery">
       <Card
@@ -40,12 +45,19 @@ export function Gallery({ onChoose, withoutHtml = false }: GalleryProps) {
         picture={<IconFileText size={48} stroke={1.2} aria-hidden />}
         onChoose={() => onChoose({ ...blank, document: emptyDocument(language) })}
       />
-      {gallery.map(({ id, name, description, subject, documents, isTransactional }) => (
+      {gallery.map(({ id, name, description, subject, documents, isTransactional }, index) => (
         <Card
           key={id}
           name={name[language]}
           description={description[language]}
-          picture={<Thumbnail id={id} document={editable(documents[language])} />}
+          picture={
+            <Thumbnail
+              id={id}
+              document={editable(documents[language])}
+              isWanted={index < rendered}
+              onRendered={renderNext}
+            />
+          }
           onChoose={() =>
             onChoose({
               name: name[language],
@@ -95,8 +107,16 @@ const Card = ({ name, description, picture, onChoose }: CardProps) => (
   </li>
 );
 
+interface ThumbnailProps {
+  id: string;
+  document: MailDocument;
+  /** Its turn has come. */
+  isWanted: boolean;
+  onRendered(): void;
+}
+
 /** A starting document as the API renders it with the brand kit. */
-function Thumbnail({ id, document }: { id: string; document: MailDocument }) {
+function Thumbnail({ id, document, isWanted, onRendered }: ThumbnailProps) {
   const { client, key } = useApi();
   const rendered = useQuery({
     queryKey: key('gallery', id, document.lang),
@@ -105,7 +125,12 @@ function Thumbnail({ id, document }: { id: string; document: MailDocument }) {
     staleTime: 30 * 60_000,
     gcTime: 45 * 60_000,
     retry: false,
+    enabled: isWanted,
   });
+  const { isFetched } = rendered;
+  useEffect(() => {
+    if (isFetched) onRendered();
+  }, [isFetched, onRendered]);
   if (!rendered.data) return null;
   return (
     <iframe

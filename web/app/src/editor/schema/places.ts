@@ -59,7 +59,7 @@ export type NestingFault = 'columns' | 'repeat' | 'footer' | 'depth' | 'blocks';
 
 const MAX_DEPTH = 6;
 const MAX_BLOCKS = 500;
-/** They add no depth. */
+/** They add no depth and are no blocks. */
 const FLAT = new Set(['column', 'listItem', 'otherwise']);
 
 /** Returns the first rule of the document format that a content breaks. */
@@ -71,8 +71,7 @@ export function nestingFault(doc: Node): NestingFault | undefined {
     if (node.isInline) return undefined;
     const isRoot = name === 'doc';
     if (!isRoot) {
-      blocks++;
-      if (blocks > MAX_BLOCKS) return 'blocks';
+      if (!FLAT.has(name) && ++blocks > MAX_BLOCKS) return 'blocks';
       if (name === 'footer' && ++footers > 1) return 'footer';
       if ((name === 'columns' || name === 'repeat') && inside.has(name)) return name;
     }
