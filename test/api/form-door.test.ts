@@ -1,5 +1,6 @@
 // The public door of forms: proofs of work, one more button, limits and origins.
 import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
 import { MailReachCache } from '../../services/addresses/mail-reach.ts';
 import { acceptAll } from '../../services/forms/accept.ts';
 import { createChallenge, sweepChallenges } from '../../services/forms/challenges.ts';
@@ -8,6 +9,7 @@ import { honeypotOf } from '../../services/forms/public.ts';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { decideSubmissions, formSettings, solveChallenge } from '../support/forms.ts';
 import { testLinkSettings } from '../support/links.ts';
+import { RawHttp } from '../support/raw-http.ts';
 
 const { secretKeys } = testLinkSettings;
 
@@ -174,6 +176,28 @@ describe('the public door of forms', () => {
     for (const path of ['', '.js', '/challenge'])
       expect((await fetch(`${api.url}/f/${id}${path}`)).status, path).to.equal(404);
     expect((await send(id, { email: addressOf('ann') })).status).to.equal(404);
+  });
+
+  it('shows a browser what is wrong as a page in the language of the visitor', async () => {
+    const { id } = await createForm();
+    // `fetch` would add that it is no navigation.
+    const navigate = async (line: string, body = '') => {
+      const raw = await RawHttp.open(api.url);
+      const type = body ? 'Content-Type: application/x-www-form-urlencoded\r\n' : '';
+      raw.write(
+        `${line} HTTP/1.1\r\nHost: x\r\nAccept: text/html,application/xhtml+xml\r\nAccept-Language: nl\r\n${type}Content-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      const answer = await raw.answer();
+      raw.destroy();
+      return answer;
+    };
+    const unknown = await navigate(`GET /f/${newId()}`);
+    expect(unknown.status).to.equal(404);
+    expect(unknown.body).to.contain('<html lang="nl">').and.to.contain('Dit formulier is niet beschikbaar');
+    expect(unknown.body).not.to.contain('/app/');
+    const wrong = await navigate(`POST /f/${id}`, 'email=nowhere');
+    expect(wrong.status).to.equal(422);
+    expect(wrong.body).to.contain('Controleer uw invoer.').and.to.contain('email');
   });
 
   it('rejects what the visitor can correct with 422', async () => {
