@@ -73,6 +73,14 @@ describeApi('what contacts receive', (api) => {
       ]);
     });
 
+    it('asks who is SUBSCRIBED by default for no confirmation', async () => {
+      const news = await createTopic({ name: 'News', defaultState: 'SUBSCRIBED' });
+      const confirmation = { from: `news@${project.senderDomain}` };
+      const later = { defaultState: 'UNSUBSCRIBED', doubleOptIn: true, confirmation };
+      expect(await project.server.patch(`/topics/${news}`, later)).to.have.status(200);
+      expect(statesOf((await change({ topics: { news: 'SUBSCRIBED' } })).body)).to.deep.equal({ news: 'SUBSCRIBED' });
+    });
+
     it('snoozes, limits the frequency and ends both; only the snooze is recorded', async () => {
       const snoozedUntil = new Date(Date.now() + 86_400_000).toISOString();
       const frequency = { count: 1, per: 'WEEK' };

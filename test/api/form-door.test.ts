@@ -10,6 +10,7 @@ import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } f
 import { decideSubmissions, formSettings, solveChallenge } from '../support/forms.ts';
 import { testLinkSettings } from '../support/links.ts';
 import { RawHttp } from '../support/raw-http.ts';
+import { statementsAbout } from '../support/sent-statements.ts';
 
 const { secretKeys } = testLinkSettings;
 
@@ -69,6 +70,24 @@ describe('the public door of forms', () => {
     expect([...new Set(answers)], 'byte by byte').to.have.length(1);
     await decideSubmissions(api.db);
     expect(await statuses()).to.deep.equal(['ALREADY', 'PENDING', 'suppressed', 'throttled']);
+  });
+
+  it('asks Postgres the same for every address, so that the time of the answer says nothing either', async () => {
+    const { id } = await createForm();
+    await project.server.post('/contacts', { email: addressOf('known'), subscribed: true });
+    await project.server.post('/contacts', { email: addressOf('left'), subscribed: false });
+    await project.server.post('/suppressions', { email: addressOf('suppressed'), reason: 'MANUAL' });
+    const submit = async (name: string) => {
+      const email = addressOf(name);
+      const issued = createChallenge(secretKeys, id, 1, Date.now() - 3_000);
+      const body = { email, _token: issued.token, _nonce: solveChallenge(issued, id, email) };
+      expect(await bySite().post(`/f/${id}`, body)).to.have.status(202);
+    };
+    await submit('first');
+    const unknown = await statementsAbout(project.id, () => submit('unknown'));
+    expect(unknown).not.to.deep.equal([]);
+    for (const name of ['known', 'left', 'suppressed', 'unknown'])
+      expect(await statementsAbout(project.id, () => submit(name)), name).to.deep.equal(unknown);
   });
 
   it('rejects a proof that is missing, or of another address, form or difficulty with 422', async () => {
