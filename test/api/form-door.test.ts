@@ -242,6 +242,19 @@ describe('the public door of forms', () => {
     expect(await post({ ...good, form: 'unknown' })).to.have.status(404);
   });
 
+  it('takes no unchecked boxes for all topics', async () => {
+    const topic = async (name: string) => (await project.server.post('/topics', { name })).body.id;
+    const { id } = await createForm({ topicIds: [await topic('News'), await topic('Offers')] });
+    const page = await (await fetch(`${api.url}/f/${id}`)).text();
+    expect(page).to.include('name="_boxes" value="1"');
+    const email = addressOf('ann');
+    const { token } = createChallenge(secretKeys, id, 1, Date.now() - 3_000);
+    const body = { email, _token: token, _nonce: solveChallenge({ token, difficulty: 1 }, id, email) };
+    expect(errorOf(await bySite().post(`/f/${id}`, { ...body, _boxes: '1' }))).to.deep.equal(['topic', 'required']);
+    expect(await bySite().post(`/f/${id}`, { ...body, _boxes: '1', topic: ['news'] })).to.have.status(202);
+    expect((await submissions())[0]?.topicIds).to.have.length(1);
+  });
+
   it('rejects a body over 64 kB with 413', async () => {
     const { id } = await createForm();
     const email = `${'x'.repeat(70_000)}@example.com`;
