@@ -265,7 +265,7 @@ export const settingGroups = {
       'Days after which events are deleted; never by default.',
     ),
     CONSENT_RETENTION_DAYS: number(1_095, joi.number().integer().min(1)).description(
-      'Days after which the consent records of deleted contacts are deleted.',
+      'Days after which the consent records of deleted contacts are deleted, and the hashes of addresses in submissions of forms that were not confirmed.',
     ),
     EMAIL_BODY_RETENTION_DAYS: number(90, joi.number().integer().min(1)).description(
       'Days after which the bodies of emails are deleted.',

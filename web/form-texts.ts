@@ -15,6 +15,10 @@ export interface FormTexts {
   tooMany: string;
   failed: string;
   working: string;
+  closed: string;
+  closedText: string;
+  notSent: string;
+  back: string;
 }
 
 export const formTexts: Record<Language, FormTexts> = {
@@ -33,6 +37,10 @@ export const formTexts: Record<Language, FormTexts> = {
     tooMany: 'There are too many requests. Please try again later.',
     failed: 'This does not work just now. Please try again in a few minutes.',
     working: 'Please wait…',
+    closed: 'This form is not available',
+    closedText: 'It does not exist, or it is closed at the moment.',
+    notSent: 'The form was not sent',
+    back: 'Go back to the form and send it again.',
   },
   de: {
     email: 'E-Mail-Adresse',
@@ -49,6 +57,10 @@ export const formTexts: Record<Language, FormTexts> = {
     tooMany: 'Es sind zu viele Anfragen. Bitte versuchen Sie es später noch einmal.',
     failed: 'Das geht gerade nicht. Bitte versuchen Sie es in einigen Minuten noch einmal.',
     working: 'Bitte warten…',
+    closed: 'Dieses Formular gibt es nicht',
+    closedText: 'Es existiert nicht oder ist zurzeit geschlossen.',
+    notSent: 'Das Formular wurde nicht gesendet',
+    back: 'Gehen Sie zurück zum Formular und senden Sie es noch einmal.',
   },
   fr: {
     email: 'Adresse e-mail',
@@ -65,6 +77,10 @@ export const formTexts: Record<Language, FormTexts> = {
     tooMany: 'Trop de demandes. Veuillez réessayer plus tard.',
     failed: 'Cela ne fonctionne pas pour le moment. Réessayez dans quelques minutes.',
     working: 'Veuillez patienter…',
+    closed: 'Ce formulaire n’est pas disponible',
+    closedText: 'Il n’existe pas, ou il est fermé pour le moment.',
+    notSent: 'Le formulaire n’a pas été envoyé',
+    back: 'Revenez au formulaire et envoyez-le de nouveau.',
   },
   es: {
     email: 'Correo electrónico',
@@ -81,6 +97,10 @@ export const formTexts: Record<Language, FormTexts> = {
     tooMany: 'Hay demasiadas solicitudes. Inténtelo más tarde.',
     failed: 'Ahora no funciona. Inténtelo dentro de unos minutos.',
     working: 'Espere…',
+    closed: 'Este formulario no está disponible',
+    closedText: 'No existe o está cerrado en este momento.',
+    notSent: 'El formulario no se ha enviado',
+    back: 'Vuelva al formulario y envíelo de nuevo.',
   },
   nl: {
     email: 'E-mailadres',
@@ -97,6 +117,10 @@ export const formTexts: Record<Language, FormTexts> = {
     tooMany: 'Er zijn te veel aanvragen. Probeer het later opnieuw.',
     failed: 'Dat lukt nu niet. Probeer het over een paar minuten opnieuw.',
     working: 'Een ogenblik…',
+    closed: 'Dit formulier is niet beschikbaar',
+    closedText: 'Het bestaat niet of is op dit moment gesloten.',
+    notSent: 'Het formulier is niet verstuurd',
+    back: 'Ga terug naar het formulier en verstuur het opnieuw.',
   },
   pt: {
     email: 'Endereço de e-mail',
@@ -113,6 +137,10 @@ export const formTexts: Record<Language, FormTexts> = {
     tooMany: 'Há demasiados pedidos. Tente mais tarde.',
     failed: 'Não é possível neste momento. Tente dentro de alguns minutos.',
     working: 'Aguarde…',
+    closed: 'Este formulário não está disponível',
+    closedText: 'Não existe ou está fechado de momento.',
+    notSent: 'O formulário não foi enviado',
+    back: 'Volte ao formulário e envie-o de novo.',
   },
   it: {
     email: 'Indirizzo e-mail',
@@ -129,5 +157,9 @@ export const formTexts: Record<Language, FormTexts> = {
     tooMany: 'Ci sono troppe richieste. Riprova più tardi.',
     failed: 'Al momento non funziona. Riprova tra qualche minuto.',
     working: 'Attendi…',
+    closed: 'Questo modulo non è disponibile',
+    closedText: 'Non esiste o al momento è chiuso.',
+    notSent: 'Il modulo non è stato inviato',
+    back: 'Torna al modulo e invialo di nuovo.',
   },
 };

@@ -5,7 +5,7 @@ import { isNoSpace, noSpace } from '../http/body.ts';
 import type { AppParts, Context, Middleware } from '../http/context.ts';
 import { envelopeOf } from '../http/envelope.ts';
 import { PlainError } from '../http/validate.ts';
-import { isNavigation, presentErrorPage } from '../presenters/error-page.ts';
+import { isNavigation, presentErrorPage, presentFormError } from '../presenters/error-page.ts';
 
 const RETRY_SECONDS = '2';
 
@@ -32,13 +32,19 @@ function answer(ctx: Context, error: ApiError): void {
   if (error.extras.headers) ctx.set(error.extras.headers);
   ctx.body = envelopeOf(error, ctx.state.id);
   ctx.state.failure = { code: error.code, message: error.message, errors: error.extras.errors };
-  showPage(ctx, error);
+  showPage(
+    ctx,
+    error,
+    error.extras.errors?.map(({ field }) => field),
+  );
 }
 
 /** People who open an address in a browser get a page. */
-function showPage(ctx: Context, error: { status: number; message: string }): void {
+function showPage(ctx: Context, error: { status: number; message: string }, fields: string[] = []): void {
   if (!isNavigation(ctx.headers)) return;
-  const { headers, body } = presentErrorPage(error, ctx.headers, ctx.state.id);
+  const { headers, body } = ctx.path.startsWith('/f/')
+    ? presentFormError({ status: error.status, fields }, ctx.headers)
+    : presentErrorPage(error, ctx.headers, ctx.state.id);
   ctx.set(headers);
   ctx.body = body;
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AccountLanguage, accountLanguages, spokenLanguage } from '../../platform/languages.ts';
+import { formTexts } from '../../web/form-texts.ts';
 import { noticePage } from '../../web/pages.ts';
 
 interface Texts {
@@ -61,4 +62,16 @@ export function presentErrorPage(
     detail: `${request}: ${requestId}`,
     link: { href: '/app/', text: toStart },
   });
+}
+
+/** The same for a visitor of a form, in any of our languages and without a way into the dashboard. */
+export function presentFormError(
+  { status, fields }: { status: number; fields: string[] },
+  { 'accept-language': spoken }: IncomingHttpHeaders,
+) {
+  const language = spokenLanguage(spoken);
+  const { closed, closedText, notSent, invalid, back, tooMany, failed } = formTexts[language];
+  if (status === 404) return noticePage({ language, title: closed, text: closedText });
+  const text = status === 429 ? tooMany : status >= 500 ? failed : `${invalid} ${back}`;
+  return noticePage({ language, title: notSent, text, ...(fields.length > 0 && { detail: fields.join(', ') }) });
 }

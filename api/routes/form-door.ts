@@ -47,7 +47,7 @@ const challengeSchema = namedType('FormChallenge', 'A token for the proof of wor
 /** Names of the form's fields are free. */
 const formPost = named(
   'FormPost',
-  'What a form sends: `email`, the keys of its fields, `topic` (keys), `consent` (`on`), `lang`, `_token`, `_nonce`, `_page` and `_timezone`.',
+  'What a form sends: `email`, the keys of its fields, `topic` (keys), `consent` (`on`), `lang`, `_token`, `_nonce`, `_page`, `_timezone` and `_boxes` (a page with a box per topic: none checked is 422).',
   joi
     .object({
       email: joi.any().description('Email address.'),
@@ -85,6 +85,7 @@ function givenOf(form: Form, body: Record<string, unknown>, referer: string | un
     email,
     fields: Object.fromEntries(form.fields.map(({ key }) => [key, Object.hasOwn(body, key) ? body[key] : undefined])),
     topics,
+    ...(asText(body._boxes) !== null && { hasBoxes: true }),
     consent: consent === 'on' || consent === true || consent === 'true',
     lang: asText(lang),
     timezone: asText(body._timezone),

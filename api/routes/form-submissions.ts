@@ -1,6 +1,7 @@
 import joi from 'joi';
 import { findForm } from '../../services/forms/find.ts';
 import { type ListedSubmission, listSubmissions, resendConfirmation } from '../../services/forms/list-submissions.ts';
+import { previewedForm } from '../../services/forms/public.ts';
 import { formStats } from '../../services/forms/stats.ts';
 import { refusalReasons, submissionStatuses } from '../../services/forms/submissions.ts';
 import { formUrls } from '../../services/forms/urls.ts';
@@ -95,7 +96,7 @@ export const formSubmissions = routes('Forms', [
       const { db, project, settings, params } = call;
       const form = await findForm(db, project.projectId, params.id);
       const { page: url, script } = formUrls(settings.baseUrl, form.id);
-      const html = plainForm(await viewOf(call, { form, language: 'en' }));
+      const html = plainForm(await viewOf(call, await previewedForm(db, form)));
       return ok({
         html,
         script: `<script src="${script}" async></script>`,

@@ -168,7 +168,13 @@ export const templates = routes('Templates', [
       },
     ),
     bodyLimit,
-    answers: { 200: one, 400: unreadable, 403: unverified, 404: noTemplate },
+    answers: {
+      200: one,
+      400: unreadable,
+      403: unverified,
+      404: noTemplate,
+      409: failure('A form or topic has no other sender for its confirmation emails.', 'CONFLICT'),
+    },
     handle: async ({ db, project, params, body }) =>
       ok(presentTemplate(await updateTemplate(db, project, params.id, withSender(body)))),
   }),
@@ -182,7 +188,7 @@ export const templates = routes('Templates', [
     answers: {
       204: answer('Deleted.'),
       404: noTemplate,
-      409: failure('A workflow step uses the template.', 'CONFLICT'),
+      409: failure('A workflow step, a form or a topic uses the template.', 'CONFLICT'),
     },
     handle: async ({ db, project, params }) => {
       await deleteTemplate(db, project, params.id);

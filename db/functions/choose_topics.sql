@@ -31,7 +31,8 @@ begin
     v_chosen := (select ct.state from contact_topics ct
       where ct.project_id = p_project_id and ct.contact_id = contact.id and ct.topic_id = topic.id);
     v_state := topic.state;
-    if v_state = 'SUBSCRIBED' and topic.double_opt_in and v_chosen is distinct from 'SUBSCRIBED'
+    -- Who is SUBSCRIBED, be it by default, stays so.
+    if v_state = 'SUBSCRIBED' and topic.double_opt_in and coalesce(v_chosen, v_default) <> 'SUBSCRIBED'
       and coalesce(p_context ->> 'proven', p_context ->> 'confirmed', 'false') <> 'true' then v_state := 'PENDING'; end if;
     v_context := p_context - 'texts';
     if p_context -> 'texts' ? topic.id::text then

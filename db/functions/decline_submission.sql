@@ -14,10 +14,8 @@ begin
   contact_id := submission.contact_id;
   if status not in ('PENDING', 'EXPIRED') then return; end if;
   if submission.form_id is null and status = 'PENDING' then
-    perform expire_submission(p_project_id, p_id);
-    perform write_consent(p_project_id, submission.contact_id, submission.email, topic.id, 'DECLINED',
-      p_context || '{"method": "PAGE"}')
-    from unnest(submission.topic_ids) as topic (id);
+    perform end_pending_choices(p_project_id, submission.contact_id, submission.email, submission.topic_ids, 'DECLINED',
+      p_context || '{"method": "PAGE"}');
   end if;
   status := 'DECLINED';
   update form_submissions s set status = 'DECLINED', settled_at = now(), due_at = now() + interval '7 days'

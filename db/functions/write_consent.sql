@@ -12,7 +12,9 @@ begin
   if v_text is not null then
     loop
       select t.id into v_text_id from consent_texts t
-      where t.project_id = p_project_id and t.hash = sha256(convert_to(v_text, 'UTF8')) and t.locale is not distinct from v_locale;
+      where t.project_id = p_project_id and t.hash = sha256(convert_to(v_text, 'UTF8')) and t.locale is not distinct from v_locale
+      -- Retention removes wordings that no record has.
+      for key share;
       exit when found;
       insert into consent_texts (id, project_id, hash, text, locale)
       values (uuidv7(), p_project_id, sha256(convert_to(v_text, 'UTF8')), v_text, v_locale) on conflict do nothing;

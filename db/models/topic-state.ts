@@ -1,5 +1,5 @@
 import { type Fragment, sql } from '../sql.ts';
-import type { TopicState } from './topic.ts';
+import type { TopicDefault, TopicState } from './topic.ts';
 
 interface TopicOf {
   projectId: string;
@@ -25,6 +25,16 @@ export function hasTopicState(topic: TopicOf, state: TopicState): Fragment {
     and not ${choiceOf(topic, sql`true`)}
     and ((select bool_and(d.state = ${state}) ${defaults})
       or (select d.state ${defaults} and d.since <= ${contact.createdAt} order by d.since desc limit 1) = ${state})))`;
+}
+
+/**
+ * SQL: the same where all defaults of the topic are known. One that never changed leaves one join, which Postgres plans as
+ * such; it reads the choices, and of contacts their index only.
+ */
+export function hasTopicStateAmong(topic: TopicOf, state: TopicDefault, defaults: readonly TopicDefault[]): Fragment {
+  if (defaults.every((byDefault) => byDefault !== state)) return choiceOf(topic, sql`ct.state = ${state}`);
+  if (defaults.every((byDefault) => byDefault === state)) return sql`not ${choiceOf(topic, sql`ct.state <> ${state}`)}`;
+  return hasTopicState(topic, state);
 }
 
 /** SQL: whether a contact has a choice (alias `ct`) for which the test holds. */

@@ -1,8 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { hasTopicState } from '../../db/models/topic-state.ts';
-import { type Fragment, sql } from '../../db/sql.ts';
+import type { TopicDefault } from '../../db/models/topic.ts';
+import { hasTopicStateAmong } from '../../db/models/topic-state.ts';
+import { type Fragment, joined, sql } from '../../db/sql.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { countMatching, type Matching, matchingContacts } from '../conditions/matching.ts';
@@ -24,25 +25,40 @@ const needsSubscription = ({ type }: Pick<Audience, 'type'>): boolean => type !=
 /** Selects the contacts that the campaign would reach now. */
 export async function audienceOf(db: Db, audience: Audience): Promise<Matching> {
   const { projectId, scope, condition } = await selectedContacts(db, audience);
-  if (!needsSubscription(audience)) {
-    const allowed = audience.topicId ? sql`${condition} and ${mayGet(audience)}` : condition;
-    return { projectId, scope, condition: allowed };
-  }
-  // The subscription is part of the rule too; alone an index serves it.
-  return { projectId, scope, condition: sql`c.subscribed and ${condition} and ${mayGet(audience)}` };
+  return { projectId, scope, condition: joined([...(await mayGet(db, audience)), condition], ' and ') };
 }
 
+const readDefaults = statement<{ state: TopicDefault }>(
+  'audience-topic-defaults',
+  'select state from topic_defaults where project_id = $1 and topic_id = $2',
+);
+
 /**
- * SQL: the rule for the contact `c`. Suppressed addresses are asked when their email begins. As a truth value, because
- * Postgres would expect one row in 200 of `is null`.
+ * SQL: the rule for the contact `c`. Facts that indexes answer are asked as joins, and the rule is asked with them, so that
+ * no row of a contact is read. Suppressed addresses are asked when their email begins.
  */
-function mayGet({ projectId, topicId, ...audience }: Audience): Fragment {
-  const topic = topicId
-    ? sql`${topicId}::uuid, (select t.archived from topics t where t.id = ${topicId}::uuid and t.project_id = ${projectId}::uuid),
-        case when ${hasTopicState({ projectId, topicId: sql`${topicId}::uuid` }, 'SUBSCRIBED')} then 'SUBSCRIBED' else 'UNSUBSCRIBED' end`
-    : sql`null, null, null`;
-  const facts = sql`${needsSubscription(audience)}::boolean, false, c.subscribed, c.snoozed_until, ${topic}`;
-  return sql`not coalesce(email_refusal(${facts}) <> '', false)`;
+async function mayGet(db: Db, { projectId, topicId, ...audience }: Audience): Promise<Fragment[]> {
+  const parts: Fragment[] = [];
+  if (needsSubscription(audience))
+    parts.push(
+      sql`c.subscribed`,
+      sql`not exists (select from contacts s where s.project_id = ${projectId} and s.id = c.id
+      and s.snoozed_until > now() and s.snoozed_until is not null)`,
+    );
+  if (!topicId) return parts;
+  const topic = { projectId, topicId: sql`${topicId}::uuid` };
+  const defaults = await readDefaults(db, [projectId, topicId]);
+  parts.push(
+    hasTopicStateAmong(
+      topic,
+      'SUBSCRIBED',
+      defaults.map(({ state }) => state),
+    ),
+  );
+  const archived = sql`(select t.archived from topics t where t.id = ${topicId}::uuid and t.project_id = ${projectId}::uuid)`;
+  const facts = sql`${needsSubscription(audience)}::boolean, false, true, null, ${topicId}::uuid, ${archived}, 'SUBSCRIBED'`;
+  parts.push(sql`not coalesce(email_refusal(${facts}) <> '', false)`);
+  return parts;
 }
 
 async function selectedContacts(

@@ -135,11 +135,13 @@ interface SubmissionRow {
   confirmedAt: Date | null;
 }
 
-// Those of the address: what waits for its confirmation has no contact yet.
+// Those of the address: what waits for its confirmation has no contact yet. Until it is confirmed, another person may have
+// sent it, whose IP address and program are not the contact's data.
 const submissionsAfter = statement<SubmissionRow>(
   'export-submissions',
-  `select id, form_id, status, reason, data as fields, context ->> 'ip' as ip, context ->> 'userAgent' as user_agent, page_url,
-     created_at, confirmed_at from form_submissions
+  `select id, form_id, status, reason, data as fields, page_url, created_at, confirmed_at,
+     case when status = 'CONFIRMED' then context ->> 'ip' end as ip,
+     case when status = 'CONFIRMED' then context ->> 'userAgent' end as user_agent from form_submissions
    where project_id = $1 and address_hash = address_hash($1::uuid, $2) and ($3::uuid is null or id > $3) order by id limit $4`,
 );
 

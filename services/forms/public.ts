@@ -20,6 +20,14 @@ export interface PublicForm {
   language: string;
 }
 
+const readLanguage = statement<{ language: string }>('form-language', 'select language from projects where id = $1');
+
+/** A form of the project as its visitors would see it, whatever its state. */
+export async function previewedForm(db: Db, form: Form): Promise<PublicForm> {
+  const [project] = await readLanguage(db, [form.projectId]);
+  return { form, language: project?.language ?? 'en' };
+}
+
 /** 404 for a form that does not exist, is PAUSED or whose project is disabled. */
 export async function findPublicForm(db: Db, id: string): Promise<PublicForm> {
   const form = await Form.query(db).findById(id).where({ status: 'ACTIVE' }).whereNull('deletedAt');

@@ -21,6 +21,8 @@ export interface GivenSubmission {
   fields: Record<string, unknown>;
   /** Keys; all topics of the form where there are none. */
   topics: string[];
+  /** The visitor chose with a box for each topic: none of them is no choice of all. */
+  hasBoxes?: boolean;
   consent: boolean;
   lang: string | null;
   timezone: string | null;
@@ -80,7 +82,7 @@ export async function checkSubmission(
   }
   const { lang, timezone, pageUrl } = given;
   const locale = lang !== null && LOCALE.test(lang) ? lang : null;
-  const topics = await chosenTopics(db, form, locale, given.topics, names.topics, errors);
+  const topics = await chosenTopics(db, form, locale, given, names.topics, errors);
   if (errors.length > 0 || email === undefined) throw validationError(errors);
   const translation = translationsIn(form.translations, locale).find((texts) => texts.consentText);
   const text = translation?.consentText ?? form.consentText;
@@ -102,11 +104,13 @@ async function chosenTopics(
   db: Db,
   form: Form,
   locale: string | null,
-  keys: string[],
+  { topics: keys, hasBoxes }: Pick<GivenSubmission, 'topics' | 'hasBoxes'>,
   name: string,
   errors: Violation[],
 ): Promise<AskedTopic[]> {
   const shown = await shownTopics(db, form, locale);
+  if (keys.length === 0 && hasBoxes && shown.length > 0)
+    errors.push({ field: name, message: `"${name}" must name at least one topic`, code: 'required' });
   if (keys.length === 0) return shown;
   const chosen = shown.filter(({ id, key }) => keys.includes(key) || keys.includes(id));
   if (keys.every((wanted) => chosen.some(({ id, key }) => wanted === key || wanted === id))) return chosen;

@@ -2,11 +2,12 @@ import { lockName } from '../../db/advisory-lock.ts';
 import type { Db } from '../../db/connect.ts';
 import { ProjectPages } from '../../db/models/project-pages.ts';
 import { statement } from '../../db/statement.ts';
-import { ApiError, validationError } from '../../platform/errors.ts';
+import { validationError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
+import { requireUnusedSender } from '../topics/sender.ts';
 
 /** Settings of a project's pages as the API shows them. */
 export interface PageSettings {
@@ -45,20 +46,6 @@ export async function findPageSettings(db: Db, projectId: string, base: UploadBa
 const findUpload = statement<{ key: string }>(
   'pages-logo',
   'select key from uploads where project_id = $1 and key = $2',
-);
-
-// A topic or form with a sender does not need that of the pages.
-const findSenderUse = statement<{ what: string; name: string }>(
-  'pages-sender-use',
-  `select 'topic' as what, t.name from topics t
-   left join templates m on m.id = (t.confirmation ->> 'templateId')::uuid and m.project_id = t.project_id
-   where t.project_id = $1 and t.double_opt_in and not t.archived
-     and coalesce(m.from_email, t.confirmation ->> 'from') is null
-   union all
-   select 'form', f.name from forms f
-   left join templates m on m.id = f.confirmation_template_id and m.project_id = f.project_id
-   where f.project_id = $1 and f.status = 'ACTIVE' and f.deleted_at is null and coalesce(m.from_email, f.from_email) is null
-   order by 1, 2 limit 1`,
 );
 
 /** Changes the fields that are given; null removes one. */
@@ -108,12 +95,4 @@ async function ownUpload(trx: Db, projectId: string, url: string, base: UploadBa
       },
     ]);
   return upload.key;
-}
-
-async function requireUnusedSender(trx: Db, projectId: string): Promise<void> {
-  const [use] = await findSenderUse(trx, [projectId]);
-  if (use)
-    throw new ApiError(409, 'CONFLICT', `Confirmations of the ${use.what} "${use.name}" are sent from this address.`, {
-      suggestion: `Give the ${use.what} another sender first.`,
-    });
 }

@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { dropOldAuditMonths } from './audit.ts';
 import { removeOldBodies } from './bodies.ts';
-import { removeOldConsents } from './consents.ts';
+import { removeOldConsents, removeOldSubmissions } from './consents.ts';
 import { removeOldEvents } from './events.ts';
 import { removeOldPageChanges } from './page-changes.ts';
 import { addMonths, addWeeks, gatherStatistics } from './partitions.ts';
@@ -20,6 +20,8 @@ export interface Removed {
   webhookWeeks: number;
   auditMonths: number;
   consents: number;
+  /** Settled ones without an address. */
+  submissions: number;
   /** Changes on pages that can no longer be undone. */
   pageChanges: number;
 }
@@ -34,7 +36,8 @@ export async function runRetention(db: Db, settings: RetentionSettings, now = ne
   const webhookWeeks = await removeOldWebhooks(db, now);
   const auditMonths = await dropOldAuditMonths(db, now);
   const consents = await removeOldConsents(db, consentRetentionDays, now);
+  const submissions = await removeOldSubmissions(db, consentRetentionDays, now);
   const pageChanges = await removeOldPageChanges(db);
   await gatherStatistics(db);
-  return { events, bodies, webhookWeeks, auditMonths, consents, pageChanges };
+  return { events, bodies, webhookWeeks, auditMonths, consents, submissions, pageChanges };
 }

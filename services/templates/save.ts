@@ -11,6 +11,7 @@ import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import { type CheckedContent, checkContent, contentColumns, type GivenContent } from '../mail-documents/content.ts';
 import { requireTopicFor } from '../topics/find.ts';
+import { requireSenderWithoutTemplate } from '../topics/sender.ts';
 import { requireValidTemplate } from './check.ts';
 import { findTemplate, lockTemplate } from './find.ts';
 import { storeVersion } from './versions.ts';
@@ -106,6 +107,7 @@ export async function saveTemplate(
     updatedAt: new Date(),
   });
   await storeVersion(trx, updated, actor);
+  if (before.fromEmail && !updated.fromEmail) await requireSenderWithoutTemplate(trx, updated.projectId);
   return updated;
 }
 

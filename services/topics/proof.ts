@@ -13,6 +13,12 @@ export interface ProofEmail {
   sentAt: Date | null;
 }
 
+/** Who caused a consent. A key without a name is the project's own. */
+export interface ProofActor {
+  type: 'USER' | 'KEY';
+  name: string | null;
+}
+
 /** Everything that shows what a contact agreed to. */
 export interface Proof {
   projectName: string;
@@ -25,6 +31,9 @@ export interface Proof {
   isCut: boolean;
   topicNames: Map<string, string>;
   emails: Map<string, ProofEmail>;
+  formNames: Map<string, string>;
+  /** By id. */
+  actors: Map<string, ProofActor>;
   madeAt: Date;
 }
 
@@ -41,6 +50,20 @@ const findEmails = statement<ProofEmail>(
    where e.project_id = $1 and e.id = any ($2::uuid[])`,
 );
 
+const findFormNames = statement<{ id: string; name: string }>(
+  'proof-forms',
+  'select id, name from forms where project_id = $1 and id = any ($2::uuid[])',
+);
+// People are shown by their address, as in the audit log.
+const findActors = statement<ProofActor & { id: string }>(
+  'proof-actors',
+  `select id, 'USER' as type, email as name from users where id = any ($2::uuid[])
+   union all
+   select id, 'KEY', name from scoped_keys where project_id = $1 and id = any ($2::uuid[])
+   union all
+   select id, 'KEY', null from projects where id = $1 and id = any ($2::uuid[])`,
+);
+
 export async function readProof(db: Db, projectId: string, contactId: string): Promise<Proof> {
   const contact = await findContact(db, projectId, contactId);
   const preferences = await readContactTopics(db, projectId, contact.id);
@@ -50,9 +73,11 @@ export async function readProof(db: Db, projectId: string, contactId: string): P
     if (consents.length > MAX_RECORDS) break;
   }
   const shown = consents.slice(0, MAX_RECORDS);
-  const [topics, emails, project] = await Promise.all([
+  const [topics, emails, forms, actors, project] = await Promise.all([
     findTopicNames(db, [projectId, shown.flatMap(({ topicId }) => topicId ?? [])]),
     findEmails(db, [projectId, shown.flatMap(({ emailId }) => emailId ?? [])]),
+    findFormNames(db, [projectId, shown.flatMap(({ formId }) => formId ?? [])]),
+    findActors(db, [projectId, shown.flatMap(({ actor }) => actor?.id ?? [])]),
     Project.query(db).findById(projectId).select('name', 'language'),
   ]);
   return {
@@ -64,6 +89,8 @@ export async function readProof(db: Db, projectId: string, contactId: string): P
     isCut: consents.length > shown.length,
     topicNames: new Map(topics.map(({ id, name }) => [id, name])),
     emails: new Map(emails.map((email) => [email.id, email])),
+    formNames: new Map(forms.map(({ id, name }) => [id, name])),
+    actors: new Map(actors.map((actor) => [actor.id, actor])),
     madeAt: new Date(),
   };
 }

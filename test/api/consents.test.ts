@@ -73,6 +73,14 @@ describeApi('what contacts receive', (api) => {
       ]);
     });
 
+    it('asks who is SUBSCRIBED by default for no confirmation', async () => {
+      const news = await createTopic({ name: 'News', defaultState: 'SUBSCRIBED' });
+      const confirmation = { from: `news@${project.senderDomain}` };
+      const later = { defaultState: 'UNSUBSCRIBED', doubleOptIn: true, confirmation };
+      expect(await project.server.patch(`/topics/${news}`, later)).to.have.status(200);
+      expect(statesOf((await change({ topics: { news: 'SUBSCRIBED' } })).body)).to.deep.equal({ news: 'SUBSCRIBED' });
+    });
+
     it('snoozes, limits the frequency and ends both; only the snooze is recorded', async () => {
       const snoozedUntil = new Date(Date.now() + 86_400_000).toISOString();
       const frequency = { count: 1, per: 'WEEK' };
@@ -234,7 +242,16 @@ describeApi('what contacts receive', (api) => {
       await change({ topics: { 'news-b': 'SUBSCRIBED' }, consent: { source: 'Order form' } });
       const answer = await page();
       expect(answer).to.have.status(200);
-      expect(answer.body).to.contain('News &lt;b&gt;').and.to.contain('GRANTED').and.to.contain('Order form');
+      expect(answer.body).to.contain('News &lt;b&gt;').and.to.contain('Source: Order form');
+      expect(answer.body).to.contain('<dd>Agreed</dd>').and.to.contain('<dd>Secret key of the project</dd>');
+    });
+
+    it('shows it in the language of the project', async () => {
+      await project.owner.patch(`/users/@me/projects/${project.id}`, { language: 'fr' });
+      await createTopic({ name: 'News' });
+      await change({ topics: { news: 'SUBSCRIBED' } }, project.owner);
+      const { body } = await project.server.get(`/contacts/${contactId}/proof`);
+      expect(body).to.contain('<dd>Accordé</dd>').and.to.contain('<dd>Membre du projet</dd>');
     });
   });
 

@@ -1,5 +1,6 @@
 // The public door of forms: proofs of work, one more button, limits and origins.
 import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
 import { MailReachCache } from '../../services/addresses/mail-reach.ts';
 import { acceptAll } from '../../services/forms/accept.ts';
 import { createChallenge, sweepChallenges } from '../../services/forms/challenges.ts';
@@ -8,6 +9,8 @@ import { honeypotOf } from '../../services/forms/public.ts';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { decideSubmissions, formSettings, solveChallenge } from '../support/forms.ts';
 import { testLinkSettings } from '../support/links.ts';
+import { RawHttp } from '../support/raw-http.ts';
+import { statementsAbout } from '../support/sent-statements.ts';
 
 const { secretKeys } = testLinkSettings;
 
@@ -67,6 +70,24 @@ describe('the public door of forms', () => {
     expect([...new Set(answers)], 'byte by byte').to.have.length(1);
     await decideSubmissions(api.db);
     expect(await statuses()).to.deep.equal(['ALREADY', 'PENDING', 'suppressed', 'throttled']);
+  });
+
+  it('asks Postgres the same for every address, so that the time of the answer says nothing either', async () => {
+    const { id } = await createForm();
+    await project.server.post('/contacts', { email: addressOf('known'), subscribed: true });
+    await project.server.post('/contacts', { email: addressOf('left'), subscribed: false });
+    await project.server.post('/suppressions', { email: addressOf('suppressed'), reason: 'MANUAL' });
+    const submit = async (name: string) => {
+      const email = addressOf(name);
+      const issued = createChallenge(secretKeys, id, 1, Date.now() - 3_000);
+      const body = { email, _token: issued.token, _nonce: solveChallenge(issued, id, email) };
+      expect(await bySite().post(`/f/${id}`, body)).to.have.status(202);
+    };
+    await submit('first');
+    const unknown = await statementsAbout(project.id, () => submit('unknown'));
+    expect(unknown).not.to.deep.equal([]);
+    for (const name of ['known', 'left', 'suppressed', 'unknown'])
+      expect(await statementsAbout(project.id, () => submit(name)), name).to.deep.equal(unknown);
   });
 
   it('rejects a proof that is missing, or of another address, form or difficulty with 422', async () => {
@@ -176,6 +197,28 @@ describe('the public door of forms', () => {
     expect((await send(id, { email: addressOf('ann') })).status).to.equal(404);
   });
 
+  it('shows a browser what is wrong as a page in the language of the visitor', async () => {
+    const { id } = await createForm();
+    // `fetch` would add that it is no navigation.
+    const navigate = async (line: string, body = '') => {
+      const raw = await RawHttp.open(api.url);
+      const type = body ? 'Content-Type: application/x-www-form-urlencoded\r\n' : '';
+      raw.write(
+        `${line} HTTP/1.1\r\nHost: x\r\nAccept: text/html,application/xhtml+xml\r\nAccept-Language: nl\r\n${type}Content-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      const answer = await raw.answer();
+      raw.destroy();
+      return answer;
+    };
+    const unknown = await navigate(`GET /f/${newId()}`);
+    expect(unknown.status).to.equal(404);
+    expect(unknown.body).to.contain('<html lang="nl">').and.to.contain('Dit formulier is niet beschikbaar');
+    expect(unknown.body).not.to.contain('/app/');
+    const wrong = await navigate(`POST /f/${id}`, 'email=nowhere');
+    expect(wrong.status).to.equal(422);
+    expect(wrong.body).to.contain('Controleer uw invoer.').and.to.contain('email');
+  });
+
   it('rejects what the visitor can correct with 422', async () => {
     await createForm({
       consentRequired: true,
@@ -197,6 +240,19 @@ describe('the public door of forms', () => {
     expect(await post(good)).to.have.status(200);
     expect(await project.browser.post('/v1/subscribe', { form: 'newsletter', ...good })).to.have.status(422);
     expect(await post({ ...good, form: 'unknown' })).to.have.status(404);
+  });
+
+  it('takes no unchecked boxes for all topics', async () => {
+    const topic = async (name: string) => (await project.server.post('/topics', { name })).body.id;
+    const { id } = await createForm({ topicIds: [await topic('News'), await topic('Offers')] });
+    const page = await (await fetch(`${api.url}/f/${id}`)).text();
+    expect(page).to.include('name="_boxes" value="1"');
+    const email = addressOf('ann');
+    const { token } = createChallenge(secretKeys, id, 1, Date.now() - 3_000);
+    const body = { email, _token: token, _nonce: solveChallenge({ token, difficulty: 1 }, id, email) };
+    expect(errorOf(await bySite().post(`/f/${id}`, { ...body, _boxes: '1' }))).to.deep.equal(['topic', 'required']);
+    expect(await bySite().post(`/f/${id}`, { ...body, _boxes: '1', topic: ['news'] })).to.have.status(202);
+    expect((await submissions())[0]?.topicIds).to.have.length(1);
   });
 
   it('rejects a body over 64 kB with 413', async () => {

@@ -195,6 +195,9 @@ describe('submissions of forms', () => {
     const code = await loadPage(`${api.url}/f/${id}.js`);
     expect(code.status).to.equal(200);
     expect(gzipSync(code.body).length).to.be.lessThan(MAX_SCRIPT_BYTES);
+    await project.owner.patch(`/users/@me/projects/${project.id}`, { language: 'de' });
+    const german = (await project.server.get(`/forms/${id}/embed`)).body;
+    expect(german.html).to.include('E-Mail-Adresse').and.include('name="lang" value="de"');
   });
 
   it('queue webhooks for what happens to them', async () => {
@@ -300,6 +303,24 @@ describe('submissions of forms', () => {
     expect(await track(name)).to.have.validationError('event', 'reserved_event');
     expect(await track('form.newsletter.submitted')).to.have.status(200);
     expect(await track('form.other.confirmed')).to.have.status(200);
+  });
+
+  it('keep the template of their confirmation from losing the last sender with 409', async () => {
+    const from = `news@${project.senderDomain}`;
+    const body = { name: 't', subject: 's', body: '{{confirmUrl}}', type: 'TRANSACTIONAL' };
+    const { id } = (await project.server.post('/templates', body)).body;
+    await project.server.patch(`/templates/${id}`, { from });
+    const form = await createForm({ confirmationTemplateId: id, from: null });
+    const remove = () => project.server.patch(`/templates/${id}`, { from: null });
+    const restore = () => project.server.post(`/templates/${id}/versions/1/restore`, {});
+    expect(await remove()).to.be.envelope(409, 'CONFLICT');
+    expect(await restore()).to.be.envelope(409, 'CONFLICT');
+    expect((await project.server.get(`/templates/${id}`)).body).to.include({ from });
+    await project.server.patch(`/forms/${form.id}`, { status: 'PAUSED' });
+    expect(await remove()).to.have.status(200);
+    await project.server.patch(`/templates/${id}`, { from });
+    await project.server.patch(`/forms/${form.id}`, { status: 'ACTIVE', from });
+    expect(await restore()).to.have.status(200);
   });
 
   it('keep the template of their confirmation from being deleted with 409', async () => {

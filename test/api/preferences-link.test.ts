@@ -7,6 +7,7 @@ import type { CampaignWorker } from '../support/campaigns.ts';
 import { formsIn, loadPage, type SentPage } from '../support/page-forms.ts';
 import { blockProject } from '../support/rows/projects.ts';
 import { type SendingApi, startSendingApi } from '../support/sending-api.ts';
+import { statementsAbout } from '../support/sent-statements.ts';
 import type { SmtpStandIn } from '../support/smtp.ts';
 
 const LIMITS = { forms: { confirmationsPerAddressPerDay: 3, submissionsPerIpPerHour: 20 } };
@@ -82,6 +83,16 @@ describe('the page of /preferences', () => {
     expect(manage.status).to.equal(200);
     expect(manage.body).to.contain('lang="de"');
     expect(await api.db('preferenceRequests').where({ projectId: project.id })).to.deep.equal([]);
+  });
+
+  it('asks Postgres the same for every address, so that the time of the answer says nothing either', async () => {
+    await addContact('ann');
+    await project.server.post('/suppressions', { email: address('sue'), reason: 'MANUAL' });
+    const askFor = async (name: string) => expect((await ask(address(name))).status).to.equal(200);
+    const unknown = await statementsAbout(project.id, () => askFor('eve'));
+    expect(unknown).not.to.deep.equal([]);
+    for (const name of ['ann', 'sue', 'eve'])
+      expect(await statementsAbout(project.id, () => askFor(name)), name).to.deep.equal(unknown);
   });
 
   it('mails an address once an hour, and within the limit of confirmations over all projects', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { client } from './api.ts';
 import { makeProject, type TestProject } from './connected-database.ts';
-import { flood } from './form-flood.ts';
+import { type FloodOptions, flood } from './form-flood.ts';
 import { ownNamespace, startProcessStack } from './stack.ts';
 import { eventually } from './waiting.ts';
 
@@ -10,11 +10,15 @@ const PER_ADDRESS = 3;
 const PERMANENT = ['sender', 'domain', 'reconciler', 'retention', 'segmentSweep', 'formTimer'];
 const MINUTE_MS = 60_000;
 
+interface Flood extends Pick<FloodOptions, 'times' | 'bare' | 'challengeOf'> {
+  addresses: number;
+}
+
 /**
  * Floods a form of each of five projects through real processes, and checks what became of it: every answer says the same,
  * each stored submission is decided once, no address gets more than its three emails, and Temporal has nothing to do.
  */
-export async function checkFlood({ addresses, times, bare }: { addresses: number; times: number; bare: number }) {
+export async function checkFlood({ addresses, ...options }: Flood) {
   const temporal = await ownNamespace();
   // No name server answers there, and a failed lookup refuses nobody. One client sends everything.
   const stack = await startProcessStack(temporal, {
@@ -30,7 +34,7 @@ export async function checkFlood({ addresses, times, bare }: { addresses: number
     const formIds = await Promise.all(projects.map((project) => makeForm(stack.api.url, project)));
     const began = Date.now();
     const people = Array.from({ length: addresses }, (_, n) => `p${n}@d${n % 50}.example.com`);
-    const answers = await flood({ url: stack.api.url, formIds, addresses: people, times, bare });
+    const answers = await flood({ url: stack.api.url, formIds, addresses: people, ...options });
 
     const stored = await db('formSubmissions').count().first();
     expect(Number(stored?.count), JSON.stringify(answers)).to.equal(answers['202 RECEIVED']);

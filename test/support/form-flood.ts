@@ -10,7 +10,11 @@ export interface FloodOptions {
   times: number;
   /** Posts without a proof, of every kind of body. */
   bare: number;
+  /** Makes the token of a post in place of the API, so that thousands of proofs cost little. */
+  challengeOf?: ((formId: string) => Challenge) | undefined;
 }
+
+type Challenge = { token: string; difficulty: number };
 
 /** How often each answer was given, such as `202 RECEIVED`. */
 export type FloodAnswers = Record<string, number>;
@@ -20,7 +24,14 @@ const AT_ONCE = 8;
 /** A token that is younger counts as a machine's. */
 const OLD_ENOUGH_MS = 2_100;
 
-export async function flood({ url, formIds, addresses, times, bare }: FloodOptions): Promise<FloodAnswers> {
+export async function flood({
+  url,
+  formIds,
+  addresses,
+  times,
+  bare,
+  challengeOf,
+}: FloodOptions): Promise<FloodAnswers> {
   const answers: FloodAnswers = {};
   const count = ({ status, body }: { status: number; body: { status?: string } | string }) => {
     const name = `${status} ${(typeof body === 'object' && body.status) || ''}`.trim();
@@ -28,23 +39,25 @@ export async function flood({ url, formIds, addresses, times, bare }: FloodOptio
   };
   const json = client(url);
   const form = client(url, FORM);
-  const wanted = Array.from({ length: times }, () =>
-    addresses.flatMap((email) => formIds.map((formId) => ({ formId, email }))),
-  ).flat();
-  // All tokens come first: their difficulty rises with the flood, and a token keeps its own.
-  const challenges: { formId: string; email: string; token: string; difficulty: number }[] = [];
-  await inParallel(wanted, async (post) => {
-    const { body } = await json.get(`/f/${post.formId}/challenge`);
-    challenges.push({ ...post, token: body.token, difficulty: body.difficulty });
-  });
-  await new Promise((resolve) => setTimeout(resolve, OLD_ENOUGH_MS));
-  await inParallel(challenges, async ({ formId, email, token, difficulty }) => {
-    const body = { email, _token: token, _nonce: solveFast(token, difficulty, formId, email) };
-    const answer = await json.post(`/f/${formId}`, body);
-    if (answer.body.status !== 'CONTINUE') return count(answer);
-    const sealed = new URL(answer.body.url).searchParams.get('continue') ?? '';
-    count(await json.post(`/f/${formId}`, { _continue: sealed }));
-  });
+  for (const formId of formIds) {
+    const wanted = Array.from({ length: times }, () => addresses).flat();
+    // All tokens of a form come first: their difficulty rises with the flood, and a token keeps its own.
+    const posts: { email: string; issue: () => Challenge }[] = [];
+    await inParallel(wanted, async (email) => {
+      if (challengeOf) return void posts.push({ email, issue: () => challengeOf(formId) });
+      const { body } = await json.get(`/f/${formId}/challenge`);
+      posts.push({ email, issue: () => body });
+    });
+    await new Promise((resolve) => setTimeout(resolve, OLD_ENOUGH_MS));
+    await inParallel(posts, async ({ email, issue }) => {
+      const { token, difficulty } = issue();
+      const body = { email, _token: token, _nonce: solveFast(token, difficulty, formId, email) };
+      const answer = await json.post(`/f/${formId}`, body);
+      if (answer.body.status !== 'CONTINUE') return count(answer);
+      const sealed = new URL(answer.body.url).searchParams.get('continue') ?? '';
+      count(await json.post(`/f/${formId}`, { _continue: sealed }));
+    });
+  }
   await inParallel(
     Array.from({ length: bare }, (_, n) => n),
     async (n) => {

@@ -1,6 +1,15 @@
 import pg from 'pg';
 import type { SentStatement } from './statement-watcher.ts';
 
+/**
+ * Returns the texts of the statements about a project that this process sends during `work`. Every lookup names the project,
+ * and what else the process does names it not.
+ */
+export async function statementsAbout(projectId: string, work: () => Promise<unknown>): Promise<string[]> {
+  const statements = await statementsOf(work);
+  return statements.filter(({ values }) => JSON.stringify(values)?.includes(projectId)).map(({ text }) => text);
+}
+
 /** Returns what this process sends to Postgres during `work`. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<SentStatement[]> {
   const statements: SentStatement[] = [];

@@ -54,7 +54,7 @@ interface SimulatedTopicsOf {
 /** The counterpart of `choose_topics`. Returns whether the choice is a new one. */
 export function chooseTopic(topic: SimulatedTopic, wanted: TopicState, at: Date): boolean {
   const chosen = topic.changedAt ? topic.state : null;
-  const needsConfirmation = wanted === 'SUBSCRIBED' && topic.doubleOptIn && chosen !== 'SUBSCRIBED';
+  const needsConfirmation = wanted === 'SUBSCRIBED' && topic.doubleOptIn && topic.state !== 'SUBSCRIBED';
   const state = needsConfirmation ? 'PENDING' : wanted;
   if (state === chosen) return false;
   topic.state = state;

@@ -106,6 +106,53 @@ describe('retention', () => {
     expect(await runRetention(db, KEEP, NOW)).to.include({ consents: 0 });
   });
 
+  it('removes wordings that no record has any more', async () => {
+    const { db } = database;
+    const addText = async (text: string): Promise<string> => {
+      const id = newId();
+      await db('consentTexts').insert({ id, projectId: project.id, hash: Buffer.from(text), text });
+      return id;
+    };
+    const insert = (textId: string, erasedAt: Date | null) =>
+      db('consents').insert({
+        id: newId(),
+        projectId: project.id,
+        contactId: newId(),
+        addressHash: Buffer.from('x'),
+        action: 'GRANTED',
+        method: 'API',
+        textId,
+        erasedAt,
+      });
+    const [shared, old] = [await addText('shared'), await addText('old')];
+    await insert(shared, null);
+    for (const textId of [shared, old]) await insert(textId, new Date('2020-01-01'));
+    expect(await runRetention(db, KEEP, NOW)).to.include({ consents: 2 });
+    expect(await db('consentTexts').where({ projectId: project.id }).pluck('id')).to.deep.equal([shared]);
+  });
+
+  it('removes what is left of submissions that ended long ago, but for a year after a decline', async () => {
+    const { db } = database;
+    const add = async (settled: string, columns: object = {}): Promise<string> => {
+      const {
+        rows: [{ id }],
+      } = await db.raw('select (left(uuid_floor(?::timestamptz)::text, 13) || substr(?, 14))::uuid as id', [
+        settled,
+        newId(),
+      ]);
+      const common = { projectId: project.id, topicIds: [], addressHash: Buffer.from('x'), status: 'DECLINED' };
+      await db('formSubmissions').insert({ id, ...common, settledAt: settled, ...columns });
+      return id;
+    };
+    const old = await add('2020-01-01');
+    const confirmed = await add('2020-01-02', { email: 'ann@example.com', status: 'CONFIRMED' });
+    const recent = await add('2025-01-01');
+    const left = () => db('formSubmissions').where({ projectId: project.id }).orderBy('id').pluck('id');
+    expect(await left()).to.deep.equal([old, confirmed, recent]);
+    expect(await runRetention(db, { ...KEEP, consentRetentionDays: 1 }, NOW)).to.include({ submissions: 1 });
+    expect(await left()).to.deep.equal([confirmed, recent]);
+  });
+
   it('adds the partitions of coming months once, and moves rows out of the default partition', async () => {
     const ann = await contactOf('ann@example.com');
     const row = {

@@ -11,6 +11,8 @@ interface ContentEditorProps {
   content: EmailContent;
   onChange(content: EmailContent): void;
   type: Template['type'];
+  /** The topic that the footer of the preview names. */
+  topicId?: string | null | undefined;
   people?: Contact[] | undefined;
   readOnly?: boolean;
   subjectError?: string | undefined;

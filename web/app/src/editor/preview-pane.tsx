@@ -20,11 +20,12 @@ interface PreviewPaneProps extends VisualEditorProps {
 }
 
 /** The email as the API renders it for a contact, with what may be wrong with it. */
-export function PreviewPane({ document, subject, type, people, onShow, readOnly, role = 'EMAIL' }: PreviewPaneProps) {
+export function PreviewPane(props: PreviewPaneProps) {
+  const { document, subject, type, topicId, people, onShow, readOnly, role = 'EMAIL' } = props;
   const [contactId, setContactId] = useState<string | null>(null);
   const person = contactId ?? people?.[0]?.id ?? null;
   const [content] = useDebouncedValue({ subject, document, body: null }, 300);
-  const rendered = useRendered(content, type, person);
+  const rendered = useRendered(content, { type, topicId, contactId: person });
   const { data } = rendered;
   const warnings =
     data?.warnings

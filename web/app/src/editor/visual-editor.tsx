@@ -42,6 +42,8 @@ export interface VisualEditorProps {
   subject: string;
   onSubject(subject: string): void;
   type: Template['type'];
+  /** The topic that the footer of the preview names. */
+  topicId?: string | null | undefined;
   /** People to preview as; without them any contact can be searched for. */
   people?: Contact[] | undefined;
   readOnly?: boolean;

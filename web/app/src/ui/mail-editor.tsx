@@ -18,6 +18,7 @@ interface MailEditorProps {
   subject: string;
   body: string;
   type: Template['type'];
+  topicId?: string | null | undefined;
   onSubject(subject: string): void;
   onBody(body: string): void;
   /** People to preview as; without them any contact can be searched for. */
@@ -34,14 +35,15 @@ export const previewPath = (url: string): string => {
 
 /** Subject and body with a preview beside them that follows every change. */
 export function MailEditor(props: MailEditorProps) {
-  const { subject, body, type, onSubject, onBody, people, readOnly = false, subjectError } = props;
+  const { subject, body, type, topicId, onSubject, onBody, people, readOnly = false, subjectError } = props;
   const { client, key } = useApi();
   const [contactId, setContactId] = useState<string | null>(null);
   const person = contactId ?? people?.[0]?.id ?? null;
   const [content] = useDebouncedValue({ subject, body }, 400);
+  const request = { ...content, type, ...(topicId && { topicId }), ...(person && { contactId: person }) };
   const rendered = useQuery({
-    queryKey: key('render', content, type, person),
-    queryFn: () => unwrap(client.POST('/render', { body: { ...content, type, ...(person && { contactId: person }) } })),
+    queryKey: key('render', request),
+    queryFn: () => unwrap(client.POST('/render', { body: request })),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
     retry: false,

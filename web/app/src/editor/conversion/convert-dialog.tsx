@@ -45,7 +45,7 @@ function ConvertForm({ onClose, subject, html, type, onConvert }: ConvertDialogP
     [html, lang, insist, kept],
   );
   const content: EmailContent = { subject, document, body: null };
-  const rendered = useRendered(content, type);
+  const rendered = useRendered(content, { type });
   const cleaned = rendered.data?.warnings.filter(({ code }) => code === 'html_cleaned') ?? [];
   return (
     <Stack>

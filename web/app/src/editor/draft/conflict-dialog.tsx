@@ -68,7 +68,7 @@ interface VersionProps {
 }
 
 function Version({ title, content, type, children }: VersionProps) {
-  const rendered = useRendered(content, type);
+  const rendered = useRendered(content, { type });
   return (
     // As tall as with the preview, so that the buttons do not move when it is loaded.
     <Stack gap="sm" component="section" aria-label={title} mih={VERSION_HEIGHT}>

@@ -71,6 +71,7 @@ export function ContentStep(props: ContentStepProps) {
           content={email}
           onChange={(changed) => change({ email: changed })}
           type={draft.type}
+          topicId={draft.topicId}
           people={preview.data?.sample}
           subjectError={faults.subject}
           violations={violations}

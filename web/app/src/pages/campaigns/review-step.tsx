@@ -34,7 +34,11 @@ export function ReviewStep({ draft, preview, campaign, onShow }: ReviewStepProps
   const navigate = useNavigate();
   const [asking, { open, close }] = useDisclosure();
   const segments = useQuery({ queryKey: key('segments'), queryFn: () => unwrap(client.GET('/segments')) });
-  const rendered = useRendered(emailContentOf(campaign), type, preview.data?.sample[0]?.id);
+  const rendered = useRendered(emailContentOf(campaign), {
+    type,
+    topicId: campaign.topicId,
+    contactId: preview.data?.sample[0]?.id,
+  });
   const checks = useChecks(campaign);
   const errors = (checks.data?.warnings ?? []).filter(({ level }) => level === 'ERROR');
   const send = useAction({

@@ -12,7 +12,7 @@ import type { DraftEditing } from '../../editor/draft/use-draft.ts';
 import { t } from '../../texts/index.ts';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
-import { useTemplateUsage } from './history.tsx';
+import { ConfirmationItems, useTemplateUsage } from './history.tsx';
 
 interface TemplateActionsProps {
   template: Template;
@@ -108,10 +108,11 @@ export function TemplateActions({ template, draft, canDiscard, onDiscard }: Temp
       {usage.data?.canDelete === false ? (
         <Dialog opened={dialog === 'delete'} onClose={close} title={t.templates.usedTitle(name)}>
           <Text mb="xs">{t.templates.usedText}</Text>
-          <List className="breakable">
+          <List className="breakable" spacing={4}>
             {usage.data.workflowSteps.map(({ stepId, stepName, workflowName }) => (
               <List.Item key={stepId}>{t.templates.usedInWorkflow(workflowName, stepName)}</List.Item>
             ))}
+            <ConfirmationItems confirmations={usage.data.confirmations} />
           </List>
         </Dialog>
       ) : (

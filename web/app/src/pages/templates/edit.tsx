@@ -118,6 +118,7 @@ function EditTemplate({ template, latest }: { template: Template; latest: Templa
           content={content}
           onChange={draft.change}
           type={type}
+          topicId={template.topicId}
           readOnly={!write}
           violations={save.kind === 'refused' ? save.violations : undefined}
         />

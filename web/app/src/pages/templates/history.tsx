@@ -1,5 +1,6 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { TemplateUsage } from '../../api/api-types.ts';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import { t } from '../../texts/index.ts';
@@ -110,8 +111,8 @@ export function UsagePanel({ templateId: id }: { templateId: string }) {
   return (
     <Panel title={t.templates.usage}>
       <Loaded query={usage}>
-        {({ campaigns, workflowSteps }) =>
-          campaigns.length + workflowSteps.length === 0 ? (
+        {({ campaigns, workflowSteps, confirmations = [] }) =>
+          campaigns.length + workflowSteps.length + confirmations.length === 0 ? (
             <Text c="dimmed">{t.templates.unused}</Text>
           ) : (
             <List listStyleType="none" spacing={4}>
@@ -131,10 +132,32 @@ export function UsagePanel({ templateId: id }: { templateId: string }) {
                   <Text className="breakable">{t.templates.usedInWorkflow(workflowName, stepName)}</Text>
                 </List.Item>
               ))}
+              <ConfirmationItems confirmations={confirmations} />
             </List>
           )
         }
       </Loaded>
     </Panel>
   );
+}
+
+/** The forms and topics whose confirmation email a template is. */
+export function ConfirmationItems({ confirmations = [] }: Pick<TemplateUsage, 'confirmations'>) {
+  const { projectId } = useApi();
+  return confirmations.map(({ type, id, name }) => {
+    const params = { projectId, id };
+    return (
+      <List.Item key={id}>
+        {type === 'FORM' ? (
+          <TextLink to="/p/$projectId/forms/$id" params={params} className="breakable">
+            {t.templates.usedInForm(name)}
+          </TextLink>
+        ) : (
+          <TextLink to="/p/$projectId/topics/$id" params={params} className="breakable">
+            {t.templates.usedInTopic(name)}
+          </TextLink>
+        )}
+      </List.Item>
+    );
+  });
 }
