@@ -25,7 +25,16 @@ const DECISIVE = [
   'segmentId',
   'audienceCondition',
 ] as const;
-const CHANGEABLE = [...DECISIVE, 'document', 'name', 'description', 'templateId', 'ratePerMinute'] as const;
+const CHANGEABLE = [
+  ...DECISIVE,
+  'document',
+  'name',
+  'description',
+  'templateId',
+  'topicId',
+  'ratePerMinute',
+  'sendUntil',
+] as const;
 
 interface Preview {
   campaignId: string;

@@ -125,6 +125,9 @@ export const routeTools: RouteTool[] = [
   write('update_campaign', 'PUT /campaigns/{id}', 'Update a draft campaign. Fields left out stay as they are.', {
     partial: true,
   }),
+  write('change_campaign_sending', 'PATCH /campaigns/{id}', 'Change the rate and the end of sending of a campaign.', {
+    destructive: true,
+  }),
   write('send_campaign_test', 'POST /campaigns/{id}/test', 'Send a test email of a campaign to one address.', {
     destructive: true,
   }),

@@ -5,6 +5,7 @@ import { type AutoPauseLimits, checkProgress, resumeUnblockedCampaign } from './
 import { closeCampaign, closeCancelled } from './close.ts';
 import { describeCampaign } from './details.ts';
 import { freezeAudience } from './freeze.ts';
+import { skipLateRecipients } from './send-until.ts';
 
 /** What the Temporal workflow of a campaign does next. */
 export type NextStep = { details: string } & (
@@ -73,8 +74,10 @@ async function startWhenDue({ db, now }: CampaignAdvanceDeps, { id, scheduledFor
   return { kind: 'again' };
 }
 
-async function recheckPaused(deps: CampaignAdvanceDeps, { id, pausedBy }: Campaign): Promise<Decision> {
-  if (pausedBy !== 'BLOCKED') return { kind: 'wait' };
+async function recheckPaused(deps: CampaignAdvanceDeps, campaign: Campaign): Promise<Decision> {
+  if (await isOver(deps, campaign)) return skipRest(deps, campaign);
+  const { id, pausedBy, frozenAt, sendUntil } = campaign;
+  if (pausedBy !== 'BLOCKED') return { kind: 'wait', ...(frozenAt && sendUntil && { until: sendUntil }) };
   return (await resumeUnblockedCampaign(deps.db, id)) ? { kind: 'again' } : waitFor(deps, 'blockedRecheck');
 }
 
@@ -85,17 +88,29 @@ async function continueSending(deps: CampaignAdvanceDeps, campaign: Campaign): P
     await freezeAudience(db, id);
     return { kind: 'again' };
   }
+  if (await isOver(deps, campaign)) return skipRest(deps, campaign);
   const progress = await checkProgress(db, id, limits);
   if (progress === 'stopped') return { kind: 'again' };
   // Senders send the mails, without this workflow. They signal the end, unless they die before.
-  if (progress === 'sending') return waitFor(deps, 'sendingRecheck');
+  if (progress === 'sending') return waitFor(deps, 'sendingRecheck', campaign.sendUntil);
   return (await closeCampaign(db, id)) ? { kind: 'end' } : waitFor(deps, 'recheck');
 }
 
-const waitFor = async (
+/** Whether `sendUntil` has passed. An audience that is not frozen yet is frozen first, also after it. */
+const isOver = async ({ now }: CampaignAdvanceDeps, { frozenAt, sendUntil }: Campaign): Promise<boolean> =>
+  frozenAt !== null && sendUntil !== null && sendUntil <= (await now());
+
+/** Ends the campaign, also a paused one: nothing is left to resume. */
+async function skipRest(deps: CampaignAdvanceDeps, { id }: Campaign): Promise<Decision> {
+  await skipLateRecipients(deps.db, id);
+  return (await closeCampaign(deps.db, id)) ? { kind: 'end' } : waitFor(deps, 'recheck');
+}
+
+async function waitFor(
   { now, timings = processTimings }: CampaignAdvanceDeps,
   time: keyof Timings['campaigns'],
-): Promise<Decision> => ({
-  kind: 'wait',
-  until: new Date((await now()).getTime() + timings.campaigns[time]),
-});
+  atMostUntil?: Date | null,
+): Promise<Decision> {
+  const until = new Date((await now()).getTime() + timings.campaigns[time]);
+  return { kind: 'wait', until: atMostUntil && atMostUntil < until ? atMostUntil : until };
+}

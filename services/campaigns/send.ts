@@ -13,6 +13,7 @@ import { countAudience } from './audience.ts';
 import { requireSegmentsBeforeSending } from './check.ts';
 import { findCampaign, lockCampaign } from './find.ts';
 import { stateConflict } from './save.ts';
+import { requireEndAfter } from './send-until.ts';
 import { type CampaignView, viewCampaign } from './view.ts';
 
 /** Sends a campaign now or schedules it. A SCHEDULED campaign is rescheduled, or sent now. */
@@ -34,6 +35,7 @@ export async function sendCampaign(
     await requireVerifiedSender(trx, projectId, before.fromEmail);
     await requireSegmentsBeforeSending(trx, before);
     await requireUsableTopic(trx, before);
+    requireEndAfter(scheduledFor ?? new Date(), before);
     if (!scheduledFor) await requireCampaignBelowLimit(trx, projectId, audienceCount ?? before.audienceCount);
     // patchAndFetch below changes `before` itself.
     const wasDraft = before.status === 'DRAFT';

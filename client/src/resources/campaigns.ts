@@ -12,6 +12,7 @@ import type {
   SendCampaignRequest,
   SendTestEmailRequest,
   SendTestEmailResponse,
+  UpdateCampaignRequest,
 } from '../api-types.ts';
 import { items } from '../pages.ts';
 import type { RawClient } from '../raw-client.ts';
@@ -36,6 +37,10 @@ export const campaigns = (client: RawClient) => ({
   /** Changes how many emails are sent per minute, also while the campaign is being sent; null removes the limit. */
   setRate: (id: string, ratePerMinute: number | null, options?: CallOptions): Promise<Campaign> =>
     client.patch('/campaigns/{id}', { ...options, path: { id }, body: { ratePerMinute } }),
+
+  /** Changes the rate and the end of sending, also while the campaign is being sent. */
+  changeSending: (id: string, changes: UpdateCampaignRequest, options?: CallOptions): Promise<Campaign> =>
+    client.patch('/campaigns/{id}', { ...options, path: { id }, body: changes }),
 
   delete: (id: string, options?: CallOptions): Promise<undefined> =>
     client.delete('/campaigns/{id}', { ...options, path: { id } }),

@@ -11,7 +11,7 @@ import { DateTimeField } from '../../ui/date-time-field.tsx';
 import { TextLink } from '../../ui/links.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { TopicSelect } from '../topics/lazy.tsx';
-import { type Draft, type Faults, MAX_RATE, withType } from './draft.ts';
+import { type Draft, type Faults, isoTime, localTime, MAX_RATE, withType } from './draft.ts';
 
 export interface StepProps {
   draft: Draft;
@@ -231,6 +231,13 @@ export function ScheduleStep({ draft, change, faults }: StepProps) {
           value={draft.ratePerMinute}
           onChange={(value) => change({ ratePerMinute: value === '' ? '' : Number(value) })}
           error={faults.ratePerMinute}
+        />
+        <DateTimeField
+          label={t.campaigns.sendUntil}
+          description={t.campaigns.sendUntilHint(timeZone)}
+          value={draft.sendUntil ? localTime(draft.sendUntil) : ''}
+          onChange={(value) => change({ sendUntil: value === '' ? null : isoTime(value) })}
+          error={faults.sendUntil}
         />
       </Stack>
     </Panel>

@@ -19,6 +19,8 @@ export interface CampaignContent {
   /** Undefined until the user has chosen what to begin with. */
   email: EmailContent | undefined;
   ratePerMinute: number | '';
+  /** As the API has it, so that a time with seconds stays as it is. */
+  sendUntil: string | null;
 }
 
 /** When it is sent. The API stores the time of a scheduled campaign only. */
@@ -43,6 +45,7 @@ export const emptyContent = (): CampaignContent => ({
   replyTo: '',
   email: undefined,
   ratePerMinute: '',
+  sendUntil: null,
 });
 
 export const scheduleOf = ({ scheduledFor }: Campaign): Schedule =>
@@ -63,6 +66,7 @@ export function contentOf(campaign: Campaign): CampaignContent {
     replyTo: campaign.replyTo ?? '',
     email: emailContentOf(campaign),
     ratePerMinute: campaign.ratePerMinute ?? '',
+    sendUntil: campaign.sendUntil,
   };
 }
 
@@ -80,6 +84,7 @@ export const requestOf = (draft: CampaignContent, email: EmailContent) => ({
   subject: email.subject.trim(),
   ...contentRequest(email),
   ratePerMinute: draft.ratePerMinute === '' ? null : draft.ratePerMinute,
+  sendUntil: draft.sendUntil,
 });
 
 /** Another type, with the topic only if it goes with that type too. */
@@ -144,6 +149,8 @@ export function faultsOf(draft: Draft, step: StepName): Faults {
     const rate = draft.ratePerMinute;
     if (rate !== '' && !(Number.isInteger(rate) && rate >= 1 && rate <= MAX_RATE))
       faults.ratePerMinute = t.campaigns.rateInvalid(MAX_RATE);
+    const start = draft.later ? new Date(draft.sendAt).getTime() || Date.now() : Date.now();
+    if (draft.sendUntil && new Date(draft.sendUntil).getTime() <= start) faults.sendUntil = t.campaigns.sendUntilNeeded;
   }
   return faults;
 }

@@ -88,6 +88,7 @@ export function ReviewStep({ draft, preview, campaign, onShow }: ReviewStepProps
               <Fact label={t.campaigns.rateLabel}>
                 {draft.ratePerMinute === '' ? t.campaigns.unlimited : t.campaigns.perMinute(draft.ratePerMinute)}
               </Fact>
+              {draft.sendUntil && <Fact label={t.campaigns.sendUntil}>{dateTime(draft.sendUntil)}</Fact>}
               <Group mt="sm">
                 <TestMailButton
                   send={(body) => unwrap(client.POST('/campaigns/{id}/test', { params: { path: { id } }, body }))}
