@@ -105,7 +105,8 @@ export const campaignSchema = namedType('Campaign', 'An email to an audience.', 
   ),
   ...countShape,
   estimatedSecondsLeft: nullable(count()).description(
-    'Estimated seconds until all emails are sent; null unless the campaign is SENDING, not paused, and its rate known.',
+    'Estimated seconds until all emails are sent; null unless the campaign is SENDING, not paused, without `localTime`, ' +
+      'and its rate known.',
   ),
   slowedDomains: list(slowedDomain).description(
     'Recipient domains with a reduced sending rate because they deferred emails; empty unless the campaign is SENDING.',

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
+import { statement } from '../../db/statement.ts';
 import { processTimings, type Timings } from '../../platform/timings.ts';
 import { type AutoPauseLimits, checkProgress, resumeUnblockedCampaign } from './auto-pause.ts';
 import { closeCampaign, closeCancelled } from './close.ts';
@@ -92,7 +93,7 @@ async function continueSending(deps: CampaignAdvanceDeps, campaign: Campaign): P
   const progress = await checkProgress(db, id, limits);
   if (progress === 'stopped') return { kind: 'again' };
   // Senders send the mails, without this workflow. They signal the end, unless they die before.
-  if (progress === 'sending') return waitFor(deps, 'sendingRecheck', campaign.sendUntil);
+  if (progress === 'sending') return waitFor(deps, 'sendingRecheck', await nextMoments(db, campaign));
   return (await closeCampaign(db, id)) ? { kind: 'end' } : waitFor(deps, 'recheck');
 }
 
@@ -109,8 +110,26 @@ async function skipRest(deps: CampaignAdvanceDeps, { id }: Campaign): Promise<De
 async function waitFor(
   { now, timings = processTimings }: CampaignAdvanceDeps,
   time: keyof Timings['campaigns'],
-  atMostUntil?: Date | null,
+  { dueAt, sendUntil }: NextMoments = {},
 ): Promise<Decision> {
-  const until = new Date((await now()).getTime() + timings.campaigns[time]);
-  return { kind: 'wait', until: atMostUntil && atMostUntil < until ? atMostUntil : until };
+  const start = Math.max((await now()).getTime(), dueAt?.getTime() ?? 0);
+  const until = new Date(start + timings.campaigns[time]);
+  return { kind: 'wait', until: sendUntil && sendUntil < until ? sendUntil : until };
+}
+
+interface NextMoments {
+  /** Until then nothing is sent. */
+  dueAt?: Date | undefined;
+  sendUntil?: Date | null;
+}
+
+const readDueAt = statement<{ dueAt: Date }>(
+  'campaign-next-due',
+  `select due_at from emails where campaign_id = $1 and status = 'PENDING' order by due_at limit 1`,
+);
+
+/** Keeps the history small of a campaign that waits for hours between the time zones. */
+async function nextMoments(db: Db, { id, localTime, sendUntil }: Campaign): Promise<NextMoments> {
+  if (localTime === null) return { sendUntil };
+  return { sendUntil, dueAt: (await readDueAt(db, [id]))[0]?.dueAt };
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ApiAnswer, ApiProject, TestApi } from '../support/api.ts';
 import { addContacts, type CampaignWorker, rowsOf } from '../support/campaigns.ts';
+import { changeProject, readMail } from '../support/reading.ts';
 import { setCampaigns } from '../support/rows/campaigns.ts';
 import { setMails } from '../support/rows/mails.ts';
 import { outboxMessagesTo } from '../support/rows/outbox.ts';
@@ -180,6 +181,200 @@ describe('the time of campaigns', () => {
       expect(await worker.run(id)).to.include({ kind: 'end' });
       expect(await get(id)).to.include({ status: 'SENT', skippedCount: 2 });
       expect(smtp.mails).to.have.lengthOf(2);
+    });
+  });
+
+  describe('localTime', () => {
+    const DAY = 24 * HOUR;
+    /** What clocks of UTC show then. */
+    const clock = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 16);
+    /** When clocks show it that are this many hours ahead of UTC. */
+    const momentAt = (localTime: string, hours: number) =>
+      new Date(Date.parse(`${localTime}:00Z`) - hours * HOUR).toISOString();
+    const zones = { first: 'Pacific/Kiritimati', tokyo: 'Asia/Tokyo', last: 'Etc/GMT+12', wrong: 'Mars/Base' };
+    const addPeople = async (names: Record<string, string | undefined>) => {
+      for (const [name, timezone] of Object.entries(names)) {
+        const contact = { email: `${name}@example.com`, subscribed: true, data: timezone ? { timezone } : {} };
+        expect(await project.server.post('/contacts', contact)).to.have.status(201);
+      }
+    };
+    const byName = async (id: string): Promise<Record<string, ApiAnswer['body']>> =>
+      Object.fromEntries((await recipients(id)).map((one) => [one.email.split('@')[0], one]));
+    const sendAt = (id: string, localTime: string, more: object = {}) => act(id, 'send', { localTime, ...more });
+
+    it('schedules for the first place on earth; other times, unscheduling and a copy forget it, PUT keeps it', async () => {
+      const id = await draft();
+      const localTime = clock(3 * DAY);
+      const scheduledFor = momentAt(localTime, 14);
+      const scheduled = await sendAt(id, localTime, { late: 'SKIP' });
+      expect(scheduled.body).to.include({ status: 'SCHEDULED', scheduledFor, localTime, late: 'SKIP' });
+      const kept = { localTime, late: 'SKIP', scheduledFor };
+      expect((await project.server.put(`/campaigns/${id}`, content({ name: 'May' }))).body).to.include(kept);
+      expect((await project.server.get('/campaigns')).body.data[0]).to.include(kept);
+      expect((await act(id, 'duplicate')).body).to.include({ localTime: null, late: null });
+      const gone = { localTime: null, late: null };
+      expect((await act(id, 'send', { scheduledFor: inFuture() })).body).to.include(gone);
+      expect((await sendAt(id, localTime)).body).to.include({ localTime, late: 'NOW' });
+      expect((await act(id, 'unschedule')).body).to.include({ ...gone, status: 'DRAFT', scheduledFor: null });
+    });
+
+    it('answers 400 to a time that cannot be used, 422 to an unknown rule, and changes nothing', async () => {
+      await addPeople({ ann: undefined });
+      const id = await draft();
+      const wrong = ['tomorrow', 5, '', `${clock(DAY)}:00`, `${clock(DAY)}Z`, '2027-02-30T09:00', clock(-13 * HOUR)];
+      for (const localTime of [...wrong, clock(368 * DAY), {}]) {
+        expect(await act(id, 'send', { localTime }), String(localTime)).to.be.envelope(400, 'BAD_REQUEST');
+        const query = new URLSearchParams({ localTime: String(localTime) });
+        expect(await project.server.get(`/campaigns/${id}/timing?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
+      }
+      expect(await project.server.get(`/campaigns/${id}/timing`)).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await sendAt(id, clock(DAY), { scheduledFor: inFuture() })).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await sendAt(id, clock(DAY), { late: 'LATER' })).to.be.envelope(422, 'VALIDATION_ERROR');
+      expect(await get(id)).to.include({ status: 'DRAFT', localTime: null, late: null });
+      const unknown = `/campaigns/${project.id}/timing?localTime=${clock(DAY)}`;
+      expect(await project.server.get(unknown)).to.be.envelope(404, 'CAMPAIGN_NOT_FOUND');
+    });
+
+    it('freezes the moment of each recipient, and sends to each when it has come', async () => {
+      await changeProject(project, { timezone: 'Asia/Dubai' });
+      await addPeople({
+        first: zones.first,
+        tokyo: zones.tokyo,
+        last: zones.last,
+        wrong: zones.wrong,
+        none: undefined,
+      });
+      const id = await draft();
+      const localTime = clock(3 * DAY);
+      await sendAt(id, localTime);
+      expect(await worker.advance(id)).to.include({ kind: 'wait', until: momentAt(localTime, 14) });
+      const next = await worker.advance(id, new Date(momentAt(localTime, 14)));
+      expect(new Date('until' in next ? (next.until ?? 0) : 0)).to.be.greaterThan(new Date(momentAt(localTime, 14)));
+      const waiting = { status: 'SENDING', totalRecipients: 5, pendingCount: 5, estimatedSecondsLeft: null };
+      expect(await get(id)).to.include(waiting);
+      const found = await byName(id);
+      for (const [name, hours] of Object.entries({ first: 14, tokyo: 9, last: -12, wrong: 4, none: 4 }))
+        expect(found[name], name).to.include({
+          status: 'PENDING',
+          reason: 'local time',
+          postponedUntil: momentAt(localTime, hours),
+        });
+      // The zone of a contact or of the project no longer matters.
+      await changeProject(project, { timezone: 'UTC' });
+      await worker.send();
+      expect(smtp.mails).to.deep.equal([]);
+      const shown = await readMail(project, found.tokyo.emailId);
+      expect(shown).to.include({ status: 'PENDING', reason: 'local time', postponedUntil: momentAt(localTime, 9) });
+      await setMails(api.db, { id: found.tokyo.emailId }, { dueAt: new Date() });
+      await worker.send();
+      expect(smtp.mails.flatMap(({ to }) => to)).to.deep.equal(['tokyo@example.com']);
+      const after = { status: 'SENT', reason: null, postponedUntil: null };
+      expect((await byName(id)).tokyo).to.include(after);
+      expect(await readMail(project, found.tokyo.emailId)).to.include(after);
+      expect((await act(id, 'cancel')).body).to.include({ sentCount: 1, cancelledCount: 4 });
+      const cancelled = { status: 'CANCELLED', reason: 'campaign cancelled', postponedUntil: null };
+      expect((await byName(id)).first).to.include(cancelled);
+      expect(await readMail(project, found.first.emailId)).to.include(cancelled);
+    });
+
+    it('leaves to `late` what happens where the time has passed', async () => {
+      await addPeople({ tokyo: zones.tokyo, last: zones.last });
+      const localTime = clock(HOUR);
+      const ahead = { status: 'PENDING', reason: 'local time', postponedUntil: momentAt(localTime, -12) };
+      const expected = {
+        NOW: { status: 'PENDING', reason: null, postponedUntil: null },
+        NEXT_DAY: {
+          status: 'PENDING',
+          reason: 'local time',
+          postponedUntil: new Date(Date.parse(momentAt(localTime, 9)) + DAY).toISOString(),
+        },
+        SKIP: { status: 'SKIPPED', reason: 'too late', postponedUntil: null },
+      };
+      for (const [late, tokyo] of Object.entries(expected)) {
+        const id = await draft();
+        const started = await sendAt(id, localTime, { late });
+        expect(started.body, late).to.include({ status: 'SENDING', scheduledFor: null, localTime, late });
+        await worker.advance(id);
+        const found = await byName(id);
+        expect(found.tokyo, late).to.include(tokyo);
+        expect(found.last, late).to.include(ahead);
+        const skippedCount = late === 'SKIP' ? 1 : 0;
+        const counts = { totalRecipients: 2, skippedCount, pendingCount: 2 - skippedCount };
+        expect(await get(id)).to.include(counts);
+        await worker.send();
+        expect(
+          smtp.mails.flatMap(({ to }) => to),
+          late,
+        ).to.deep.equal(['tokyo@example.com']);
+      }
+    });
+
+    it('ends at once where everybody is skipped', async () => {
+      await addPeople({ first: zones.first, tokyo: zones.tokyo });
+      const id = await draft();
+      await sendAt(id, clock(HOUR), { late: 'SKIP' });
+      expect(await worker.run(id)).to.include({ kind: 'end' });
+      expect(await get(id)).to.include({ status: 'SENT', totalRecipients: 2, skippedCount: 2, pendingCount: 0 });
+    });
+
+    it('does not take recipients for late because the worker is', async () => {
+      await addPeople({ first: zones.first });
+      const id = await draft();
+      const localTime = clock(3 * DAY);
+      await sendAt(id, localTime, { late: 'SKIP' });
+      // As if it had been scheduled three days ago, and the worker came an hour late.
+      const past = clock(13 * HOUR);
+      await setCampaigns(api.db, { id }, { localTime: past, scheduledFor: new Date(momentAt(past, 14)) });
+      expect(await worker.run(id)).to.include({ kind: 'end' });
+      expect(await get(id)).to.include({ status: 'SENT', sentCount: 1 });
+    });
+
+    it('tells before sending when people of each zone get it, and who is late', async () => {
+      await changeProject(project, { timezone: 'Asia/Dubai' });
+      await addPeople({
+        tokyo: zones.tokyo,
+        tokyo2: zones.tokyo,
+        wrong: zones.wrong,
+        none: undefined,
+        last: zones.last,
+      });
+      const id = await draft();
+      const timing = async (localTime: string) =>
+        (await project.server.get(`/campaigns/${id}/timing?localTime=${localTime}`)).body;
+      const localTime = clock(3 * DAY);
+      const zone = (timezone: string, count: number, hours: number) => ({
+        timezone,
+        count,
+        at: momentAt(localTime, hours),
+        late: false,
+      });
+      expect(await timing(localTime)).to.deep.equal({
+        firstAt: momentAt(localTime, 9),
+        lastAt: momentAt(localTime, -12),
+        zones: [zone(zones.tokyo, 2, 9), zone('Asia/Dubai', 2, 4), zone(zones.last, 1, -12)],
+        withoutTimezone: 2,
+        late: 0,
+      });
+      expect(await timing(clock(HOUR))).to.deep.include({ late: 4, withoutTimezone: 2 });
+      expect((await timing(clock(HOUR))).zones.map(({ late }: { late: boolean }) => late)).to.deep.equal([
+        true,
+        true,
+        false,
+      ]);
+      const nobody = await draft({
+        audienceType: 'FILTERED',
+        audienceCondition: {
+          logic: 'AND',
+          groups: [{ filters: [{ field: 'email', operator: 'equals', value: 'x' }] }],
+        },
+      });
+      expect((await project.server.get(`/campaigns/${nobody}/timing?localTime=${localTime}`)).body).to.deep.equal({
+        firstAt: null,
+        lastAt: null,
+        zones: [],
+        withoutTimezone: 0,
+        late: 0,
+      });
     });
   });
 });

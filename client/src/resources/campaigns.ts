@@ -5,6 +5,7 @@ import type {
   CampaignRecipient,
   CampaignStats,
   CampaignTimeline,
+  CampaignTiming,
   CheckCampaignRequest,
   QueuedJob,
   ResendRecipientsRequest,
@@ -45,9 +46,13 @@ export const campaigns = (client: RawClient) => ({
   delete: (id: string, options?: CallOptions): Promise<undefined> =>
     client.delete('/campaigns/{id}', { ...options, path: { id } }),
 
-  /** Sends a campaign now, or at `scheduledFor`. */
+  /** Sends a campaign now, at `scheduledFor`, or when clocks of each recipient show `localTime`. */
   send: (id: string, schedule: SendCampaignRequest = {}, options?: CallOptions): Promise<Campaign> =>
     client.post('/campaigns/{id}/send', { ...options, path: { id }, body: schedule }),
+
+  /** Returns when recipients would get the campaign by local time. */
+  timing: (id: string, localTime: string, options?: CallOptions): Promise<CampaignTiming> =>
+    client.get('/campaigns/{id}/timing', { ...options, path: { id }, query: { localTime } }),
 
   /** Sends a test email. */
   test: (id: string, test: SendTestEmailRequest, options?: CallOptions): Promise<SendTestEmailResponse> =>
