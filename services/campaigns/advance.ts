@@ -103,7 +103,7 @@ const isOver = async ({ now }: CampaignAdvanceDeps, { frozenAt, sendUntil }: Cam
 
 /** Ends the campaign, also a paused one: nothing is left to resume. */
 async function skipRest(deps: CampaignAdvanceDeps, { id }: Campaign): Promise<Decision> {
-  await skipLateRecipients(deps.db, id);
+  await skipLateRecipients(deps.db, id, await deps.now());
   return (await closeCampaign(deps.db, id)) ? { kind: 'end' } : waitFor(deps, 'recheck');
 }
 

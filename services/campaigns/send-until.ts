@@ -34,7 +34,7 @@ const skip = statement<{ id: string }>(
   `update emails set status = 'SKIPPED', reason = 'too late', updated_at = now()
    where status = 'PENDING' and id in (
      select e.id from emails e where e.campaign_id = $1 and e.status = 'PENDING' and e.id > $2
-       and exists (select 1 from campaigns c where c.id = $1 and c.status = 'SENDING' and c.send_until <= clock_timestamp())
+       and exists (select 1 from campaigns c where c.id = $1 and c.status = 'SENDING' and c.send_until <= $4)
        and not exists (select 1 from outgoing_mails o where o.email_id = e.id and o.started_at is not null)
      order by e.id limit $3 for update of e skip locked)
    returning id`,
@@ -44,12 +44,12 @@ const skip = statement<{ id: string }>(
  * Skips the pending recipients of a campaign whose `sendUntil` has passed. Emails in flight keep their result, and may be
  * pending again after it: call it until none is.
  */
-export async function skipLateRecipients(db: Db, campaignId: string): Promise<void> {
+export async function skipLateRecipients(db: Db, campaignId: string, now: Date): Promise<void> {
   let last = LOWEST_ID;
   for (;;) {
     const rows = await inTransaction(db, async (trx) => {
       await lockCampaignSending(trx, campaignId);
-      return skip(trx, [campaignId, last, CHUNK]);
+      return skip(trx, [campaignId, last, CHUNK, now]);
     });
     last = rows.reduce((highest, { id }) => (id > highest ? id : highest), last);
     if (rows.length < CHUNK) break;
