@@ -1,6 +1,6 @@
 import { presentCampaignCounts } from '../../services/campaigns/present.ts';
 import { type Recipient, recipientStates } from '../../services/campaigns/recipients.ts';
-import { audienceTypes, campaignStatuses, templateTypes } from '../../services/campaigns/save.ts';
+import { audienceTypes, campaignStatuses, lateRules, templateTypes } from '../../services/campaigns/save.ts';
 import type { CampaignView } from '../../services/campaigns/view.ts';
 import {
   dateTime,
@@ -31,7 +31,7 @@ const countShape = {
   sentCount: count().description('Number of recipients whose email was sent.'),
   failedCount: count().description('Number of recipients whose email could not be sent.'),
   skippedCount: count().description(
-    'Number of recipients who were skipped: suppressed, unsubscribed or deleted since.',
+    'Number of recipients who were skipped: suppressed, unsubscribed or deleted since, or too late.',
   ),
   cancelledCount: count().description('Number of recipients who get no email because the campaign was cancelled.'),
   unknownCount: count().description('Number of recipients for whom it is not known whether the email was sent.'),
@@ -90,10 +90,23 @@ export const campaignSchema = namedType('Campaign', 'An email to an audience.', 
   ratePerMinute: nullable(wholeNumber({ min: 1 })).description(
     'Maximum number of emails per minute; null for no limit.',
   ),
-  scheduledFor: nullable(dateTime()).description('When sending is scheduled to start; null if it never was.'),
+  sendUntil: nullable(dateTime()).description(
+    'When sending ends: recipients that are PENDING then are SKIPPED (`too late`); null for no end.',
+  ),
+  localTime: nullable(text()).description(
+    'What clocks of each recipient show when the email is sent, such as `2026-12-01T09:00`; null if all start at once.',
+  ),
+  late: nullable(oneOf(...lateRules)).description(
+    'What happens to recipients whose clocks had shown `localTime` before: NOW sends at once, NEXT_DAY at that time of ' +
+      'the next day, SKIP skips them; null without `localTime`.',
+  ),
+  scheduledFor: nullable(dateTime()).description(
+    'When sending is scheduled to start; null if it never was. With `localTime`, when it is that time at UTC+14.',
+  ),
   ...countShape,
   estimatedSecondsLeft: nullable(count()).description(
-    'Estimated seconds until all emails are sent; null unless the campaign is SENDING, not paused, and its rate known.',
+    'Estimated seconds until all emails are sent; null unless the campaign is SENDING, not paused, without `localTime`, ' +
+      'and its rate known.',
   ),
   slowedDomains: list(slowedDomain).description(
     'Recipient domains with a reduced sending rate because they deferred emails; empty unless the campaign is SENDING.',
@@ -133,7 +146,12 @@ export const recipientSchema = namedType('CampaignRecipient', 'A recipient of a 
   contactId: uuid().description('Contact ID.'),
   email: nullable(email()).description('Email address; null once the contact is deleted.'),
   status: oneOf(...recipientStates).description('Result for this recipient.'),
-  reason: nullable(text()).description('Why the recipient has this status; null if there is no reason.'),
+  reason: nullable(text()).description(
+    'Why the recipient has this status, such as `local time` or `too late`; null if there is no reason.',
+  ),
+  postponedUntil: nullable(dateTime()).description(
+    'Until when the email is postponed; null unless the recipient is PENDING for a reason such as `local time`.',
+  ),
   emailId: uuid().description('Email ID.'),
   attempts: count().description('Number of delivery attempts.'),
   sentAt: nullable(dateTime()).description('When the email was sent; null until then.'),
@@ -143,8 +161,16 @@ export const recipientSchema = namedType('CampaignRecipient', 'A recipient of a 
   links: list(uuid()).description('IDs of the links that a person clicked; a few seconds behind.'),
 });
 
-export const presentRecipient = ({ sentAt, openedAt, clickedAt, bouncedAt, ...recipient }: Recipient) => ({
+export const presentRecipient = ({
+  postponedUntil,
+  sentAt,
+  openedAt,
+  clickedAt,
+  bouncedAt,
+  ...recipient
+}: Recipient) => ({
   ...recipient,
+  postponedUntil: postponedUntil?.toISOString() ?? null,
   sentAt: sentAt?.toISOString() ?? null,
   openedAt: openedAt?.toISOString() ?? null,
   clickedAt: clickedAt?.toISOString() ?? null,

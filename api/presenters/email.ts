@@ -30,7 +30,12 @@ const fields = {
   workflowId: nullable(uuid()).description('Workflow ID; null unless a workflow sent the email.'),
   executionId: nullable(uuid()).description('Execution ID; null unless a workflow sent the email.'),
   status: oneOf(...emailStatuses).description('Email status.'),
-  reason: nullable(text()).description('Why the email has this status; null if there is no reason.'),
+  reason: nullable(text()).description(
+    'Why the email has this status, such as `local time` or `too late`; null if there is no reason.',
+  ),
+  postponedUntil: nullable(dateTime()).description(
+    'Until when the PENDING email is postponed, for example by `local time`; null for other emails.',
+  ),
   attemptCount: wholeNumber().description('Number of delivery attempts.'),
   unknownOutcomes: wholeNumber().description('Number of attempts for which it is not known whether they succeeded.'),
   messageId: nullable(text()).description('Message-ID header; null once the sender is erased.'),
@@ -81,6 +86,7 @@ export const emailContentSchema = namedType('EmailContent', 'Content of an email
 
 export const presentEmail = (email: EmailRecord) => ({
   ...email,
+  postponedUntil: timeOf(email.postponedUntil),
   createdAt: email.createdAt.toISOString(),
   updatedAt: email.updatedAt.toISOString(),
   sentAt: timeOf(email.sentAt),

@@ -1,20 +1,29 @@
 import joi from 'joi';
 import { badRequest } from '../../platform/errors.ts';
+import { requireLocalTime } from '../../services/campaigns/local-time.ts';
 import { resolutions, resolveUnknown } from '../../services/campaigns/resolve.ts';
-import { sendCampaign } from '../../services/campaigns/send.ts';
+import { lateRules } from '../../services/campaigns/save.ts';
+import { type LocalStart, sendCampaign } from '../../services/campaigns/send.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign, unscheduleCampaign } from '../../services/campaigns/steer.ts';
 import { sendTestMail } from '../../services/campaigns/test-mail.ts';
+import { campaignTiming } from '../../services/campaigns/timing.ts';
 import { parseMoment } from '../../services/conditions/instants.ts';
 import { answer, failure, ok, overBillingLimit } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { namedType, oneOf, request, wholeNumber } from '../http/schemas.ts';
+import { namedType, nullable, oneOf, optional, request, wholeNumber } from '../http/schemas.ts';
 import { testEmailRequest, testEmailResponse } from '../http/test-email.ts';
 import type { Typed } from '../http/typed.ts';
 import { documented } from '../http/violations.ts';
 import { presentCampaign } from '../presenters/campaign.ts';
+import { campaignTimingSchema, presentCampaignTiming } from '../presenters/campaign-timing.ts';
 import { noCampaign, oneCampaign, params, unverified, wrongState } from './campaigns.ts';
 
 /** An unreadable time is a 400 here, like one in the past. */
+const localTimeField = (): Typed<unknown> =>
+  documented(joi.any(), { type: ['string', 'null'], pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}$' }).example(
+    '2026-12-01T09:00',
+  );
+
 const time = (): Typed<unknown> =>
   documented(joi.any(), { type: ['string', 'null'], format: 'date-time' }).example('2099-01-31T09:00:00Z');
 
@@ -25,6 +34,19 @@ function futureTime(given: unknown): Date | undefined {
     throw badRequest('"scheduledFor" must be an ISO 8601 date-time, such as 2027-01-31T09:00:00Z.');
   if (time <= Date.now()) throw badRequest('"scheduledFor" must be in the future.');
   return new Date(time);
+}
+
+function startOf({ scheduledFor, localTime, late }: StartRequest): Date | LocalStart | undefined {
+  const time = futureTime(scheduledFor);
+  if (localTime === undefined || localTime === null) return time;
+  if (time) throw badRequest('Only one of "scheduledFor" and "localTime" can be given.');
+  return { localTime: requireLocalTime(localTime), late: late ?? 'NOW' };
+}
+
+interface StartRequest {
+  scheduledFor?: unknown;
+  localTime?: unknown;
+  late?: LocalStart['late'] | null | undefined;
 }
 
 const LAX = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(?:(Z)|([+-]\d{2}):?(\d{2}))?$/i;
@@ -49,18 +71,52 @@ export const campaignSending = routes('Campaigns', [
       scheduledFor: time().description(
         'When to start sending, in ISO 8601, UTC unless it has an offset; now by default.',
       ),
+      localTime: localTimeField().description(
+        'Instead of `scheduledFor`: each recipient gets the email when clocks in their time zone (`data.timezone`, else ' +
+          "the project's) show this time, such as `2026-12-01T09:00`. Of a time that occurs twice, the first; one that " +
+          'the change of clocks skips moves forward by the length of the gap. Recipients are determined when the first ' +
+          'place on earth (UTC+14) reaches it, or at once.',
+      ),
+      late: optional(nullable(oneOf(...lateRules))).description(
+        'For recipients whose clocks have shown `localTime` already: NOW, the default, sends at once, NEXT_DAY at that ' +
+          'time of the next day that is ahead, SKIP skips them (`too late`). Ignored without `localTime`.',
+      ),
     }),
     answers: {
       ...changed,
       400: failure(
-        'There are no recipients, a segment no longer exists, or `scheduledFor` is not in the future.',
+        'There are no recipients, a segment no longer exists, `scheduledFor` is not in the future, or `localTime` is ' +
+          'unreadable, has passed in every time zone, is over a year ahead or comes with `scheduledFor`.',
         'BAD_REQUEST',
       ),
       402: overBillingLimit,
       403: unverified,
     },
     handle: async ({ db, project, params, body }) =>
-      ok(presentCampaign(await sendCampaign(db, project, params.id, futureTime(body.scheduledFor)))),
+      ok(presentCampaign(await sendCampaign(db, project, params.id, startOf(body)))),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/timing',
+    summary: 'Get when recipients would get a campaign by local time',
+    access: 'secretKey',
+    scope: 'campaigns:read',
+    params,
+    query: {
+      localTime: localTimeField().description('What clocks of recipients show when they get the email.'),
+    },
+    answers: {
+      200: answer('When recipients of each time zone would get the email.', campaignTimingSchema),
+      400: failure(
+        '`localTime` is unreadable, has passed in every time zone or is over a year ahead, or counting takes too long.',
+        'BAD_REQUEST',
+      ),
+      404: noCampaign,
+    },
+    handle: async ({ db, project, params, query }) => {
+      const localTime = requireLocalTime(query.localTime);
+      return ok(presentCampaignTiming(await campaignTiming(db, project.projectId, params.id, localTime)));
+    },
   }),
   route({
     method: 'POST',

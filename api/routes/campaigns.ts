@@ -4,12 +4,12 @@ import { listCampaigns } from '../../services/campaigns/list.ts';
 import {
   audienceTypes,
   campaignStatuses,
+  changeSending,
   createCampaign,
   deleteCampaign,
   duplicateCampaign,
   replaceCampaign,
   templateTypes,
-  throttleCampaign,
 } from '../../services/campaigns/save.ts';
 import { showCampaign } from '../../services/campaigns/view.ts';
 import { asAddress, type GivenAddress, senderAddress } from '../http/addresses.ts';
@@ -18,6 +18,7 @@ import { givenContent } from '../http/given-content.ts';
 import { route, routes } from '../http/route.ts';
 import {
   choice,
+  dateTime,
   email,
   flag,
   line,
@@ -54,6 +55,10 @@ export const unverified = failure(
 
 const rate = (): Typed<number | null> => nullable(wholeNumber({ min: 1, max: MAX_RATE }));
 
+const END =
+  'When sending ends, in the future and after `scheduledFor`: recipients that are PENDING then are SKIPPED (`too late`). ' +
+  'No end by default.';
+
 /** Fields of one audience type; validated with that type. */
 const segmentId = (): Typed<unknown> => documented(joi.any(), { type: ['string', 'null'], format: 'uuid' });
 
@@ -85,6 +90,7 @@ const saveCampaignRequest = request('SaveCampaignRequest', 'All fields of a camp
     'Topic of the email: of kind NOTIFICATION for TRANSACTIONAL campaigns, of kind MARKETING for others.',
   ),
   ratePerMinute: optional(rate()).description('Maximum number of emails per minute; no limit by default.'),
+  sendUntil: optional(nullable(dateTime())).description(END),
   expectedRevision: optional(wholeNumber({ min: 0 })).description(
     'Revision of the campaign that you have read; 409 if it is outdated. A new campaign has none.',
   ),
@@ -95,7 +101,14 @@ const outdated = failure(
   'CONFLICT',
 );
 
-const withSender = <B extends { from: GivenAddress }>({ from, ...rest }: B) => ({ ...rest, from: asAddress(from) });
+const asInput = <B extends { from: GivenAddress; sendUntil?: string | null | undefined }>({
+  from,
+  sendUntil,
+  ...rest
+}: B) => ({ ...rest, from: asAddress(from), sendUntil: dateOf(sendUntil) });
+
+const dateOf = (given: string | null | undefined): Date | null | undefined =>
+  typeof given === 'string' ? new Date(given) : given;
 
 const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
@@ -143,8 +156,7 @@ export const campaigns = routes('Campaigns', [
       403: unverified,
       404: wrongParts,
     },
-    handle: async ({ db, project, body }) =>
-      success(presentCampaign(await createCampaign(db, project, withSender(body)))),
+    handle: async ({ db, project, body }) => success(presentCampaign(await createCampaign(db, project, asInput(body)))),
   }),
   route({
     method: 'GET',
@@ -168,21 +180,27 @@ export const campaigns = routes('Campaigns', [
     bodyLimit,
     answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: outdated },
     handle: async ({ db, project, params, body }) =>
-      ok(presentCampaign(await replaceCampaign(db, project, params.id, withSender(body)))),
+      ok(presentCampaign(await replaceCampaign(db, project, params.id, asInput(body)))),
   }),
   route({
     method: 'PATCH',
     path: '/campaigns/:id',
-    summary: 'Set or remove the sending limit of a campaign, even while SENDING',
+    summary: 'Change the sending limit and the end of sending, even while SENDING',
     access: 'secretKey',
     scope: 'campaigns:write',
     params,
-    body: request('SetCampaignRateRequest', 'The new sending limit.', {
-      ratePerMinute: rate().description('Maximum number of emails per minute; null removes the limit.'),
+    body: request('UpdateCampaignRequest', 'The changes; fields that are left out stay as they are.', {
+      ratePerMinute: optional(rate()).description('Maximum number of emails per minute; null removes the limit.'),
+      sendUntil: optional(nullable(dateTime())).description(
+        'When sending ends, in the future and after `scheduledFor`: recipients that are PENDING then are SKIPPED ' +
+          '(`too late`). null removes the end.',
+      ),
     }),
     answers: { 200: oneCampaign, 404: noCampaign },
-    handle: async ({ db, project, params, body }) =>
-      ok(presentCampaign(await throttleCampaign(db, project, params.id, body.ratePerMinute))),
+    handle: async ({ db, project, params, body: { sendUntil, ...body } }) => {
+      const change = { ...body, sendUntil: dateOf(sendUntil) };
+      return ok(presentCampaign(await changeSending(db, project, params.id, change)));
+    },
   }),
   route({
     method: 'DELETE',

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { EverpostClient } from '../../client/src/client.ts';
 import { EverpostError } from '../../client/src/errors.ts';
 import { items } from '../../client/src/pages.ts';
-import type { AnswerOf, OperationOf } from '../../client/src/types.ts';
+import type { AnswerOf, BodyOf, OperationOf } from '../../client/src/types.ts';
 
 const TOKEN_LIFETIME_MS = 10 * 60_000;
 const MAX_TOKENS = 100;
@@ -12,6 +12,11 @@ const SAMPLE_SIZE = 5;
 const ALLOWED_CHANGE = 0.01;
 
 type Campaign = AnswerOf<OperationOf<'/campaigns/{id}', 'get'>>;
+/** When to send; now if it is empty. */
+export type CampaignSchedule = BodyOf<OperationOf<'/campaigns/{id}/send', 'post'>>;
+/** What happens to recipients whose clocks have shown the local time already. */
+export const lateRules = ['NOW', 'NEXT_DAY', 'SKIP'] as const;
+
 type Segment = AnswerOf<OperationOf<'/segments/{id}', 'get'>>;
 
 const DECISIVE = [
@@ -25,7 +30,16 @@ const DECISIVE = [
   'segmentId',
   'audienceCondition',
 ] as const;
-const CHANGEABLE = [...DECISIVE, 'document', 'name', 'description', 'templateId', 'ratePerMinute'] as const;
+const CHANGEABLE = [
+  ...DECISIVE,
+  'document',
+  'name',
+  'description',
+  'templateId',
+  'topicId',
+  'ratePerMinute',
+  'sendUntil',
+] as const;
 
 interface Preview {
   campaignId: string;
@@ -75,7 +89,7 @@ export class CampaignSending {
   }
 
   /** Sends or schedules a campaign, if it and its audience are as the preview of the token showed them. */
-  async send(campaignId: string, token: string, scheduledFor: string | undefined): Promise<unknown> {
+  async send(campaignId: string, token: string, schedule: CampaignSchedule): Promise<unknown> {
     const confirmation = this.#confirmations.get(token);
     if (!confirmation || confirmation.campaignId !== campaignId)
       throw new Error('The token does not belong to this campaign, or was already used. Call preview_campaign first.');
@@ -92,7 +106,7 @@ export class CampaignSending {
     this.#confirmations.delete(token);
     return this.#everpost.post('/campaigns/{id}/send', {
       path: { id: campaignId },
-      body: scheduledFor === undefined ? {} : { scheduledFor },
+      body: schedule,
     });
   }
 

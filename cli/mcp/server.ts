@@ -12,7 +12,7 @@ import { EverpostError } from '../../client/src/errors.ts';
 import { pathsInFull } from '../../platform/openapi-references.ts';
 import { productVersion } from '../../platform/version.ts';
 import { messageOf } from '../output.ts';
-import { CampaignSending } from './campaign-sending.ts';
+import { type CampaignSchedule, CampaignSending, lateRules } from './campaign-sending.ts';
 import { argumentsOf, type OpenApi, type RequestParts, requestParts } from './input-schema.ts';
 import { type RouteTool, routeTools } from './tools.ts';
 
@@ -126,20 +126,34 @@ function campaignTools(sending: CampaignSending, write: boolean): ServedTool[] {
           id,
           confirmationToken: { type: 'string', description: 'From preview_campaign; works once, for ten minutes.' },
           scheduledFor: { type: 'string', format: 'date-time', description: 'Now by default.' },
+          localTime: {
+            type: 'string',
+            description: 'Instead of scheduledFor: what clocks of each recipient show, such as 2026-12-01T09:00.',
+          },
+          late: {
+            type: 'string',
+            enum: [...lateRules],
+            description: 'For recipients whose clocks have shown localTime already. NOW by default.',
+          },
         },
         required: ['id', 'confirmationToken'],
         additionalProperties: false,
       },
       annotations: annotationsOf(true, true),
     },
-    run: (given) =>
-      sending.send(
-        textOf(given, 'id'),
-        textOf(given, 'confirmationToken'),
-        given.scheduledFor === undefined ? undefined : textOf(given, 'scheduledFor'),
-      ),
+    run: (given) => sending.send(textOf(given, 'id'), textOf(given, 'confirmationToken'), scheduleOf(given)),
   };
   return write ? [preview, send] : [preview];
+}
+
+function scheduleOf({ scheduledFor, localTime, late }: Record<string, unknown>): CampaignSchedule {
+  const rule = lateRules.find((one) => one === late);
+  if (late !== undefined && rule === undefined) throw new Error(`"late" must be one of ${lateRules.join(', ')}.`);
+  return {
+    ...(scheduledFor !== undefined && { scheduledFor: textOf({ scheduledFor }, 'scheduledFor') }),
+    ...(localTime !== undefined && { localTime: textOf({ localTime }, 'localTime') }),
+    ...(rule !== undefined && { late: rule }),
+  };
 }
 
 function textOf(given: Record<string, unknown>, name: string): string {

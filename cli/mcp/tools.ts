@@ -120,10 +120,14 @@ export const routeTools: RouteTool[] = [
   read('list_campaign_recipients', 'GET /campaigns/{id}/recipients', 'List campaign recipients with their results.'),
   read('list_campaign_links', 'GET /campaigns/{id}/links', 'List the clicked links of a campaign.'),
   read('get_campaign_timeline', 'GET /campaigns/{id}/timeline', 'Get the results of a campaign by hour or day.'),
+  read('get_campaign_timing', 'GET /campaigns/{id}/timing', 'Get when recipients would get a campaign by local time.'),
   read('list_campaign_reasons', 'GET /campaigns/{id}/reasons', 'List why recipients of a campaign got no email.'),
   write('create_campaign', 'POST /campaigns', 'Create a campaign as a draft. Nothing is sent.'),
   write('update_campaign', 'PUT /campaigns/{id}', 'Update a draft campaign. Fields left out stay as they are.', {
     partial: true,
+  }),
+  write('change_campaign_sending', 'PATCH /campaigns/{id}', 'Change the rate and the end of sending of a campaign.', {
+    destructive: true,
   }),
   write('send_campaign_test', 'POST /campaigns/{id}/test', 'Send a test email of a campaign to one address.', {
     destructive: true,

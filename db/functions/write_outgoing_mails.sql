@@ -62,18 +62,19 @@ begin
     rule as materialized (
       select origin.project_id, origin.domain, origin.source_type, origin.campaign_id, origin.topic_id as own_topic,
         sending_block_reason(origin.project_id, origin.domain, origin.source_type) as block_reason,
-        c.type as campaign_type, coalesce(c.topic_id, origin.topic_id) as topic_id,
+        c.type as campaign_type, c.send_until, coalesce(c.topic_id, origin.topic_id) as topic_id,
         (select t.archived from topics t
          where t.id = coalesce(c.topic_id, origin.topic_id) and t.project_id = origin.project_id) as topic_archived
       from (select distinct project_id, domain, source_type, campaign_id, topic_id from asked) origin
-      left join lateral (select c.type, c.topic_id from campaigns c
+      left join lateral (select c.type, c.topic_id, c.send_until from campaigns c
         where c.id = origin.campaign_id and c.status = 'SENDING' and not c.paused limit 1) c on true
     ),
     refusable as materialized (
-      select asked.*, rule.block_reason, rule.campaign_type, email_refusal(
+      select asked.*, rule.block_reason, rule.campaign_type, coalesce(email_refusal(
         coalesce(rule.campaign_type <> 'TRANSACTIONAL', asked.needs_subscription), asked.is_suppressed, asked.subscribed,
         asked.snoozed_until, rule.topic_id, rule.topic_archived, case when rule.topic_id is not null then
-          topic_state(asked.project_id, rule.topic_id, asked.known_contact, asked.contact_since) end) as refusal
+          topic_state(asked.project_id, rule.topic_id, asked.known_contact, asked.contact_since) end),
+        case when rule.send_until <= clock_timestamp() then 'too late' end) as refusal
       from asked join rule on rule.project_id = asked.project_id and rule.domain = asked.domain
         and rule.source_type = asked.source_type and rule.campaign_id is not distinct from asked.campaign_id
         and rule.own_topic is not distinct from asked.topic_id

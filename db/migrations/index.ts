@@ -29,6 +29,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '022-forms': sqlFolder('022-forms'),
   '023-topic-jobs': sqlFolder('023-topic-jobs'),
   '024-people-opened': sqlFolder('024-people-opened'),
+  '024-timing': sqlFolder('024-timing'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

@@ -64,17 +64,21 @@ export async function countsOfCampaign(
   return (await readCampaignCounts(db, projectId, [id])).get(id) ?? noCampaignCounts();
 }
 
-const addPending = statement(
-  'campaign-counts-pending',
+const addFrozen = statement(
+  'campaign-counts-frozen',
   `insert into counter_deltas (project_id, subject, counts)
-   values ($1, 'campaign/' || $2::uuid, jsonb_build_object('pending', $3::integer))`,
+   values ($1, 'campaign/' || $2::uuid,
+     jsonb_strip_nulls(jsonb_build_object('pending', $3::integer, 'skipped', nullif($4::integer, 0))))`,
 );
 
-/** Counts recipients that were inserted PENDING, in the transaction that inserts them. */
+/** How many recipients were inserted in which state. */
+export type FrozenCounts = Pick<CampaignCounts, 'pending' | 'skipped'>;
+
+/** Counts recipients that were inserted, in the transaction that inserts them. */
 export async function countRecipients(
   trx: Db,
   { id, projectId }: Pick<Campaign, 'id' | 'projectId'>,
-  pending: number,
+  { pending, skipped }: FrozenCounts,
 ): Promise<void> {
-  await addPending(trx, [projectId, id, pending]);
+  await addFrozen(trx, [projectId, id, pending, skipped]);
 }

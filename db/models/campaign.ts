@@ -8,6 +8,10 @@ export type CampaignStatus = (typeof campaignStatuses)[number];
 export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;
 export type AudienceType = (typeof audienceTypes)[number];
 
+/** What happens to recipients whose clocks have shown the local time already. */
+export const lateRules = ['NOW', 'NEXT_DAY', 'SKIP'] as const;
+export type Late = (typeof lateRules)[number];
+
 /** A mail to an audience. From the freeze on, its recipients are rows of `emails`. */
 export class Campaign extends BaseModel {
   static override tableName = 'campaigns';
@@ -52,6 +56,12 @@ export class Campaign extends BaseModel {
   declare baselineBounced: number;
   declare baselineComplained: number;
   declare generation: number;
+  /** What is still pending then is skipped. */
+  declare sendUntil: Date | null;
+  /** What clocks of a recipient show when the email is sent: `2026-12-01T09:00`. */
+  declare localTime: string | null;
+  /** Null exactly when there is no local time. */
+  declare late: Late | null;
   declare scheduledFor: Date | null;
   declare scheduledAt: Date | null;
   declare startedAt: Date | null;

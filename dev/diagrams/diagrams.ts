@@ -114,6 +114,24 @@ export const diagrams: Record<string, Diagram> = {
       ['rule', 'skipped'],
     ],
   },
+  moment: {
+    title: 'When each recipient gets the email',
+    description:
+      'At UTC+14 the recipients and their moments are fixed. Each email waits in the ledger until clocks of its recipient show the local time, then it is sent. What is pending at sendUntil is SKIPPED as too late.',
+    boxes: {
+      scheduled: { at: [0, 0], text: 'SCHEDULED\nuntil UTC+14' },
+      frozen: { at: [1, 0], text: 'A moment for\neach recipient', look: 'strong' },
+      waits: { at: [1, 1], text: 'PENDING\nlocal time' },
+      sent: { at: [2, 0], text: 'SENT at 09:00\nby their clock' },
+      late: { at: [2, 1], text: 'SKIPPED\ntoo late' },
+    },
+    arrows: [
+      ['scheduled', 'frozen'],
+      ['frozen', 'waits'],
+      ['waits', 'sent'],
+      ['waits', 'late', 'sendUntil'],
+    ],
+  },
   forms: {
     title: 'What becomes of a submission',
     description:

@@ -86,7 +86,7 @@ const MAX_TEXT = 200;
 const isRecorded = (value: unknown): boolean => {
   if (Array.isArray(value)) return value.length <= MAX_TEXT && value.every(isRecorded);
   if (typeof value === 'string') return value.length <= MAX_TEXT && !value.includes('@');
-  return value === null || typeof value === 'number' || typeof value === 'boolean';
+  return value === null || typeof value === 'number' || typeof value === 'boolean' || value instanceof Date;
 };
 
 /** Returns the fields of `after` that differ from `before`; of long texts, addresses and objects only that they do. */

@@ -1,10 +1,12 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
+import { statement } from '../../db/statement.ts';
 import { processTimings, type Timings } from '../../platform/timings.ts';
 import { type AutoPauseLimits, checkProgress, resumeUnblockedCampaign } from './auto-pause.ts';
 import { closeCampaign, closeCancelled } from './close.ts';
 import { describeCampaign } from './details.ts';
 import { freezeAudience } from './freeze.ts';
+import { skipLateRecipients } from './send-until.ts';
 
 /** What the Temporal workflow of a campaign does next. */
 export type NextStep = { details: string } & (
@@ -73,8 +75,10 @@ async function startWhenDue({ db, now }: CampaignAdvanceDeps, { id, scheduledFor
   return { kind: 'again' };
 }
 
-async function recheckPaused(deps: CampaignAdvanceDeps, { id, pausedBy }: Campaign): Promise<Decision> {
-  if (pausedBy !== 'BLOCKED') return { kind: 'wait' };
+async function recheckPaused(deps: CampaignAdvanceDeps, campaign: Campaign): Promise<Decision> {
+  if (await isOver(deps, campaign)) return skipRest(deps, campaign);
+  const { id, pausedBy, frozenAt, sendUntil } = campaign;
+  if (pausedBy !== 'BLOCKED') return { kind: 'wait', ...(frozenAt && sendUntil && { until: sendUntil }) };
   return (await resumeUnblockedCampaign(deps.db, id)) ? { kind: 'again' } : waitFor(deps, 'blockedRecheck');
 }
 
@@ -85,17 +89,47 @@ async function continueSending(deps: CampaignAdvanceDeps, campaign: Campaign): P
     await freezeAudience(db, id);
     return { kind: 'again' };
   }
+  if (await isOver(deps, campaign)) return skipRest(deps, campaign);
   const progress = await checkProgress(db, id, limits);
   if (progress === 'stopped') return { kind: 'again' };
   // Senders send the mails, without this workflow. They signal the end, unless they die before.
-  if (progress === 'sending') return waitFor(deps, 'sendingRecheck');
+  if (progress === 'sending') return waitFor(deps, 'sendingRecheck', await nextMoments(db, campaign));
   return (await closeCampaign(db, id)) ? { kind: 'end' } : waitFor(deps, 'recheck');
 }
 
-const waitFor = async (
+/** Whether `sendUntil` has passed. An audience that is not frozen yet is frozen first, also after it. */
+const isOver = async ({ now }: CampaignAdvanceDeps, { frozenAt, sendUntil }: Campaign): Promise<boolean> =>
+  frozenAt !== null && sendUntil !== null && sendUntil <= (await now());
+
+/** Ends the campaign, also a paused one: nothing is left to resume. */
+async function skipRest(deps: CampaignAdvanceDeps, { id }: Campaign): Promise<Decision> {
+  await skipLateRecipients(deps.db, id, await deps.now());
+  return (await closeCampaign(deps.db, id)) ? { kind: 'end' } : waitFor(deps, 'recheck');
+}
+
+async function waitFor(
   { now, timings = processTimings }: CampaignAdvanceDeps,
   time: keyof Timings['campaigns'],
-): Promise<Decision> => ({
-  kind: 'wait',
-  until: new Date((await now()).getTime() + timings.campaigns[time]),
-});
+  { dueAt, sendUntil }: NextMoments = {},
+): Promise<Decision> {
+  const start = Math.max((await now()).getTime(), dueAt?.getTime() ?? 0);
+  const until = new Date(start + timings.campaigns[time]);
+  return { kind: 'wait', until: sendUntil && sendUntil < until ? sendUntil : until };
+}
+
+interface NextMoments {
+  /** Until then nothing is sent. */
+  dueAt?: Date | undefined;
+  sendUntil?: Date | null;
+}
+
+const readDueAt = statement<{ dueAt: Date }>(
+  'campaign-next-due',
+  `select due_at from emails where campaign_id = $1 and status = 'PENDING' order by due_at limit 1`,
+);
+
+/** Keeps the history small of a campaign that waits for hours between the time zones. */
+async function nextMoments(db: Db, { id, localTime, sendUntil }: Campaign): Promise<NextMoments> {
+  if (localTime === null) return { sendUntil };
+  return { sendUntil, dueAt: (await readDueAt(db, [id]))[0]?.dueAt };
+}

@@ -1,15 +1,16 @@
 import { lockName } from '../../db/advisory-lock.ts';
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
-import { countRecipients } from '../../db/models/campaign-counts.ts';
+import { countRecipients, type FrozenCounts } from '../../db/models/campaign-counts.ts';
 import { insertLedgerRowsFrom } from '../../db/models/email-writing.ts';
 import { sql, sqlText } from '../../db/sql.ts';
-import { queryCount } from '../../db/statement.ts';
+import { queryCount, queryRows } from '../../db/statement.ts';
 import { isStatementTimeout } from '../../platform/database-errors.ts';
 import { contactsWhere } from '../conditions/matching.ts';
 import { prepare } from '../segments/guard.ts';
 import { audienceOf } from './audience.ts';
 import { pauseCampaignItself } from './auto-pause.ts';
+import { timedAudience } from './local-time.ts';
 
 /** Bounds the selection of the recipients, because customers write the condition. */
 const TIMEOUT_MS = 15 * 60_000;
@@ -40,8 +41,7 @@ async function freeze(trx: Db, id: string): Promise<void> {
   await lockName(trx, `freeze/${id}`);
   const campaign = await Campaign.query(trx).findById(id);
   if (campaign?.status !== 'SENDING' || campaign.frozenAt) return;
-  const total = await freezeRecipients(trx, campaign);
-  await countRecipients(trx, campaign, total);
+  await countRecipients(trx, campaign, await freezeRecipients(trx, campaign));
   const frozen = await Campaign.query(trx)
     .findById(id)
     .where({ status: 'SENDING' })
@@ -50,17 +50,28 @@ async function freeze(trx: Db, id: string): Promise<void> {
   wake(trx, 'campaigns');
 }
 
-const insertRecipients = sqlText(insertLedgerRowsFrom('project_id', 'source_type, priority, campaign_id, template_id'));
+const COLUMNS = 'source_type, priority, campaign_id, template_id';
+const insertRecipients = sqlText(insertLedgerRowsFrom('project_id', COLUMNS));
+const insertTimedRecipients = sqlText(insertLedgerRowsFrom('project_id', `${COLUMNS}, status, reason, due_at`));
 
-async function freezeRecipients(trx: Db, campaign: Campaign): Promise<number> {
-  const { id, templateId } = campaign;
-  const audience = contactsWhere(await audienceOf(trx, campaign));
-  return queryCount(
+async function freezeRecipients(trx: Db, campaign: Campaign): Promise<FrozenCounts> {
+  const { id, templateId, localTime, late } = campaign;
+  const audience = await audienceOf(trx, campaign);
+  const columns = sql`uuidv7() as id, c.project_id, c.id as contact_id, 'CAMPAIGN' as source_type,
+    ${CAMPAIGN_PRIORITY}::smallint as priority, ${id}::uuid as campaign_id, ${templateId}::uuid as template_id`;
+  if (localTime === null || late === null) {
+    const contacts = sql`select ${columns} from (select c.id, c.project_id ${contactsWhere(audience)}) c`;
+    return { pending: await queryCount(trx, sql`${insertRecipients} (${contacts}) mail`), skipped: 0 };
+  }
+  const timed = await timedAudience(trx, campaign, { localTime, late, audience });
+  const [counts] = await queryRows<FrozenCounts>(
     trx,
-    sql`${insertRecipients} (
-          select uuidv7() as id, c.project_id, c.id as contact_id, 'CAMPAIGN' as source_type,
-            ${CAMPAIGN_PRIORITY}::smallint as priority, ${id}::uuid as campaign_id, ${templateId}::uuid as template_id
-          from (select c.id, c.project_id ${audience}) c
-        ) mail`,
+    sql`with inserted as (
+          ${insertTimedRecipients} (select ${columns}, c.status, c.reason, c.due_at from (${timed}) c) mail
+          returning status
+        )
+        select count(*) filter (where status = 'PENDING')::integer as pending,
+          count(*) filter (where status = 'SKIPPED')::integer as skipped from inserted`,
   );
+  return counts ?? { pending: 0, skipped: 0 };
 }

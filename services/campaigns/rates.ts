@@ -27,13 +27,14 @@ export async function campaignRatesOf(db: Db, ids: string[]): Promise<Map<string
   return new Map(rows.map(({ campaignId, perSecond, slowedDomains }) => [campaignId, { perSecond, slowedDomains }]));
 }
 
-/** Estimates the time left from the recent rate and the throttle. Null: no rate is known, or the campaign is paused. */
+/** Estimates the time left from the recent rate and the throttle. Null: no rate is known, or the campaign is paused or waits for local times. */
 export function secondsLeft(
-  { status, paused, ratePerMinute }: Pick<Campaign, 'status' | 'paused' | 'ratePerMinute'>,
+  { status, paused, ratePerMinute, localTime }: Pick<Campaign, 'status' | 'paused' | 'ratePerMinute' | 'localTime'>,
   { pending }: CampaignCounts,
   rate: Pick<CampaignRate, 'perSecond'> | undefined,
 ): number | null {
-  if (status !== 'SENDING' || paused) return null;
+  // By local time, most of the time left is waiting.
+  if (status !== 'SENDING' || paused || localTime !== null) return null;
   const allowed = ratePerMinute === null ? Number.POSITIVE_INFINITY : ratePerMinute / 60;
   const perSecond = Math.min(rate?.perSecond ?? Number.POSITIVE_INFINITY, allowed);
   return Number.isFinite(perSecond) && perSecond > 0 ? Math.ceil(pending / perSecond) : null;

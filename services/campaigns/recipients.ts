@@ -33,6 +33,8 @@ export interface Recipient {
   email: string | null;
   status: RecipientState;
   reason: string | null;
+  /** Until when a PENDING email is postponed, by `reason`. */
+  postponedUntil: Date | null;
   emailId: string;
   attempts: number;
   sentAt: Date | null;
@@ -109,6 +111,7 @@ export async function readMatchingRecipients(
     db,
     sql`select e.id, e.contact_id, coalesce(e.to_email, k.email) as email, e.state as status,
           case when e.status = 'PENDING' and ${isCancelled} then 'campaign cancelled' else e.reason end as reason,
+          case when not ${isCancelled} then postponed_until(e.status, e.reason, e.due_at) end as postponed_until,
           e.attempts, e.sent_at, least(e.human_opened_at, e.human_clicked_at) as opened_at,
           e.human_clicked_at as clicked_at, e.bounced_at,
           array(

@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
-import { changesOf, recordAudit } from '../audit/record.ts';
+import { type Changes, changesOf, recordAudit } from '../audit/record.ts';
 import { senderDomain } from '../domains/name.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
@@ -18,6 +18,7 @@ import {
   type GivenContent,
   usableDocument,
 } from '../mail-documents/content.ts';
+import { signalCampaign } from '../outbox/campaign-run.ts';
 import { findTemplate } from '../templates/find.ts';
 import { requireTopicFor } from '../topics/find.ts';
 import { countAudience } from './audience.ts';
@@ -28,11 +29,12 @@ import {
   requireSegments,
   requireValidTexts,
 } from './check.ts';
-import { findCampaign, lockCampaign } from './find.ts';
+import { findCampaign, lockCampaign, lockCampaignAndSending } from './find.ts';
 import { presentCampaign } from './present.ts';
+import { requireUsableEnd } from './send-until.ts';
 import { type CampaignView, viewCampaign } from './view.ts';
 
-export { audienceTypes, campaignStatuses } from '../../db/models/campaign.ts';
+export { audienceTypes, campaignStatuses, lateRules } from '../../db/models/campaign.ts';
 export { templateTypes } from '../../db/models/template.ts';
 
 /** The body of create and replace. Omitted fields have their defaults. */
@@ -48,6 +50,7 @@ export interface CampaignInput extends AudienceInput, GivenContent {
   templateId?: string | null | undefined;
   topicId?: string | null | undefined;
   ratePerMinute?: number | null | undefined;
+  sendUntil?: Date | null | undefined;
   /** The revision that the caller has read. */
   expectedRevision?: number | undefined;
 }
@@ -60,6 +63,7 @@ interface CheckedInput {
 export async function createCampaign(db: Db, project: ProjectAccess, input: CampaignInput): Promise<CampaignView> {
   const { projectId } = project;
   const { audience, content } = validate(input);
+  requireUsableEnd(input.sendUntil);
   const campaign = await writing(db, project, async (trx) => {
     await requireReferences(trx, projectId, input, audience);
     const columns = { ...columnsOf(input, audience), ...(await contentColumns(trx, projectId, content)) };
@@ -96,6 +100,7 @@ export async function replaceCampaign(
     if (before.status !== 'DRAFT' && before.status !== 'SCHEDULED') throw stateConflict(before, 'be changed');
     const { expectedRevision = before.revision } = input;
     if (expectedRevision !== before.revision) throw await revisionConflict(trx, before);
+    requireUsableEnd(input.sendUntil, before);
     // Accepts the unchanged templateId of a deleted template, so that the answer of GET is a valid body.
     const isSameTemplate = input.templateId?.toLowerCase() === before.templateId;
     const references = { ...input, ...(isSameTemplate && { templateId: null }) };
@@ -125,7 +130,7 @@ async function recordChange(
   project: ProjectAccess,
   before: Campaign,
   columns: Partial<Campaign>,
-): Promise<void> {
+): Promise<Changes> {
   const changes = changesOf(before, columns);
   if (Object.keys(changes).length > 0)
     await recordAudit(trx, project, {
@@ -133,6 +138,7 @@ async function recordChange(
       target: { type: 'campaign', id: before.id },
       changes,
     });
+  return changes;
 }
 
 /** Copies the campaign as a DRAFT. Its references are checked when the copy is saved or sent. */
@@ -141,7 +147,7 @@ export async function duplicateCampaign(db: Db, project: ProjectAccess, id: stri
     const original = await findCampaign(trx, project.projectId, id);
     const { subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, topicId } =
       original;
-    const { ratePerMinute, projectId, audienceType, segmentId, audienceCondition } = original;
+    const { ratePerMinute, sendUntil, projectId, audienceType, segmentId, audienceCondition } = original;
     return insertCampaign(trx, project, {
       subject,
       body,
@@ -155,6 +161,7 @@ export async function duplicateCampaign(db: Db, project: ProjectAccess, id: stri
       templateId,
       topicId,
       ratePerMinute,
+      sendUntil,
       projectId,
       audienceType,
       segmentId,
@@ -170,20 +177,34 @@ const dropWait = statement(
   'update campaign_rates set next_at = now() where campaign_id = $1',
 );
 
-/** Sets the throttle in mails a minute; null removes it. Takes effect immediately on a SENDING campaign. */
-export async function throttleCampaign(
+/** What can be changed while a campaign is being sent. Fields that are left out stay as they are. */
+export interface SendingChange {
+  /** The throttle in mails a minute; null removes it. */
+  ratePerMinute?: number | null | undefined;
+  sendUntil?: Date | null | undefined;
+}
+
+/** Takes effect immediately on a SENDING campaign. */
+export async function changeSending(
   db: Db,
   project: ProjectAccess,
   id: string,
-  ratePerMinute: number | null,
+  { ratePerMinute, sendUntil }: SendingChange,
 ): Promise<CampaignView> {
   return writing(db, project, async (trx) => {
-    const before = await lockCampaign(trx, project.projectId, id);
-    await recordChange(trx, project, before, { ratePerMinute });
+    const before = await lockCampaignAndSending(trx, project.projectId, id);
+    requireUsableEnd(sendUntil, before);
+    const change = {
+      ...(ratePerMinute !== undefined && { ratePerMinute }),
+      ...(sendUntil !== undefined && { sendUntil }),
+    };
+    const changes = await recordChange(trx, project, before, change);
     const revision = before.revision + 1;
-    const campaign = await before.$query(trx).patchAndFetch({ ratePerMinute, revision, updatedAt: new Date() });
+    const campaign = await before.$query(trx).patchAndFetch({ ...change, revision, updatedAt: new Date() });
     // Drops the wait that was incurred at the old rate.
-    if (ratePerMinute !== before.ratePerMinute) await dropWait(trx, [id]);
+    if (changes.ratePerMinute) await dropWait(trx, [id]);
+    // Its workflow waits for the end.
+    if (changes.sendUntil && campaign.status === 'SENDING') await signalCampaign(trx, campaign);
     wake(trx, 'campaigns');
     return viewCampaign(trx, campaign);
   });
@@ -232,6 +253,7 @@ function columnsOf(input: CampaignInput, { audienceType, segmentId, audienceCond
     templateId: input.templateId ?? null,
     topicId: input.topicId ?? null,
     ratePerMinute: input.ratePerMinute ?? null,
+    sendUntil: input.sendUntil ?? null,
   };
 }
 

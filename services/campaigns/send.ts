@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { Campaign } from '../../db/models/campaign.ts';
+import type { Campaign, Late } from '../../db/models/campaign.ts';
 import { Topic } from '../../db/models/topic.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
@@ -12,17 +12,28 @@ import { isTopicRequired } from '../topics/required.ts';
 import { countAudience } from './audience.ts';
 import { requireSegmentsBeforeSending } from './check.ts';
 import { findCampaign, lockCampaign } from './find.ts';
+import { firstMoment } from './local-time.ts';
 import { stateConflict } from './save.ts';
+import { requireEndAfter } from './send-until.ts';
 import { type CampaignView, viewCampaign } from './view.ts';
 
-/** Sends a campaign now or schedules it. A SCHEDULED campaign is rescheduled, or sent now. */
+/** Each recipient gets the email when their clocks show a time. */
+export interface LocalStart {
+  /** Usable: see `requireLocalTime`. */
+  localTime: string;
+  late: Late;
+}
+
+/** Sends a campaign now, schedules it, or both by local time. A SCHEDULED campaign is rescheduled, or sent now. */
 export async function sendCampaign(
   db: Db,
   project: ProjectAccess,
   id: string,
-  scheduledFor: Date | undefined,
+  start: Date | LocalStart | undefined,
 ): Promise<CampaignView> {
   const { projectId } = project;
+  const local = start instanceof Date ? undefined : start;
+  const scheduledFor = start instanceof Date ? start : local && momentAhead(local);
   const unlocked = await findCampaign(db, projectId, id);
   requireUnsent(unlocked);
   // Counts before locking, because that may take seconds. Undefined (it took too long) is left to the freeze.
@@ -34,13 +45,16 @@ export async function sendCampaign(
     await requireVerifiedSender(trx, projectId, before.fromEmail);
     await requireSegmentsBeforeSending(trx, before);
     await requireUsableTopic(trx, before);
+    requireEndAfter(scheduledFor ?? new Date(), before);
     if (!scheduledFor) await requireCampaignBelowLimit(trx, projectId, audienceCount ?? before.audienceCount);
     // patchAndFetch below changes `before` itself.
     const wasDraft = before.status === 'DRAFT';
     const after = await before.$query(trx).patchAndFetch({
       ...(scheduledFor
         ? { status: 'SCHEDULED' as const, scheduledFor, scheduledAt: new Date() }
-        : { status: 'SENDING' as const, startedAt: new Date() }),
+        : { status: 'SENDING' as const, startedAt: new Date(), ...(local && { scheduledFor: null }) }),
+      localTime: local?.localTime ?? null,
+      late: local?.late ?? null,
       ...(audienceCount !== undefined && { audienceCount }),
       generation: before.generation + (wasDraft ? 1 : 0),
       updatedAt: new Date(),
@@ -50,10 +64,16 @@ export async function sendCampaign(
     await recordAudit(trx, project, {
       action: scheduledFor ? 'campaign.scheduled' : 'campaign.sent',
       target: { type: 'campaign', id },
-      changes: changesOf({}, { scheduledFor: scheduledFor?.toISOString(), audienceCount }),
+      changes: changesOf({}, { scheduledFor: scheduledFor?.toISOString(), ...local, audienceCount }),
     });
     return viewCampaign(trx, after);
   });
+}
+
+/** Undefined where the first place on earth has reached the time already: sending starts at once. */
+function momentAhead({ localTime }: LocalStart): Date | undefined {
+  const first = firstMoment(localTime);
+  return first > new Date() ? first : undefined;
 }
 
 async function requireUsableTopic(trx: Db, { projectId, topicId, type }: Campaign): Promise<void> {

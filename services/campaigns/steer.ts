@@ -49,7 +49,7 @@ export function cancelCampaign(db: Db, project: ProjectAccess, id: string): Prom
 export function unscheduleCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
   return changeState(db, project, id, 'campaign.unscheduled', async (_trx, campaign) => {
     if (campaign.status !== 'SCHEDULED') throw stateConflict(campaign, 'be unscheduled');
-    return { status: 'DRAFT', scheduledFor: null, scheduledAt: null };
+    return { status: 'DRAFT', scheduledFor: null, scheduledAt: null, localTime: null, late: null };
   });
 }
 

@@ -13,6 +13,8 @@ export interface EmailRecord {
   executionId: string | null;
   status: Email['status'];
   reason: string | null;
+  /** Until when a PENDING email is postponed, by `reason`. */
+  postponedUntil: Date | null;
   attemptCount: number;
   unknownOutcomes: number;
   messageId: string | null;
@@ -43,7 +45,9 @@ export const SHOWN = `e.id, case when not e.without_events or e.submission_id is
   e.source_type, e.template_id, e.campaign_id, e.workflow_id, e.execution_id,
   case when e.status = 'PENDING' and k.status = 'CANCELLED' then k.status
     when e.status = 'PENDING' and ${IN_FLIGHT} then 'SENDING' else e.status end as status,
-  e.reason, e.attempts as attempt_count, e.unknown_outcomes, null as message_id, e.provider_message_id,
+  case when e.status = 'PENDING' and k.status = 'CANCELLED' then 'campaign cancelled' else e.reason end as reason,
+  case when k.status is distinct from 'CANCELLED' then postponed_until(e.status, e.reason, e.due_at) end as postponed_until,
+  e.attempts as attempt_count, e.unknown_outcomes, null as message_id, e.provider_message_id,
   coalesce(c.to_email, e.to_email, p.email) as to, coalesce(c.from_email, k.from_email) as from,
   coalesce(c.rendered_subject, c.subject, e.rendered_subject, k.subject) as subject, e.bounce_type, e.created_at,
   e.updated_at, e.sent_at, e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at`;

@@ -87,10 +87,14 @@ describeApi('the resources of the TypeScript client', (api) => {
   });
 
   it('prepares, sends and cancels campaigns', async () => {
+    const end = new Date(Date.now() + 30 * 86_400_000).toISOString();
     const draft = { name: 'Spring', subject: 'Hi', body: '<p>Hi</p>', from: from(), audienceType: 'ALL' } as const;
     const { id } = await everpost.campaigns.create(draft);
     expect((await everpost.campaigns.update(id, { ...draft, subject: 'Hello' })).subject).to.equal('Hello');
     expect((await everpost.campaigns.setRate(id, 60)).ratePerMinute).to.equal(60);
+    expect((await everpost.campaigns.changeSending(id, { sendUntil: end })).sendUntil).to.equal(end);
+    const inTwoDays = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 16);
+    expect((await everpost.campaigns.timing(id, inTwoDays)).late).to.equal(0);
     expect((await all(everpost.campaigns.list({ search: 'Spring' }))).map((one) => one.id)).to.deep.equal([id]);
     const later = new Date(Date.now() + 3_600_000).toISOString();
     expect((await everpost.campaigns.send(id, { scheduledFor: later })).status).to.equal('SCHEDULED');

@@ -24,6 +24,7 @@ import {
   type TestProject,
 } from '../support/connected-database.ts';
 import { setCampaigns } from '../support/rows/campaigns.ts';
+import { setMails } from '../support/rows/mails.ts';
 import { outboxMessages } from '../support/rows/outbox.ts';
 import { setProject } from '../support/rows/projects.ts';
 import { eventually } from '../support/waiting.ts';
@@ -193,6 +194,45 @@ describe('the campaign workflow', () => {
     await sending.send();
     expect(smtp.mails).to.deep.equal([]);
     expect(await standing(database.db, project, campaign.id)).to.include({ pending: 0, cancelled: 5 });
+  });
+
+  it('skips at its end what is pending, and sleeps for weeks until then while it is paused', async () => {
+    // A campaign that is not paused looks every minute whether its senders have died.
+    for (const { paused, days } of [
+      { paused: false, days: 0.01 },
+      { paused: true, days: 20 },
+    ]) {
+      const campaign = await startCampaign(database.db, project, { sendUntil: await inDays(days) });
+      const run = await start(campaign);
+      await isFrozen(campaign.id);
+      if (paused) await pauseCampaign(database.db, project.access, campaign.id);
+      if (paused) await refresh(run);
+      await env.sleep(0.5 * days * DAY);
+      expect(await statusOf(campaign.id)).to.equal('SENDING');
+      await env.sleep(days * DAY);
+      await run.result();
+      expect(await statusOf(campaign.id)).to.equal('SENT');
+      expect(await standing(database.db, project, campaign.id)).to.include({ pending: 0, skipped: 5 });
+    }
+    expect(smtp.mails).to.deep.equal([]);
+  });
+
+  it('sleeps by local time until the next moment, with a short history', async () => {
+    const { id } = await makeCampaign(database.db, project);
+    const localTime = (await inDays(300)).toISOString().slice(0, 16);
+    const run = await start((await sendCampaign(database.db, project.access, id, { localTime, late: 'NOW' })).campaign);
+    await env.sleep(299 * DAY);
+    expect(await statusOf(id)).to.equal('SCHEDULED');
+    await env.sleep(DAY - 3_600_000);
+    await isFrozen(id);
+    // Its moment by the clock of Postgres.
+    await setMails(database.db, { campaignId: id }, { dueAt: new Date() });
+    await sendMails(id);
+    await env.sleep(2 * DAY);
+    await run.result();
+    expect(await standing(database.db, project, id)).to.include({ sent: 5 });
+    const { events } = await run.fetchHistory();
+    expect(events?.length).to.be.below(60);
   });
 
   it('sends nothing while it is paused, and continues when it is resumed', async () => {

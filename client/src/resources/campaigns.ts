@@ -5,6 +5,7 @@ import type {
   CampaignRecipient,
   CampaignStats,
   CampaignTimeline,
+  CampaignTiming,
   CheckCampaignRequest,
   QueuedJob,
   ResendRecipientsRequest,
@@ -12,6 +13,7 @@ import type {
   SendCampaignRequest,
   SendTestEmailRequest,
   SendTestEmailResponse,
+  UpdateCampaignRequest,
 } from '../api-types.ts';
 import { items } from '../pages.ts';
 import type { RawClient } from '../raw-client.ts';
@@ -37,12 +39,20 @@ export const campaigns = (client: RawClient) => ({
   setRate: (id: string, ratePerMinute: number | null, options?: CallOptions): Promise<Campaign> =>
     client.patch('/campaigns/{id}', { ...options, path: { id }, body: { ratePerMinute } }),
 
+  /** Changes the rate and the end of sending, also while the campaign is being sent. */
+  changeSending: (id: string, changes: UpdateCampaignRequest, options?: CallOptions): Promise<Campaign> =>
+    client.patch('/campaigns/{id}', { ...options, path: { id }, body: changes }),
+
   delete: (id: string, options?: CallOptions): Promise<undefined> =>
     client.delete('/campaigns/{id}', { ...options, path: { id } }),
 
-  /** Sends a campaign now, or at `scheduledFor`. */
+  /** Sends a campaign now, at `scheduledFor`, or when clocks of each recipient show `localTime`. */
   send: (id: string, schedule: SendCampaignRequest = {}, options?: CallOptions): Promise<Campaign> =>
     client.post('/campaigns/{id}/send', { ...options, path: { id }, body: schedule }),
+
+  /** Returns when recipients would get the campaign by local time. */
+  timing: (id: string, localTime: string, options?: CallOptions): Promise<CampaignTiming> =>
+    client.get('/campaigns/{id}/timing', { ...options, path: { id }, query: { localTime } }),
 
   /** Sends a test email. */
   test: (id: string, test: SendTestEmailRequest, options?: CallOptions): Promise<SendTestEmailResponse> =>

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { noCampaignCounts } from '../../../db/models/campaign-counts.ts';
 import { autoPauseReason } from '../../../services/campaigns/auto-pause.ts';
 import { secondsLeft } from '../../../services/campaigns/rates.ts';
-import { throttleCampaign } from '../../../services/campaigns/save.ts';
+import { changeSending } from '../../../services/campaigns/save.ts';
 import { pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
 import { showCampaign } from '../../../services/campaigns/view.ts';
 import {
@@ -147,7 +147,7 @@ describe('limits on a running campaign', () => {
       // Without a measured rate, which depends on how long the first mail took.
       await database.db('campaignRates').where({ campaignId: id }).update({ perSecond: null });
       expect((await showCampaign(database.db, project.id, id)).secondsLeft).to.equal(180);
-      await throttleCampaign(database.db, project.access, id, null);
+      await changeSending(database.db, project.access, id, { ratePerMinute: null });
       expect(await worker.run(id)).to.include({ kind: 'end' });
       expect(smtp.mails).to.have.lengthOf(4);
     });
@@ -159,7 +159,7 @@ describe('limits on a running campaign', () => {
       await worker.send({ stop: new AbortController().signal });
       await pauseCampaign(database.db, project.access, id);
       await resumeCampaign(database.db, project.access, id);
-      await throttleCampaign(database.db, project.access, id, 1);
+      await changeSending(database.db, project.access, id, { ratePerMinute: 1 });
       await worker.send({ stop: new AbortController().signal });
       expect(smtp.mails).to.have.lengthOf(1);
       expect(await standing(database.db, project, id)).to.include({ sent: 1, pending: 3 });
@@ -173,7 +173,7 @@ describe('limits on a running campaign', () => {
       const stop = new AbortController();
       const sending = worker.send({ stop: stop.signal });
       await smtp.received(20);
-      await throttleCampaign(database.db, project.access, id, 1);
+      await changeSending(database.db, project.access, id, { ratePerMinute: 1 });
       worker.sender.wake('campaigns');
       smtp.behave();
       await sending;

@@ -12,6 +12,8 @@ import { TextLink } from '../../ui/links.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { TopicSelect } from '../topics/lazy.tsx';
 import { type Draft, type Faults, MAX_RATE, withType } from './draft.ts';
+import { isoTime, lateRules, localTime } from './schedule.ts';
+import { ZoneClock } from './zone-clock.tsx';
 
 export interface StepProps {
   draft: Draft;
@@ -195,30 +197,43 @@ export function SenderStep({ draft, change, faults }: StepProps) {
   );
 }
 
-export function ScheduleStep({ draft, change, faults }: StepProps) {
+export function ScheduleStep({ draft, change, faults, campaignId }: StepProps & { campaignId: string }) {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return (
     <Panel>
       <Stack gap="lg" maw={620}>
         <Radio.Group
           label={t.campaigns.when}
-          value={draft.later ? 'later' : 'now'}
-          onChange={(value) => change({ later: value === 'later' })}
+          value={draft.later ? (draft.byClocks ? 'clocks' : 'later') : 'now'}
+          onChange={(value) => change({ later: value !== 'now', byClocks: value === 'clocks' })}
         >
           <Stack gap="xs" mt="xs">
             <Radio value="now" label={t.campaigns.now} />
             <Radio value="later" label={t.campaigns.later} />
+            <Radio value="clocks" label={t.timing.byClocks} />
           </Stack>
         </Radio.Group>
         {draft.later && (
           <DateTimeField
             label={t.campaigns.sendAt}
-            description={t.campaigns.sendAtHint(timeZone)}
+            description={draft.byClocks ? t.timing.sendAtHint : t.campaigns.sendAtHint(timeZone)}
             required
             value={draft.sendAt}
             onChange={(sendAt) => change({ sendAt })}
             error={faults.sendAt}
           />
+        )}
+        {draft.later && draft.byClocks && (
+          <Select
+            label={t.timing.late}
+            data={lateRules.map((value) => ({ value, label: t.timing.lateRules[value] }))}
+            value={draft.late}
+            onChange={(value) => change({ late: lateRules.find((rule) => rule === value) ?? 'NOW' })}
+            allowDeselect={false}
+          />
+        )}
+        {draft.later && draft.byClocks && draft.sendAt && (
+          <ZoneClock campaignId={campaignId} localTime={draft.sendAt} />
         )}
         <NumberInput
           label={t.campaigns.rate}
@@ -231,6 +246,13 @@ export function ScheduleStep({ draft, change, faults }: StepProps) {
           value={draft.ratePerMinute}
           onChange={(value) => change({ ratePerMinute: value === '' ? '' : Number(value) })}
           error={faults.ratePerMinute}
+        />
+        <DateTimeField
+          label={t.campaigns.sendUntil}
+          description={t.campaigns.sendUntilHint(timeZone)}
+          value={draft.sendUntil ? localTime(draft.sendUntil) : ''}
+          onChange={(value) => change({ sendUntil: value === '' ? null : isoTime(value) })}
+          error={faults.sendUntil}
         />
       </Stack>
     </Panel>

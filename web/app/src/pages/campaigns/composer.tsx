@@ -16,6 +16,7 @@ import { ComposerFrame, reachableStep } from './composer-frame.tsx';
 import { AudienceStep, SenderStep, useDomains } from './composer-steps.tsx';
 import { ContentStart } from './content-start.tsx';
 import { audienceCondition, type CampaignContent, type Draft, emptyContent, requestOf, stepNames } from './draft.ts';
+import { sendNow } from './schedule.ts';
 import { StoredComposer } from './stored-composer.tsx';
 
 const CONTENT = stepNames.indexOf('content');
@@ -78,7 +79,7 @@ function NewComposer({ start }: { start: CampaignContent }) {
   const { client, key, projectId } = useApi();
   const navigate = useNavigate();
   const cache = useQueryClient();
-  const [draft, setDraft] = useState<Draft>({ ...start, later: false, sendAt: '' });
+  const [draft, setDraft] = useState<Draft>({ ...start, ...sendNow });
   const [step, setStep] = useState(0);
   const [touched, setTouched] = useState(false);
   const preview = usePreview(audienceCondition(draft));
@@ -94,7 +95,7 @@ function NewComposer({ start }: { start: CampaignContent }) {
       void navigate({
         to: '/p/$projectId/campaigns/$id/edit',
         params: { projectId, id },
-        search: { step: next, sendAt: undefined },
+        search: { step: next },
         replace: true,
         ignoreBlocker: true,
       });

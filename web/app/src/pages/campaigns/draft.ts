@@ -3,6 +3,7 @@ import type { Campaign, Template } from '../../api/types.ts';
 import { type Condition, isComplete, isCondition, newCondition, requestedCondition } from '../../conditions/model.ts';
 import { contentRequest, type EmailContent, emailContentOf } from '../../editor/content.ts';
 import { t } from '../../texts/index.ts';
+import { lastMoment, type Schedule } from './schedule.ts';
 
 /** What the API stores. */
 export interface CampaignContent {
@@ -19,13 +20,8 @@ export interface CampaignContent {
   /** Undefined until the user has chosen what to begin with. */
   email: EmailContent | undefined;
   ratePerMinute: number | '';
-}
-
-/** When it is sent. The API stores the time of a scheduled campaign only. */
-export interface Schedule {
-  later: boolean;
-  /** Local time, as the browser's input has it. */
-  sendAt: string;
+  /** As the API has it, so that a time with seconds stays as it is. */
+  sendUntil: string | null;
 }
 
 export type Draft = CampaignContent & Schedule;
@@ -43,10 +39,8 @@ export const emptyContent = (): CampaignContent => ({
   replyTo: '',
   email: undefined,
   ratePerMinute: '',
+  sendUntil: null,
 });
-
-export const scheduleOf = ({ scheduledFor }: Campaign): Schedule =>
-  scheduledFor ? { later: true, sendAt: localTime(scheduledFor) } : { later: false, sendAt: '' };
 
 export function contentOf(campaign: Campaign): CampaignContent {
   const [fromLocal = '', fromDomain = null] = campaign.from.split('@');
@@ -63,6 +57,7 @@ export function contentOf(campaign: Campaign): CampaignContent {
     replyTo: campaign.replyTo ?? '',
     email: emailContentOf(campaign),
     ratePerMinute: campaign.ratePerMinute ?? '',
+    sendUntil: campaign.sendUntil,
   };
 }
 
@@ -80,6 +75,7 @@ export const requestOf = (draft: CampaignContent, email: EmailContent) => ({
   subject: email.subject.trim(),
   ...contentRequest(email),
   ratePerMinute: draft.ratePerMinute === '' ? null : draft.ratePerMinute,
+  sendUntil: draft.sendUntil,
 });
 
 /** Another type, with the topic only if it goes with that type too. */
@@ -140,17 +136,13 @@ export function faultsOf(draft: Draft, step: StepName): Faults {
     else if (draft.email.body?.trim() === '') faults.email = t.campaigns.bodyNeeded;
   }
   if (step === 'schedule') {
-    if (draft.later && !(new Date(draft.sendAt).getTime() > Date.now())) faults.sendAt = t.campaigns.sendAtNeeded;
+    if (draft.later && !(lastMoment(draft) > Date.now()))
+      faults.sendAt = draft.byClocks ? t.timing.sendAtNeeded : t.campaigns.sendAtNeeded;
     const rate = draft.ratePerMinute;
     if (rate !== '' && !(Number.isInteger(rate) && rate >= 1 && rate <= MAX_RATE))
       faults.ratePerMinute = t.campaigns.rateInvalid(MAX_RATE);
+    const start = draft.later && !draft.byClocks ? Date.parse(draft.sendAt) || Date.now() : Date.now();
+    if (draft.sendUntil && new Date(draft.sendUntil).getTime() <= start) faults.sendUntil = t.campaigns.sendUntilNeeded;
   }
   return faults;
 }
-
-export const isoTime = (local: string): string => new Date(local).toISOString();
-
-export const localTime = (iso: string): string => {
-  const time = new Date(iso);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};

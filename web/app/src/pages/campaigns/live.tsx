@@ -77,8 +77,16 @@ export function CampaignPage() {
         </Alert>
       )}
       {data.status === 'SCHEDULED' && data.scheduledFor && (
-        <Alert color="violet" title={t.campaigns.startsAt(dateTime(data.scheduledFor))}>
-          {t.campaigns.wouldReach(data.totalRecipients)}
+        <Alert
+          color="violet"
+          title={
+            data.localTime
+              ? t.timing.startsByClocks(dateTime(data.localTime))
+              : t.campaigns.startsAt(dateTime(data.scheduledFor))
+          }
+        >
+          {t.campaigns.wouldReach(data.totalRecipients)}{' '}
+          {data.localTime && t.timing.firstPlace(dateTime(data.scheduledFor))}
         </Alert>
       )}
       {data.status === 'CANCELLED' && !hasStarted(data) && <Alert color="gray">{t.campaigns.cancelledBefore}</Alert>}
@@ -274,6 +282,8 @@ function ProgressPanel({ campaign }: { campaign: Campaign }) {
             {[
               rate !== undefined && t.campaigns.perSecond(Math.round(rate)),
               left !== null && t.campaigns.left(duration(left)),
+              campaign.localTime && t.timing.atTheirClock(dateTime(campaign.localTime)),
+              campaign.sendUntil && t.timing.until(dateTime(campaign.sendUntil)),
             ]
               .filter(Boolean)
               .join(' · ')}

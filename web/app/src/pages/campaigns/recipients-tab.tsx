@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList } from '../../api/hooks.ts';
 import type { Campaign, Recipient, RecipientStatus } from '../../api/types.ts';
-import { number } from '../../format.ts';
+import { dateTime, number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, SearchField, Time } from '../../ui/controls.tsx';
 import { TextLink } from '../../ui/links.tsx';
@@ -163,6 +163,7 @@ export function RecipientsTab({ campaign }: { campaign: Campaign }) {
                 {recipient.reason && (
                   <Text size="xs" c="dimmed" mt={2} className="breakable">
                     {recipient.reason}
+                    {recipient.postponedUntil && `, ${t.timing.until(dateTime(recipient.postponedUntil))}`}
                   </Text>
                 )}
               </>

@@ -19,7 +19,9 @@ import { MailFrame } from '../../ui/mail-frame.tsx';
 import { Loaded, Panel } from '../../ui/page.tsx';
 import { TestMailButton } from '../../ui/test-mail.tsx';
 import type { StepProps } from './composer-steps.tsx';
-import { isoTime } from './draft.ts';
+import type { Draft } from './draft.ts';
+import { startOf } from './schedule.ts';
+import { ZoneClock } from './zone-clock.tsx';
 
 interface ReviewStepProps extends StepProps {
   /** As it is stored, which is what is sent. */
@@ -46,10 +48,10 @@ export function ReviewStep({ draft, preview, campaign, onShow }: ReviewStepProps
       unwrap(
         client.POST('/campaigns/{id}/send', {
           params: { path: { id } },
-          body: draft.later ? { scheduledFor: isoTime(draft.sendAt) } : {},
+          body: startOf(draft),
         }),
       ),
-    done: () => (draft.later ? t.campaigns.scheduled : t.campaigns.started),
+    done: ({ status }) => (status === 'SCHEDULED' ? t.campaigns.scheduled : t.campaigns.started),
     changes: [key('campaigns'), key('campaign', id)],
     quiet: true,
     // The composer must not be what the browser's Back returns to: there is nothing left to edit.
@@ -66,6 +68,8 @@ export function ReviewStep({ draft, preview, campaign, onShow }: ReviewStepProps
   const audience =
     draft.audienceType === 'SEGMENT' && segmentName ? segmentName : t.campaigns.audienceTypes[draft.audienceType];
   const sendLabel = draft.later ? t.campaigns.schedule : t.campaigns.sendNow;
+  const time = draft.later ? dateTime(draft.sendAt) : t.campaigns.now;
+  const when = draft.later && draft.byClocks ? t.timing.atTheirClock(time) : time;
   const from = `${draft.fromLocal}@${draft.fromDomain}`;
   return (
     <Grid gap="lg">
@@ -82,16 +86,23 @@ export function ReviewStep({ draft, preview, campaign, onShow }: ReviewStepProps
           <Panel>
             <Matches preview={preview} complete title={t.campaigns.countTitle} />
           </Panel>
+          {draft.later && draft.byClocks && (
+            <Panel title={t.timing.zones}>
+              <ZoneClock campaignId={id} localTime={draft.sendAt} />
+            </Panel>
+          )}
           <Panel title={draft.name} description={t.campaigns.reviewText}>
             <Stack gap="sm">
               <Fact label={t.campaigns.audienceLabel}>{audience}</Fact>
               <Fact label={t.campaigns.from}>{draft.fromName ? `${draft.fromName} <${from}>` : from}</Fact>
               {draft.replyTo && <Fact label={t.campaigns.replyTo}>{draft.replyTo}</Fact>}
               <Fact label={t.templates.subject}>{campaign.subject}</Fact>
-              <Fact label={t.campaigns.when}>{draft.later ? dateTime(isoTime(draft.sendAt)) : t.campaigns.now}</Fact>
+              <Fact label={t.campaigns.when}>{when}</Fact>
+              {draft.later && draft.byClocks && <Fact label={t.timing.late}>{t.timing.lateRules[draft.late]}</Fact>}
               <Fact label={t.campaigns.rateLabel}>
                 {draft.ratePerMinute === '' ? t.campaigns.unlimited : t.campaigns.perMinute(draft.ratePerMinute)}
               </Fact>
+              {draft.sendUntil && <Fact label={t.campaigns.sendUntil}>{dateTime(draft.sendUntil)}</Fact>}
               <Group mt="sm">
                 <TestMailButton
                   send={(body) => unwrap(client.POST('/campaigns/{id}/test', { params: { path: { id } }, body }))}
@@ -126,12 +137,15 @@ export function ReviewStep({ draft, preview, campaign, onShow }: ReviewStepProps
             </List>
           </Alert>
         )}
-        {draft.later
-          ? t.campaigns.scheduleText(draft.name, dateTime(isoTime(draft.sendAt)))
-          : t.campaigns.sendText(draft.name)}
+        {confirmText(draft, time)}
       </ConfirmDialog>
     </Grid>
   );
+}
+
+function confirmText({ name, later, byClocks }: Draft, time: string): string {
+  if (!later) return t.campaigns.sendText(name);
+  return byClocks ? t.timing.sendText(name, time) : t.campaigns.scheduleText(name, time);
 }
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {

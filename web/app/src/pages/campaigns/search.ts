@@ -1,5 +1,6 @@
 import type { CampaignStatus, RecipientStatus } from '../../api/types.ts';
 import { compact, oneOf, type RawSearch, textOf } from '../../search-params.ts';
+import { type Late, lateRules } from './schedule.ts';
 
 export const campaignStatuses = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const;
 
@@ -36,6 +37,8 @@ interface ComposerSearch {
   step?: number | undefined;
   /** Local time, as the browser's input has it. */
   sendAt?: string | undefined;
+  /** What happens to recipients whose clocks have shown it already; undefined where it is the user's time. */
+  late?: Late | undefined;
 }
 
 export const campaignsSearch = (raw: RawSearch): CampaignsSearch =>
@@ -56,8 +59,9 @@ export const campaignSearch = (raw: RawSearch): CampaignSearch =>
     search: textOf(raw.search),
   });
 
-/** Names both even if they are refused: the router keeps what a page does not name as it is in the address. */
+/** Names all even if they are refused: the router keeps what a page does not name as it is in the address. */
 export const editCampaignSearch = (raw: RawSearch): ComposerSearch => ({
   step: typeof raw.step === 'number' ? raw.step : undefined,
   sendAt: typeof raw.sendAt === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(raw.sendAt) ? raw.sendAt : undefined,
+  late: oneOf(raw.late, ...lateRules),
 });

@@ -18,18 +18,9 @@ import { showDone } from '../../ui/notify.ts';
 import { ComposerFrame, firstFaultyStep, reachableStep } from './composer-frame.tsx';
 import { AudienceStep, ScheduleStep, SenderStep } from './composer-steps.tsx';
 import { ContentStep } from './content-step.tsx';
-import {
-  audienceCondition,
-  type CampaignContent,
-  contentOf,
-  type Draft,
-  isoTime,
-  requestOf,
-  type Schedule,
-  scheduleOf,
-  stepNames,
-} from './draft.ts';
+import { audienceCondition, type CampaignContent, contentOf, type Draft, requestOf, stepNames } from './draft.ts';
 import { ReviewStep } from './review-step.tsx';
+import { isSameSchedule, type Schedule, scheduleOf, startOf } from './schedule.ts';
 
 const CONTENT = stepNames.indexOf('content');
 const noEmail: EmailContent = { subject: '', document: null, body: '' };
@@ -45,7 +36,9 @@ export function StoredComposer({ latest }: { latest: Campaign }) {
   const isScheduled = latest.status === 'SCHEDULED';
   // The time of a draft is in the address.
   const [schedule, setSchedule] = useState<Schedule>(
-    search.sendAt ? { later: true, sendAt: search.sendAt } : scheduleOf(latest),
+    search.sendAt
+      ? { later: true, sendAt: search.sendAt, byClocks: search.late !== undefined, late: search.late ?? 'NOW' }
+      : scheduleOf(latest),
   );
   const edited = useDraft<CampaignContent, Campaign>({
     name: `campaign.${id}`,
@@ -77,9 +70,13 @@ export function StoredComposer({ latest }: { latest: Campaign }) {
   }, [hasConflict, compare]);
   const preview = usePreview(audienceCondition(content));
 
-  const change = ({ later, sendAt, ...part }: Partial<Draft>) => {
-    if (later !== undefined || sendAt !== undefined)
-      setSchedule((old) => ({ later: later ?? old.later, sendAt: sendAt ?? old.sendAt }));
+  const change = ({ later, sendAt, byClocks, late, ...part }: Partial<Draft>) => {
+    setSchedule((old) => ({
+      later: later ?? old.later,
+      sendAt: sendAt ?? old.sendAt,
+      byClocks: byClocks ?? old.byClocks,
+      late: late ?? old.late,
+    }));
     if (Object.keys(part).length > 0) edited.change({ ...content, ...part });
   };
   const go = async (target: number) => {
@@ -90,7 +87,11 @@ export function StoredComposer({ latest }: { latest: Campaign }) {
     await navigate({
       to: '/p/$projectId/campaigns/$id/edit',
       params: { projectId, id },
-      search: { step: target, sendAt: schedule.later ? schedule.sendAt : undefined },
+      search: {
+        step: target,
+        sendAt: schedule.later ? schedule.sendAt : undefined,
+        late: schedule.later && schedule.byClocks ? schedule.late : undefined,
+      },
       replace: true,
       ignoreBlocker: true,
     });
@@ -99,8 +100,8 @@ export function StoredComposer({ latest }: { latest: Campaign }) {
   const finish = useAction({
     run: async () => {
       const campaign = await edited.flush();
-      if (!isScheduled || schedule.sendAt === stored.sendAt) return campaign;
-      const body = { scheduledFor: isoTime(schedule.sendAt) };
+      if (!isScheduled || isSameSchedule(schedule, stored)) return campaign;
+      const body = startOf(schedule);
       return unwrap(client.POST('/campaigns/{id}/send', { params, body }));
     },
     done: () => (isScheduled ? t.campaigns.changesSaved : t.campaigns.draftSaved),
@@ -159,7 +160,7 @@ export function StoredComposer({ latest }: { latest: Campaign }) {
                 showPath={shownPath}
               />
             )}
-            {name === 'schedule' && <ScheduleStep {...common} />}
+            {name === 'schedule' && <ScheduleStep {...common} campaignId={id} />}
             {name === 'review' && <ReviewStep {...common} campaign={edited.server} onShow={showPlace} />}
             {conflict && (
               <ConflictDialog

@@ -70,6 +70,10 @@ export const campaigns: Texts['campaigns'] = {
   rateInvalid: (max: number) => `Geben Sie eine ganze Zahl von 1 bis ${number(max)} ein oder lassen Sie das Feld leer.`,
   perMinute: (count: number) => `${number(count)} pro Minute`,
   unlimited: 'Keine Grenze',
+  sendUntil: 'Versand beenden um',
+  sendUntilHint: (zone: string) =>
+    `Freiwillig, in Ihrer Zeitzone, ${zone}. Wer bis dahin keine E-Mail hat, wird übersprungen.`,
+  sendUntilNeeded: 'Wählen Sie einen Zeitpunkt nach dem Beginn oder lassen Sie das Feld leer.',
   reviewText: 'Sehen Sie noch einmal hin. Es wurde noch nichts gesendet.',
   saveDraft: 'Entwurf speichern',
   draftSaved: 'Der Entwurf ist gespeichert.',

@@ -5,5 +5,14 @@ import { domains } from './domains.ts';
 import { outcomes } from './outcomes.ts';
 import { results } from './results.ts';
 import { testMail } from './test-mail.ts';
+import { timing } from './timing.ts';
 
-export const details: Pick<Texts, DetailTopic> = { conditionTexts, contactLists, domains, outcomes, results, testMail };
+export const details: Pick<Texts, DetailTopic> = {
+  conditionTexts,
+  contactLists,
+  domains,
+  outcomes,
+  results,
+  testMail,
+  timing,
+};

@@ -68,6 +68,10 @@ export const campaigns = {
   rateInvalid: (max: number) => `Enter a whole number from 1 to ${number(max)}, or leave it empty.`,
   perMinute: (count: number) => `${number(count)} a minute`,
   unlimited: 'No limit',
+  sendUntil: 'Stop sending at',
+  sendUntilHint: (zone: string) =>
+    `Optional, in your time zone, ${zone}. Recipients who have no email by then are skipped.`,
+  sendUntilNeeded: 'Choose a time after the start, or leave it empty.',
   reviewText: 'Look once more. Nothing has been sent yet.',
   saveDraft: 'Save draft',
   draftSaved: 'The draft is saved.',
