@@ -4,6 +4,7 @@
 create or replace function lease_campaign_mails(
   p_sender_id uuid, p_campaign_id uuid, p_limit integer, p_after_due timestamptz, p_after_id uuid
 ) returns table (id uuid, due_at timestamptz, recipient text) language plpgsql
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 begin

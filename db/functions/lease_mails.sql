@@ -6,6 +6,7 @@
 -- it reads all of it for each mail.
 create or replace function lease_mails(p_sender_id uuid, p_priority smallint, p_limit integer)
 returns table (id uuid, project_id uuid, relay text, is_retry_of_unknown boolean, body_bytes integer) language plpgsql
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 begin

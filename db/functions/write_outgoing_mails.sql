@@ -10,6 +10,8 @@ create or replace function write_outgoing_mails(
 ) returns table (id uuid, verdict text, reason text, number integer, unknown_outcomes integer) language plpgsql
 -- Planning anew for every size of the arrays takes longer than the statements.
 set plan_cache_mode = force_generic_plan
+-- A table that was vacuumed while it was empty looks so small that the planner would read all of it for each array.
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare

@@ -3,7 +3,7 @@ import { type DkimKey, signWithDkim } from './dkim.ts';
 import { EncodedLineCache, MimeBuffer } from './encoding.ts';
 import { addressHeader, isPrintable, simpleAddress, structuredHeader, textHeader, toSingleLine } from './headers.ts';
 import { type PrecompiledBody, PrecompiledPart, TextPart, writeBody } from './parts.ts';
-import { type SmtpMessage, withCrlfLines } from './smtp-message.ts';
+import { isSmtpData, type SmtpMessage, withCrlfLines } from './smtp-message.ts';
 
 export type { PrecompiledBody } from './parts.ts';
 
@@ -122,8 +122,9 @@ export class MailSkeleton {
   fillPrecompiled<T>(mail: MailHead, { html, text }: PrecompiledBody<T>, values: T): SmtpMessage | undefined {
     const envelope = this.writeHead(mail);
     if (!envelope) return undefined;
+    const isChecked = html.isSmtpData && text?.isSmtpData !== false && isSmtpData(buffer.text());
     writeBody(buffer, mail.id, new PrecompiledPart(html, values), text && new PrecompiledPart(text, values));
-    return { ...envelope, utf8: false, raw: buffer.take() };
+    return { ...envelope, utf8: false, raw: buffer.take(), ...(isChecked && { isSmtpData: true }) };
   }
 
   /** Writes the header fields to the buffer. */

@@ -21,6 +21,11 @@ export class MimeBuffer {
     this.length += bytes.length;
   }
 
+  /** The content, one character for each byte. */
+  text(): string {
+    return this.bytes.toString('latin1', 0, this.length);
+  }
+
   /** Returns a copy of the content and empties the buffer. Releases a buffer that one large message has grown. */
   take(): Buffer {
     const taken = allocate(this.length);

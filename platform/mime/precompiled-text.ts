@@ -1,4 +1,5 @@
 import { isShorterInBase64, type MimeBuffer, quotedPrintable } from './encoding.ts';
+import { isSmtpData } from './smtp-message.ts';
 
 /** Returns the text of one placeholder for one mail, with whole characters and whole line ends. */
 export type PlaceholderText<Values> = (values: Values) => string;
@@ -19,10 +20,16 @@ export class PrecompiledText<Values> {
   /** The fixed texts around the placeholders: one more than there are placeholders. */
   private readonly segments: Buffer[];
   private readonly placeholders: PlaceholderText<Values>[];
+  /**
+   * Whether SMTP needs no change of it (`toSmtpData`). The fixed texts are looked at once. A value cannot change that: it
+   * is checked or encoded, and begins a line of its own.
+   */
+  readonly isSmtpData: boolean;
 
   private constructor(segments: Buffer[], placeholders: PlaceholderText<Values>[]) {
     this.segments = segments;
     this.placeholders = placeholders;
+    this.isSmtpData = isSmtpData(`${segments.map((segment) => segment.toString('latin1')).join('value')}\r\n`);
   }
 
   /** Returns undefined for a text that is shorter in base64. */

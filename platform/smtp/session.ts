@@ -112,12 +112,12 @@ export class SmtpSession {
   }
 
   /** Returns the bytes to write. Throws `permanent` for a mail that this server can never accept. */
-  private toData({ from, to, utf8, raw: message }: SmtpMessage): Buffer {
+  private toData({ from, to, utf8, isSmtpData, raw: message }: SmtpMessage): Buffer {
     if (ENVELOPE_BREAK.test(from) || ENVELOPE_BREAK.test(to))
       throw new SmtpFailure('permanent', 'an envelope address contains a control character');
     let raw: Buffer;
     try {
-      raw = toSmtpData(message);
+      raw = isSmtpData ? message : toSmtpData(message);
     } catch (error) {
       throw new SmtpFailure('permanent', `cannot be sent: ${error instanceof Error ? error.message : error}`);
     }

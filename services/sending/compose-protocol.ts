@@ -1,6 +1,7 @@
 // What the worker and its compose processes send each other.
 import type { MailAddress, MailAttachment } from '../../platform/mime/compose.ts';
 import type { DkimKey } from '../../platform/mime/dkim.ts';
+import type { SmtpMessage } from '../../platform/mime/smtp-message.ts';
 import type { Frame } from '../../platform/result-frames.ts';
 import type { TemplateSkeleton } from '../../platform/templates/skeleton.ts';
 import type { LinkSettings } from '../emails/links.ts';
@@ -57,7 +58,7 @@ export interface ComposeBatch {
 }
 
 /** A composed mail without its bytes, or why it has no valid MIME form. */
-export type ComposeResult = { from: string; to: string; utf8: boolean; length: number } | { refused: string };
+export type ComposeResult = (Omit<SmtpMessage, 'raw'> & { length: number }) | { refused: string };
 
 /** From the process: results in batch order, streamed. The first, empty one says that it is ready. */
 export type ComposeResults = Frame<ComposeResult>;

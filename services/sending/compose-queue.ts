@@ -162,8 +162,8 @@ export class ComposeQueue {
       const job = jobs[next++];
       if ('refused' in result) job?.done({ kind: 'refused', reason: `cannot be composed: ${result.refused}` });
       else {
-        const { from, to, utf8, length } = result;
-        job?.done({ from, to, utf8, raw: bytes.subarray(offset, offset + length) });
+        const { length, ...message } = result;
+        job?.done({ ...message, raw: bytes.subarray(offset, offset + length) });
         offset += length;
       }
       if (job) this.options.onComposed?.(job);

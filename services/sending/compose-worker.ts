@@ -66,8 +66,8 @@ class ResultBuffer {
   private size = 0;
   private since = performance.now();
 
-  add({ from, to, utf8, raw }: SmtpMessage): void {
-    this.results.push({ from, to, utf8, length: raw.length });
+  add({ raw, ...message }: SmtpMessage): void {
+    this.results.push({ ...message, length: raw.length });
     this.messages.push(raw);
     this.size += raw.length;
   }
