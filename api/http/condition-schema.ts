@@ -2,6 +2,7 @@
 import { conditionOperators } from '../../services/conditions/fields.ts';
 import { timeUnits } from '../../services/conditions/instants.ts';
 import { MAX_COUNT } from '../../services/conditions/operators/arguments.ts';
+import { MAX_LAST } from '../../services/conditions/operators/results.ts';
 import { MAX_FILTERS, MAX_GROUP_DEPTH } from '../../services/conditions/parse.ts';
 import { type JsonSchema, referenceTo } from './json-schema.ts';
 
@@ -44,14 +45,15 @@ export const conditionSchemas: Record<string, JsonSchema> = {
   },
   // Operators ignore what they do not need, so that any value may be stored there: these properties have no type.
   ConditionFilter: {
-    description: 'A test of one field, event or segment of a contact.',
+    description: 'A test of one field, event, segment, topic or email of a contact.',
     type: 'object',
     required: ['field', 'operator'],
     properties: {
       field: {
         description:
           '`email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<event>` such as ' +
-          '`email.opened`, `segment.<id>` or `topic.<key or id>`. In CONDITION steps, `event.<key>` also reads the execution context.',
+          '`email.opened`, `segment.<id>`, `topic.<key or id>`, `campaign.<id>`, `template.<id>`, `step.<id>` or `campaigns` ' +
+          '(all campaigns). In CONDITION steps, `event.<key>` also reads the execution context.',
         type: 'string',
       },
       operator: {
@@ -63,7 +65,7 @@ export const conditionSchemas: Record<string, JsonSchema> = {
         description:
           'Value to compare with: text, a number or a boolean; a list for `in` and `notIn`; a number of `unit` for ' +
           'operators with a time span; a number of days for `anniversaryWithin` and `anniversaryOlderThan`. Ignored by `exists`, `notExists`, `triggered`, `notTriggered`, `memberOfSegment`, ' +
-          '`notMemberOfSegment`, `subscribed`, `unsubscribed` and `pending`.',
+          '`notMemberOfSegment`, `subscribed`, `unsubscribed` and `pending`, and by the operators on emails without a time span.',
       },
       unit: {
         description:
@@ -71,7 +73,20 @@ export const conditionSchemas: Record<string, JsonSchema> = {
           'Required for operators with a time span, such as `within`; ignored by others.',
       },
       count: {
-        description: `Minimum number of events, 1 to ${MAX_COUNT}, for event operators; 1 by default. Ignored by others.`,
+        description: `Minimum number of events for event operators, or of emails for \`campaigns\`: 1 to ${MAX_COUNT}; 1 by default. Not allowed with \`campaign.<id>\`, \`template.<id>\` and \`step.<id>\`; ignored by others.`,
+      },
+      last: {
+        description: `For \`campaigns\`: only the last emails that the contact received, 1 to ${MAX_LAST}. Not allowed with \`campaign.<id>\`, \`template.<id>\` and \`step.<id>\`; ignored by others.`,
+      },
+      link: {
+        description:
+          'For `clicked` and `notClicked` on emails: address of a link as the email has it, with its variables, or a prefix and `*`. ' +
+          'Not allowed with other operators on emails; ignored by others.',
+      },
+      variant: { description: 'For operators on emails: name of a variant of an experiment. Ignored by others.' },
+      machine: {
+        description:
+          'For operators on emails: whether opens and clicks by machines count too; false by default. Ignored by others.',
       },
       where: {
         description:

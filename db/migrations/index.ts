@@ -30,6 +30,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '023-topic-jobs': sqlFolder('023-topic-jobs'),
   '024-people-opened': sqlFolder('024-people-opened'),
   '024-timing': sqlFolder('024-timing'),
+  '026-results': sqlFolder('026-results'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

@@ -53,6 +53,9 @@ const sums = names.map((name) => `sum(${name}) as ${name}`).join(', ');
 const added = (more: readonly string[] = names) =>
   more.map((name) => `${name} = known.${name} + excluded.${name}`).join(', ');
 
+/** The campaign of clicks in emails that belong to none. */
+export const NO_CAMPAIGN = '00000000-0000-0000-0000-000000000000';
+
 /** How many domains of a day or a campaign, or links of a campaign, are counted separately. */
 const MAX_ITEMS = 1_000;
 /** Fewer, because the links of many days are summed up. */
@@ -73,8 +76,8 @@ const capped = (table: string, scope: string[], item: string, source: string, ma
 };
 
 /**
- * CTEs that count the events of `deltas (name, at, event_id)` about mails. A link that a campaign writes with variables is
- * one entry, as the body has it. Any other link that is not in the body was made for one recipient; it is counted without
+ * CTEs that count the events of `deltas (name, at, event_id)` about mails. A link that a campaign or a template writes with
+ * variables is one entry, as the body has it. Any other link that is not in the body was made for one recipient; it is counted without
  * its query, which may contain personal data.
  */
 export const countMails = `
@@ -124,29 +127,45 @@ export const countMails = `
     )} items group by 1, 2 order by 1, 2
     on conflict (campaign_id, domain) do update set ${added()}
   ),
+  click_events as materialized (
+    select project_id, at, day, campaign_id, case when campaign_id is null then template_id end as template_id, email_id,
+      machine, link
+    from mail_events where kind = 'click' and link is not null
+  ),
+  clicked_bodies as materialized (
+    select c.*, coalesce(k.body, t.body) as body
+    from (select distinct project_id, campaign_id, template_id from click_events) c
+    left join campaigns k on k.id = c.campaign_id
+    left join templates t on t.id = c.template_id and t.project_id = c.project_id
+  ),
   written_links as materialized (
-    select k.id as campaign_id, l.href, l.pattern
-    from (select distinct campaign_id from mail_events where kind = 'click' and link is not null) c
-    join campaigns k on k.id = c.campaign_id cross join lateral template_links(k.body) l
+    select b.campaign_id, b.template_id, l.href, l.pattern from clicked_bodies b cross join lateral template_links(b.body) l
   ),
   clicked_links as materialized (
-    select c.project_id, c.campaign_id, c.link, case
+    select c.*, case
         when w.href is not null then w.href
-        when position(c.link in k.body) > 0 or position(replace(c.link, '&', '&amp;') in k.body) > 0 then c.link
+        when position(c.link in b.body) > 0 or position(replace(c.link, '&', '&amp;') in b.body) > 0 then c.link
         else split_part(split_part(c.link, '#', 1), '?', 1)
       end as shown
-    from (select distinct project_id, campaign_id, link from mail_events where kind = 'click' and link is not null) c
-    left join campaigns k on k.id = c.campaign_id
+    from (select distinct project_id, campaign_id, template_id, link from click_events) c
+    join clicked_bodies b on b.project_id = c.project_id and b.campaign_id is not distinct from c.campaign_id
+      and b.template_id is not distinct from c.template_id
     left join lateral (
-      select w.href from written_links w where w.campaign_id = c.campaign_id and (w.href = c.link or c.link ~ w.pattern)
+      select w.href from written_links w
+      where w.campaign_id is not distinct from c.campaign_id and w.template_id is not distinct from c.template_id
+        and (w.href = c.link or c.link ~ w.pattern)
       order by w.href <> c.link, length(w.pattern) desc, w.href limit 1
     ) w on true
   ),
   all_clicks as materialized (
     select c.project_id, c.at, c.day, c.campaign_id, c.email_id, c.machine, md5(l.shown)::uuid as link_id, l.shown as link
-    from mail_events c
-    join clicked_links l on l.project_id = c.project_id and l.campaign_id is not distinct from c.campaign_id and l.link = c.link
-    where c.kind = 'click'
+    from click_events c
+    join clicked_links l on l.project_id = c.project_id and l.campaign_id is not distinct from c.campaign_id
+      and l.template_id is not distinct from c.template_id and l.link = c.link
+  ),
+  addresses as (
+    insert into links (project_id, id, link) select distinct project_id, link_id, link from all_clicks order by 1, 2
+    on conflict do nothing
   ),
   link_day_counts as (
     insert into link_days as known (project_id, day, link_id, link, clicks, human_clicks)
@@ -166,8 +185,8 @@ export const countMails = `
   clicks as materialized (select c.* from all_clicks c join campaigns k on k.id = c.campaign_id),
   first_clicks as (
     insert into campaign_link_clicks as known (project_id, campaign_id, link_id, email_id, first_at, human)
-    select project_id, campaign_id, link_id, email_id, min(at), bool_or(not machine) from clicks
-    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    select project_id, coalesce(campaign_id, '${NO_CAMPAIGN}'), link_id, email_id, min(at), bool_or(not machine)
+    from all_clicks group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (project_id, campaign_id, link_id, email_id) do update set human = true
       where excluded.human and known.human is not true
     returning known.campaign_id, known.link_id, old.email_id is null as is_first, new.human as is_first_human

@@ -6,11 +6,15 @@ export interface RawFilter {
   unit?: unknown;
   count?: unknown;
   where?: unknown;
+  last?: unknown;
+  link?: unknown;
+  variant?: unknown;
+  machine?: unknown;
 }
 
 /** Thrown for an invalid filter, with the part that is invalid. */
 export class FilterViolation extends Error {
-  readonly part: 'field' | 'operator' | 'value' | 'unit' | 'count' | 'where' | `where.${string}`;
+  readonly part: 'field' | 'operator' | keyof RawFilter | `where.${string}`;
   readonly code: Violation['code'];
 
   constructor(part: FilterViolation['part'], message: string, code: Violation['code']) {

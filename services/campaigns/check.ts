@@ -62,14 +62,16 @@ export async function requireSegments(trx: Db, projectId: string, audience: Chec
 
 /**
  * Checks the segments and topics again before sending, because a copied campaign may name some that were deleted since. The
- * condition "not a member" of a deleted segment would match every contact.
+ * condition "not a member" of a deleted segment would match every contact. The results of a deleted campaign or template stay.
  */
 export async function requireSegmentsBeforeSending(
   trx: Db,
   campaign: AudienceInput & { projectId: string },
 ): Promise<void> {
   try {
-    await requireSegments(trx, campaign.projectId, checkAudience(campaign));
+    const { parsed, ...audience } = checkAudience(campaign);
+    const withoutEmails = parsed && { ...parsed, uses: { ...parsed.uses, emailSources: new Map() } };
+    await requireSegments(trx, campaign.projectId, { ...audience, parsed: withoutEmails });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     throw badRequest('The audience of the campaign refers to a segment or topic that no longer exists.', {

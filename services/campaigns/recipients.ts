@@ -5,6 +5,7 @@ import { queryRows } from '../../db/statement.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { badRequest } from '../../platform/errors.ts';
+import { hasClicked, isOpened, isReceived, linkIds } from '../conditions/email-results.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { findCampaign } from './find.ts';
 import { shownCounts, totalOf } from './view.ts';
@@ -160,30 +161,21 @@ export function matching(projectId: string, id: string, isCancelled: boolean, fi
     where ${joined(conditions, ' and ')}`;
 }
 
-const received = sql`s.state in ('SENT', 'UNKNOWN') and e.bounced_at is null`;
-const opened = sql`(e.human_opened_at is not null or e.human_clicked_at is not null)`;
-
 const outcomeSql: Record<RecipientOutcome, Fragment> = {
   DELIVERED: sql`e.delivered_at is not null`,
-  OPENED: opened,
-  NOT_OPENED: sql`${received} and not ${opened}`,
+  OPENED: isOpened,
+  NOT_OPENED: sql`${isReceived} and not ${isOpened}`,
   CLICKED: sql`e.human_clicked_at is not null`,
   // With a link it is about that link: see `matching`.
-  NOT_CLICKED: received,
+  NOT_CLICKED: isReceived,
   BOUNCED: sql`e.bounced_at is not null`,
   COMPLAINED: sql`e.complained_at is not null`,
   UNSUBSCRIBED: sql`e.unsubscribed_at is not null`,
 };
 
 function clickedLink(projectId: string, id: string, link: string): Fragment {
-  const linkIds = UUID.test(link)
-    ? sql`select ${link}::uuid`
-    : link.endsWith('*')
-      ? sql`select link_id from campaign_links where campaign_id = ${id} and starts_with(link, ${link.slice(0, -1)})`
-      : sql`select md5(${link})::uuid`;
-  return sql`exists (select 1 from campaign_link_clicks l
-    where l.project_id = ${projectId} and l.campaign_id = ${id} and l.email_id = e.id and l.link_id in (${linkIds})
-      and coalesce(l.human, e.human_clicked_at is not null))`;
+  const ids = UUID.test(link) ? sql`select ${link}::uuid` : linkIds(projectId, link);
+  return hasClicked(projectId, sql`${id}::uuid`, ids);
 }
 
 const containing = (search: string): string => `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;

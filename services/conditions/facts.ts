@@ -3,19 +3,20 @@ import { type ContactRecord, contactColumns } from '../../db/models/contact.ts';
 import { joined, sql } from '../../db/sql.ts';
 import { queryRows, statement } from '../../db/statement.ts';
 import type { Data } from '../contacts/data.ts';
+import { loadEmailCounts, NO_EMAIL_COUNTS } from './email-facts.ts';
 import { type Explanation, explain } from './explain.ts';
 import { type ResolvedCondition, staticSegmentsOf } from './resolve.ts';
 import { loadTopics, NO_TOPICS } from './topics.ts';
 import type { Subject, SubjectEvent, Uses } from './types.ts';
 
 /** The stored facts about one contact that conditions evaluate. */
-export type Facts = Pick<Subject, 'contact' | 'events' | 'staticSegments' | 'topics'>;
+export type Facts = Pick<Subject, 'contact' | 'events' | 'staticSegments' | 'topics' | 'emails'>;
 
 export interface FactsQuery {
   projectId: string;
   contactIds: string[];
-  uses: Pick<Uses, 'events' | 'oldEvents' | 'eventCount' | 'testedEvents' | 'topics'>;
-  /** For filters on the data of events. */
+  uses: Pick<Uses, 'events' | 'oldEvents' | 'eventCount' | 'testedEvents' | 'topics' | 'emailQuestions'>;
+  /** For what the database evaluates: the data of events, and emails. */
   now: Date;
   timeZone: string;
   /** Static segments whose membership is needed. */
@@ -56,8 +57,17 @@ export async function loadFacts(db: Db, query: FactsQuery): Promise<Map<string, 
   const rows = await facts(db, [projectId, contactIds, [...events], [...oldEvents], eventCount, segmentIds]);
   const tested = await loadTestedEvents(db, query);
   const topics = await loadTopics(db, projectId, contactIds, uses.topics.keys());
+  const asked = { projectId, now: query.now, timeZone: query.timeZone, segments: new Map(), context: {} };
+  const emails = await loadEmailCounts(db, asked, contactIds, uses.emailQuestions);
   return new Map(
-    rows.map((row) => [row.id, { ...factsOf(row, tested.get(row.id) ?? []), topics: topics.get(row.id) ?? NO_TOPICS }]),
+    rows.map((row) => [
+      row.id,
+      {
+        ...factsOf(row, tested.get(row.id) ?? []),
+        topics: topics.get(row.id) ?? NO_TOPICS,
+        emails: emails.get(row.id) ?? NO_EMAIL_COUNTS,
+      },
+    ]),
   );
 }
 
@@ -91,7 +101,10 @@ async function loadTestedEvents(
   return found;
 }
 
-const factsOf = ({ events, segmentIds, ...contact }: Row, tested: SubjectEvent[]): Omit<Facts, 'topics'> => ({
+const factsOf = (
+  { events, segmentIds, ...contact }: Row,
+  tested: SubjectEvent[],
+): Omit<Facts, 'topics' | 'emails'> => ({
   contact,
   events: [...(events ?? []).map(([name, milliseconds]) => ({ name, createdAt: new Date(milliseconds) })), ...tested],
   staticSegments: new Set(segmentIds),

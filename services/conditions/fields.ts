@@ -1,4 +1,5 @@
 import { keysOf } from '../../platform/conditions/field-path.ts';
+import { emailSourceKinds, sourceName } from './email-results.ts';
 import { readEventTests } from './event-data.ts';
 import { readCount } from './operators/arguments.ts';
 import { dataOperators } from './operators/data.ts';
@@ -6,10 +7,11 @@ import { dateOperators } from './operators/dates.ts';
 import { emailOperators } from './operators/email.ts';
 import { eventOperators } from './operators/event.ts';
 import { FilterViolation, type Operators, type RawFilter } from './operators/operator.ts';
+import { questionOf, resultOperators } from './operators/results.ts';
 import { segmentOperators } from './operators/segment.ts';
 import { subscribedOperators } from './operators/subscribed.ts';
 import { topicOperators } from './operators/topic.ts';
-import type { Predicate, Uses } from './types.ts';
+import type { EmailSource, Predicate, Uses } from './types.ts';
 
 const MAX_LENGTH = 1_000;
 /** A key or an id. */
@@ -42,6 +44,7 @@ export const conditionOperators: string[] = [
       eventOperators,
       segmentOperators,
       topicOperators,
+      resultOperators,
     ].flatMap((operators) => Object.keys(operators)),
   ),
 ];
@@ -88,7 +91,12 @@ const standard = new Map<string, FieldDefinition>([
 export function resolveField(name: string, operator: string, inExecution: boolean): FieldDefinition {
   if (name.length > MAX_LENGTH) throw fieldViolation(`must be at most ${MAX_LENGTH} characters long`);
   if (/\0|\p{Surrogate}/u.test(name)) throw fieldViolation('contains a character that cannot be stored');
-  const known = standard.get(name) ?? dataField(name) ?? segmentField(name, operator) ?? topicField(name, operator);
+  const known =
+    standard.get(name) ??
+    dataField(name) ??
+    segmentField(name, operator) ??
+    topicField(name, operator) ??
+    resultField(name, operator);
   if (known) return known;
   const prefixed = name.startsWith('event.');
   const event = prefixed ? name.slice('event.'.length) : name;
@@ -96,7 +104,7 @@ export function resolveField(name: string, operator: string, inExecution: boolea
   if (inExecution && /^event[.[]/.test(name)) return contextField(name);
   if (prefixed || mailEventNames.has(name)) return eventField(event);
   throw fieldViolation(
-    'is not a known field. Use email, subscribed, createdAt, updatedAt, data.<key>, event.<name>, email.<event>, segment.<id> or topic.<key>',
+    'is not a known field. Use email, subscribed, createdAt, updatedAt, data.<key>, event.<name>, email.<event>, segment.<id>, topic.<key>, campaign.<id>, template.<id>, step.<id> or campaigns',
   );
 }
 
@@ -136,6 +144,26 @@ function topicField(name: string, operator: string): FieldDefinition | undefined
   return field(topic, topicOperators, ({ topics }, path) => {
     topics.set(topic, [...(topics.get(topic) ?? []), path]);
   });
+}
+
+/** Returns undefined for event names such as `campaign.decided`. */
+function resultField(name: string, operator: string): FieldDefinition | undefined {
+  const source = Object.hasOwn(eventOperators, operator) ? undefined : emailSourceOf(name);
+  if (!source) return undefined;
+  return field(source, resultOperators, (uses, path, filter) => {
+    const named = sourceName(source);
+    uses.emailSources.set(named, [...(uses.emailSources.get(named) ?? []), path]);
+    uses.emailQuestions.push(questionOf(source, operator, filter));
+  });
+}
+
+function emailSourceOf(name: string): EmailSource | undefined {
+  if (name === 'campaigns') return { kind: 'campaigns' };
+  const kind = emailSourceKinds.find((one) => name.startsWith(`${one}.`));
+  if (!kind) return undefined;
+  const id = name.slice(kind.length + 1).toLowerCase();
+  if (!UUID.test(id)) throw fieldViolation(`has no ${kind}: use ${kind}.<id>`);
+  return { kind, id };
 }
 
 function eventField(given: string): FieldDefinition {

@@ -36,6 +36,8 @@ export function parseCondition(tree: unknown, { at = '', inExecution = false }: 
     needsTimeZone: false,
     segments: new Map(),
     topics: new Map(),
+    emailSources: new Map(),
+    emailQuestions: [],
     timeDependent: false,
     filterCount: 0,
   };

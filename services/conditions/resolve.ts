@@ -70,6 +70,8 @@ export const mergeUses = (one: Uses, two: Uses): Uses => ({
   needsTimeZone: one.needsTimeZone || two.needsTimeZone,
   segments: new Map([...two.segments, ...one.segments]),
   topics: new Map([...two.topics, ...one.topics]),
+  emailSources: new Map([...two.emailSources, ...one.emailSources]),
+  emailQuestions: [...one.emailQuestions, ...two.emailQuestions],
   timeDependent: one.timeDependent || two.timeDependent,
   filterCount: one.filterCount + two.filterCount,
 });

@@ -2,6 +2,7 @@ import type { TopicState } from '../../db/models/topic.ts';
 import type { Fragment } from '../../db/sql.ts';
 import type { Violation } from '../../platform/errors.ts';
 import type { Data } from '../contacts/data.ts';
+import type { TimeSpan } from './instants.ts';
 
 /** A parsed and validated condition tree. */
 export interface Condition {
@@ -59,6 +60,8 @@ export interface Subject extends EvaluationContext {
   staticSegments: ReadonlySet<string>;
   /** Of the topics that the condition uses. */
   topics: SubjectTopics;
+  /** What the condition asks about emails. */
+  emails: SubjectEmails;
 }
 
 /** A contact's effective state of a topic. */
@@ -70,6 +73,46 @@ export interface SubjectTopic {
 
 /** By the names that conditions have for them, a key or an id. */
 export type SubjectTopics = ReadonlyMap<string, SubjectTopic>;
+
+/** The emails of a campaign, a template or a step, or of all campaigns. */
+export type EmailSource = { kind: 'campaign' | 'template' | 'step'; id: string } | { kind: 'campaigns' };
+
+/** What an email has to show to count. */
+export type EmailOutcome =
+  | 'received'
+  | 'opened'
+  | 'clicked'
+  | 'bounced'
+  | 'complained'
+  | 'unsubscribed'
+  | 'missed'
+  | 'heldOut'
+  | 'receivedWithin'
+  | 'receivedOlderThan';
+
+/** What a filter asks about the emails of a contact. */
+export interface EmailQuestion {
+  source: EmailSource;
+  outcome: EmailOutcome;
+  /** Of a click: the address of a link, or its beginning and `*`. */
+  link?: string | undefined;
+  /** Only emails of this variant of an experiment. */
+  variant?: string | undefined;
+  /** Only the newest that the contact received. */
+  last?: number | undefined;
+  /** Counts opens and clicks of machines too. */
+  machine: boolean;
+  span?: TimeSpan | undefined;
+}
+
+/** How many of the emails in question a contact received, and how many had the outcome. */
+export interface EmailCounts {
+  received: number;
+  matching: number;
+}
+
+/** By `questionId` (email-results.ts). Without an entry the contact has no such email. */
+export type SubjectEmails = ReadonlyMap<string, EmailCounts>;
 
 /** An event of the contact. */
 export interface SubjectEvent {
@@ -121,6 +164,9 @@ export interface Uses {
   segments: Map<string, string[]>;
   /** Keys or ids of topics, each with the paths of the filters that name it. */
   topics: Map<string, string[]>;
+  /** Names of campaigns, templates and steps whose emails count (`sourceName`), each with the paths of its filters. */
+  emailSources: Map<string, string[]>;
+  emailQuestions: EmailQuestion[];
   /** Its result can change with time alone. */
   timeDependent: boolean;
   filterCount: number;

@@ -55,6 +55,7 @@ export const erasedByReset = [
   'template_days',
   'domain_days',
   'link_days',
+  'links',
   'previews',
   'removed_execution_hours',
   'contact_count_deltas',

@@ -6,11 +6,10 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { invalidCondition, requireCondition } from '../conditions/parse.ts';
-import { topicViolations } from '../conditions/topics.ts';
 import type { Uses } from '../conditions/types.ts';
 import { recount } from './count.ts';
 import { findSegment } from './find.ts';
-import { SegmentGraph } from './graph.ts';
+import { namedViolations, SegmentGraph } from './graph.ts';
 import { withSegmentsLock } from './lock.ts';
 import { storeCurrentMembers, storeDependencies } from './tracking.ts';
 import { storedUses } from './uses.ts';
@@ -69,7 +68,7 @@ async function connect(trx: Db, segment: Segment, uses: Uses, graph: SegmentGrap
   graph.put(segment, uses);
   const violations = [
     ...graph.violationsOf(segment.id, uses, 'condition'),
-    ...(await topicViolations(trx, segment.projectId, uses)),
+    ...(await namedViolations(trx, segment.projectId, uses)),
   ];
   if (violations.length > 0) throw invalidCondition(violations);
   await storeDependencies(trx, segment, graph);

@@ -2,6 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { sql } from '../../db/sql.ts';
 import { queryRows } from '../../db/statement.ts';
 import type { Violation } from '../../platform/errors.ts';
+import { emailViolations } from '../conditions/email-facts.ts';
 import { topicViolations } from '../conditions/topics.ts';
 import type { ParsedCondition, Uses } from '../conditions/types.ts';
 
@@ -142,14 +143,19 @@ const tooLarge = (at: string): Violation =>
     `has more than ${MAX_EXPANDED_FILTERS} filters, counting those of the segments it refers to or is used by`,
   );
 
-/** Returns what is wrong with the segments and topics that a condition outside a segment refers to. */
+/** Returns what is wrong with the topics, campaigns, templates and steps that a condition refers to. */
+export async function namedViolations(db: Db, projectId: string, uses: Uses): Promise<Violation[]> {
+  return [...(await topicViolations(db, projectId, uses)), ...(await emailViolations(db, projectId, uses))];
+}
+
+/** The same with segments, for a condition outside a segment. */
 export async function referenceViolations(
   db: Db,
   projectId: string,
   parsed: ParsedCondition,
   at: string,
 ): Promise<Violation[]> {
-  const violations = await topicViolations(db, projectId, parsed.uses);
+  const violations = await namedViolations(db, projectId, parsed.uses);
   if (violations.length > 0 || parsed.uses.segments.size === 0) return violations;
   return (await SegmentGraph.of(db, projectId)).violationsOfTree(parsed.uses, at);
 }

@@ -45,6 +45,7 @@ export async function segmentsOfContact(db: Db, projectId: string, contactId: st
     eventCount: 1,
     testedEvents: [],
     topics: new Map<string, string[]>(),
+    emailQuestions: [],
   };
   const now = new Date();
   const timeZone = await timeZoneFor(db, projectId, uses);

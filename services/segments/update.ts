@@ -4,11 +4,10 @@ import { Segment } from '../../db/models/segment.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { changesOf, recordAudit } from '../audit/record.ts';
 import { invalidCondition, requireCondition } from '../conditions/parse.ts';
-import { topicViolations } from '../conditions/topics.ts';
 import type { Uses } from '../conditions/types.ts';
 import { recount } from './count.ts';
 import { findSegment, lockSegment } from './find.ts';
-import { SegmentGraph } from './graph.ts';
+import { namedViolations, SegmentGraph } from './graph.ts';
 import { withSegmentsLock } from './lock.ts';
 import { deleteMembers, scheduleReconcile, storeCurrentMembers, storeDependencies } from './tracking.ts';
 import { storedUses } from './uses.ts';
@@ -69,7 +68,7 @@ async function updateMembership(trx: Db, { before, after, uses, isNewCondition }
   const graph = await SegmentGraph.of(trx, after.projectId);
   const violations = [
     ...graph.violationsOf(after.id, uses, 'condition'),
-    ...(await topicViolations(trx, after.projectId, uses)),
+    ...(await namedViolations(trx, after.projectId, uses)),
   ];
   if (violations.length > 0) throw invalidCondition(violations);
   await storeDependencies(trx, after, graph);

@@ -15,10 +15,14 @@ export const storedUses = (uses: Uses | undefined): StoredUses => ({
   ownTimeDependent: uses?.timeDependent ?? false,
 });
 
-const dependenciesOf = ({ fields, keys, events, segments, topics }: Uses): string[] => [
+const dependenciesOf = ({ fields, keys, events, segments, topics, emailSources, emailQuestions }: Uses): string[] => [
   ...fields,
   ...[...keys].map((key) => `data.${key}`),
   ...[...events].map((name) => `event.${name}`),
   ...[...segments.keys()].map((id) => `segment.${id}`),
   ...[...topics.keys()].map((name) => `topic.${name}`),
+  ...emailSources.keys(),
+  // Let the database see at once whether a change of an email or a click concerns any segment.
+  ...(emailSources.size > 0 ? ['emails'] : []),
+  ...(emailQuestions.some(({ link }) => link !== undefined) ? ['links'] : []),
 ];

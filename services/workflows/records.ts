@@ -82,11 +82,12 @@ const writeWithMail = statement<ExecutionStateRow>(
    mail as materialized (
      select 1 as content, $8::uuid as id, $9::uuid as contact_id, $10::text as email, null::text as name,
        $11::uuid as template_id, 'WORKFLOW' as source_type, ${MAIL_PRIORITY} as priority, $12::uuid as workflow_id,
-       $1::uuid as execution_id, $13::integer as step_visit, $14::uuid as topic_id, $15::boolean as needs_subscription
+       $1::uuid as execution_id, $13::integer as step_visit, $14::uuid as topic_id, $15::boolean as needs_subscription,
+       $16::uuid as step_id
      where exists (select from step)
        and not exists (select from emails where execution_id = $1 and step_visit = $13)
    ),
-   ${insertEmailsSql('$6::uuid', 'template_id, source_type, priority, workflow_id, execution_id, step_visit, topic_id, needs_subscription')}
+   ${insertEmailsSql('$6::uuid', 'template_id, source_type, priority, workflow_id, execution_id, step_visit, topic_id, needs_subscription, step_id')}
    select ${stateColumns} from step`,
 );
 
@@ -134,7 +135,7 @@ export async function writeExecutionStep(
   const fields = Object.keys(change?.patch ?? {}).length;
   faultPoint('step-before-write');
   const [row] = mail
-    ? await writeWithMail(db, [...values, execution.projectId, ...mailValues(execution, mail)])
+    ? await writeWithMail(db, [...values, execution.projectId, ...mailValues(execution, mail), stepId])
     : maxFields === undefined || fields === 0
       ? await write(db, values)
       : await writeIfFits(db, [...values, execution.projectId, fields, maxFields]);

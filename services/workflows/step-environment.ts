@@ -5,6 +5,7 @@ import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { Renderer } from '../../platform/templates/index.ts';
+import { NO_EMAIL_COUNTS } from '../conditions/email-facts.ts';
 import { explain } from '../conditions/explain.ts';
 import { explainForContact } from '../conditions/facts.ts';
 import { resolveCondition, timeZoneFor } from '../conditions/resolve.ts';
@@ -34,7 +35,13 @@ export interface RunDeps {
 const NO_LINKS = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
 
 /** Facts for conditions that read only the contact and the context. */
-const NO_FACTS = { events: [], staticSegments: new Set<string>(), segments: new Map(), topics: NO_TOPICS };
+const NO_FACTS = {
+  events: [],
+  staticSegments: new Set<string>(),
+  segments: new Map(),
+  topics: NO_TOPICS,
+  emails: NO_EMAIL_COUNTS,
+};
 
 /** Collects what a step does into `effects`, which the statement that records the step writes. */
 export function executionEnvironment(
@@ -77,7 +84,8 @@ export function executionEnvironment(
     },
     decide: async (parsed) => {
       const { condition, uses } = parsed;
-      if (uses.events.size === 0 && uses.segments.size === 0 && uses.topics.size === 0)
+      const { events, segments, topics, emailSources } = uses;
+      if ([events, segments, topics, emailSources].every(({ size }) => size === 0))
         return explain(condition, {
           ...NO_FACTS,
           contact,
@@ -85,7 +93,7 @@ export function executionEnvironment(
           now: moment,
           timeZone: await timeZoneFor(db, projectId, uses),
         });
-      // Reading events and choices consistently needs the contact's lock, under which they are written.
+      // Reading events, choices and emails consistently needs the contact's lock, under which they are written.
       if (rowVersions !== null) throw new StaleExecution();
       const resolved = await resolveCondition(db, projectId, parsed);
       return explainForContact(db, resolved, { projectId, contactId, now: moment, context });

@@ -1,23 +1,18 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { applyNotices } from '../../services/emails/apply-notices.ts';
-import { type Notice, recordNotices } from '../../services/emails/notices.ts';
+import type { Notice } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
-import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { runSlice } from '../../services/jobs/run.ts';
 import type { ApiAnswer, ApiProject, TestApi } from '../support/api.ts';
 import { addContacts, type CampaignWorker, recipientTo } from '../support/campaigns.ts';
+import { reactTo } from '../support/reactions.ts';
 import { readAudit } from '../support/reading.ts';
-import { waitingNotices } from '../support/rows/mails.ts';
 import { type SendingApi, startSendingApi } from '../support/sending-api.ts';
 import type { SmtpStandIn } from '../support/smtp.ts';
-import { eventually } from '../support/waiting.ts';
 
 const BODY =
   '<p>{{ name }}</p> <a href="https://shop.example/spring">Spring <b>offer</b></a> ' +
   '<a href="https://shop.example/shop?c={{ code }}&amp;x=1"><img alt="The shop" src="https://shop.example/p.png"></a>';
-/** People do not react within two seconds. */
-const LATER_MS = 60_000;
 
 describe('the results of a campaign', () => {
   let sending: SendingApi;
@@ -64,18 +59,7 @@ describe('the results of a campaign', () => {
     return id;
   };
   const react = async (id: string, email: string, kind: Notice['kind'], more: Partial<Notice> = {}): Promise<void> => {
-    const { id: emailId } = await recipientTo(api.db, id, email);
-    // Notices lie in the past; the email was sent before them.
-    await api
-      .db('emails')
-      .where({ id: emailId })
-      .update({ sentAt: new Date(Date.now() - LATER_MS) });
-    await recordNotices(api.db, [{ mail: { id: emailId }, kind, agent: 'CLIENT', ...more }]);
-    await eventually(async () => {
-      await applyNotices(api.db);
-      return (await waitingNotices(api.db)).length === 0;
-    });
-    await aggregateEventCounts(api.db);
+    await reactTo(api.db, (await recipientTo(api.db, id, email)).id, kind, more);
   };
   const addressesOf = async (id: string, query: string): Promise<string[]> =>
     (await get(id, `/recipients?${query}`)).data.map(({ email }: { email: string }) => email.split('@')[0]).sort();

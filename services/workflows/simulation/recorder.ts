@@ -6,6 +6,7 @@ import { Workflow } from '../../../db/models/workflow.ts';
 import { statement } from '../../../db/statement.ts';
 import type { Limits } from '../../../platform/limits.ts';
 import { plainMail, type Renderer } from '../../../platform/templates/index.ts';
+import { NO_EMAIL_COUNTS } from '../../conditions/email-facts.ts';
 import { type Explanation, explain, type FilterResult } from '../../conditions/explain.ts';
 import { loadFacts } from '../../conditions/facts.ts';
 import { resolveCondition, staticSegmentsOf } from '../../conditions/resolve.ts';
@@ -174,6 +175,7 @@ export class Recorder {
       timeZone,
       staticSegments,
       topics: this.state.topics,
+      emails: known?.emails ?? NO_EMAIL_COUNTS,
       events: [...past, ...recorded],
     });
     this.filters = explanation.filters;

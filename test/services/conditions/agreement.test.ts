@@ -5,6 +5,7 @@ import { dataOperators } from '../../../services/conditions/operators/data.ts';
 import { dateOperators } from '../../../services/conditions/operators/dates.ts';
 import { emailOperators } from '../../../services/conditions/operators/email.ts';
 import { eventOperators } from '../../../services/conditions/operators/event.ts';
+import { resultOperators } from '../../../services/conditions/operators/results.ts';
 import { segmentOperators } from '../../../services/conditions/operators/segment.ts';
 import { subscribedOperators } from '../../../services/conditions/operators/subscribed.ts';
 import { topicOperators } from '../../../services/conditions/operators/topic.ts';
@@ -12,6 +13,7 @@ import type { SegmentSource } from '../../../services/conditions/resolve.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
 import { ago, drift, evaluateBoth, type Person, populate, type TestTopic, tree } from './population.ts';
+import type { TestEmail } from './population-emails.ts';
 
 // Small pools of values, so that filters match often. Rare values are edge cases.
 
@@ -116,6 +118,58 @@ const choice = fc.option(
   { nil: undefined },
 );
 
+const campaignIds = [newId(), newId(), newId()];
+const templateIds = [newId(), newId()];
+const stepIds = [newId(), newId()];
+const links = ['https://a.example/1', 'https://a.example/2?x={{ y }}', 'https://b.example/'];
+const sent = fc.constantFrom<TestEmail['status']>('SENT', 'SENT', 'SENT', 'UNKNOWN');
+const email = (more: Partial<TestEmail>): fc.Arbitrary<TestEmail> =>
+  (
+    fc.record({
+      ...Object.fromEntries(Object.entries(more).map(([key, value]) => [key, fc.constant(value)])),
+      status: fc.oneof(
+        { weight: 4, arbitrary: sent },
+        { weight: 2, arbitrary: fc.constantFrom('PENDING', 'FAILED', 'SKIPPED', 'CANCELLED') },
+      ),
+      reason: fc.constantFrom(undefined, 'holdout', 'frequency cap', 'suppressed'),
+      createdAt: pastDate,
+      sentAt: pastDate,
+      opened: fc.boolean(),
+      clicked: fc.boolean(),
+      openedByPerson: fc.boolean(),
+      clickedByPerson: fc.boolean(),
+      bounced: fc.constantFrom(undefined, undefined, undefined, 'Permanent', 'Transient'),
+      complained: fc.boolean(),
+      unsubscribed: fc.boolean(),
+      links: fc
+        .subarray(links)
+        .chain((some) =>
+          fc.tuple(...some.map((link) => fc.constantFrom(true, false, undefined).map((human) => ({ link, human })))),
+        ),
+    }) as fc.Arbitrary<TestEmail>
+  )
+    // Only an email that was sent has a time of sending.
+    .map((one) => (one.status === 'SENT' ? one : { ...one, sentAt: null }));
+/** A contact has at most one email of a campaign. */
+const emails: fc.Arbitrary<TestEmail[]> = fc
+  .tuple(
+    ...campaignIds.map((campaign) =>
+      fc.option(
+        fc
+          .constantFrom(undefined, ...templateIds)
+          .chain((template) => email({ campaign, ...(template && { template }) })),
+        { nil: undefined },
+      ),
+    ),
+    fc.array(
+      fc
+        .tuple(fc.constantFrom(...templateIds), fc.constantFrom(undefined, ...stepIds))
+        .chain(([template, step]) => email({ template, ...(step && { step }) })),
+      { maxLength: 3 },
+    ),
+  )
+  .map((all) => all.flat().flatMap((one) => one ?? []));
+
 const person: fc.Arbitrary<Omit<Person, 'email'>> = fc.record({
   subscribed: fc.boolean(),
   data,
@@ -126,6 +180,7 @@ const person: fc.Arbitrary<Omit<Person, 'email'>> = fc.record({
     .record({ news: choice, tips: choice })
     .map((chosen) => Object.fromEntries(Object.entries(chosen).flatMap(([key, one]) => (one ? [[key, one]] : [])))),
   segments: fc.subarray(statics),
+  emails,
 });
 const names = ['ann', 'bob', 'a_b%c', "o'neil", 'ünal', 'ann.b'];
 const people: fc.Arbitrary<Person[]> = fc
@@ -185,7 +240,34 @@ const where = fc
     tests.map(({ field, ...test }: { field?: string }) => ({ key: field?.replace(/^data\.?/, ''), ...test })),
   );
 
+const results = fc
+  .tuple(
+    filter(
+      fc.constantFrom(
+        'campaigns',
+        ...campaignIds.map((id) => `campaign.${id}`),
+        ...templateIds.map((id) => `template.${id}`),
+        ...stepIds.map((id) => `step.${id}`),
+      ),
+      resultOperators,
+      fc.boolean(),
+    ) as fc.Arbitrary<{ field: string; operator: string }>,
+    fc.record({
+      last: fc.constantFrom(undefined, 1, 2, 3),
+      link: fc.constantFrom(undefined, ...links, 'https://a.example/*', 'https://c.example/', '*'),
+      machine: fc.constantFrom(undefined, false, true),
+      variant: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 'A'),
+    }),
+  )
+  .map(([one, { last, link, ...more }]) => ({
+    ...one,
+    ...more,
+    ...(one.field === 'campaigns' ? { last } : { count: undefined }),
+    ...(/clicked/i.test(one.operator) && { link }),
+  }));
+
 const filters: fc.Arbitrary<object>[] = [
+  results,
   filter(fc.constant('email'), emailOperators, address),
   filter(fc.constant('subscribed'), subscribedOperators, fc.boolean()),
   filter(fc.constantFrom('createdAt', 'updatedAt'), dateOperators, isoDate, isoDate),

@@ -11,6 +11,7 @@ import { resolveWith, type SegmentSource, staticSegmentsOf } from '../../../serv
 import type { Subject, Window } from '../../../services/conditions/types.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { addEvents } from '../../support/rows/events.ts';
+import { emailsInMemory, insertEmails, type TestEmail } from './population-emails.ts';
 
 /** Its days begin an hour before those of UTC. */
 const TIME_ZONE = 'Europe/Berlin';
@@ -29,6 +30,7 @@ export interface Person {
   topics?: Record<string, { state: TopicState; since: Date }>;
   /** Ids of the static segments that contain the contact. */
   segments?: string[];
+  emails?: TestEmail[];
 }
 
 /** Contacts in the database and in memory, for both kinds of evaluation. */
@@ -61,6 +63,7 @@ export async function populate(
     events: [],
     topics: {},
     segments: [],
+    emails: [],
     ...person,
   }));
   const population = { projectId, people: full, segments, topics };
@@ -132,6 +135,7 @@ async function insertPeople(db: Db, projectId: string, people: Population['peopl
   await db('contacts').insert(contacts);
   if (events.length > 0) await addEvents(db, events);
   if (members.length > 0) await db('segment_members').insert(members);
+  await insertEmails(db, projectId, people, withMicroseconds);
 }
 
 /** With their data, so that tests of it are evaluated in memory too. */
@@ -164,6 +168,7 @@ export async function evaluateBoth(
     events: eventsInMemory(contact),
     staticSegments: new Set(contact.segments),
     topics: topicsInMemory(population, contact),
+    emails: emailsInMemory(contact.emails, resolved.uses.emailQuestions, NOW),
   });
   // As workflows and tracked segments evaluate: with what they load.
   const statics = staticSegmentsOf(resolved);
@@ -219,6 +224,7 @@ export async function drift(db: Db, population: Population, tree: unknown, windo
       events: eventsInMemory(contact),
       staticSegments: new Set(contact.segments),
       topics: topicsInMemory(population, contact),
+      emails: emailsInMemory(contact.emails, resolved.uses.emailQuestions, now),
     });
   return {
     changed: people.filter((one) => matchesAt(one, window.from) !== matchesAt(one, window.to)).map(({ id }) => id),

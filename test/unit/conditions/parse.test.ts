@@ -46,6 +46,8 @@ describe('parsing a condition tree', () => {
       needsTimeZone: false,
       segments: new Map([[ID, ['groups.0.conditions.groups.0.filters.0.field']]]),
       topics: new Map(),
+      emailSources: new Map(),
+      emailQuestions: [],
       timeDependent: true,
       filterCount: 7,
     });

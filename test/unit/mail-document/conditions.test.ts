@@ -154,6 +154,7 @@ describe('the condition of a block', () => {
           events: [],
           staticSegments: new Set<string>(),
           topics: new Map(),
+          emails: new Map(),
           segments: new Map(),
           context: {},
           timeZone: 'UTC',
