@@ -260,6 +260,16 @@ describeStackApp('everyday work in the web application', {}, (app) => {
     await page.getByText('is not subscribed, and marketing email goes to subscribed contacts only.').waitFor();
   });
 
+  it('names the topic that a contact joined in its timeline', async () => {
+    const { id: topicId } = (await project.server.post('/topics', { name: 'Product news' })).body;
+    const { id } = (await project.server.post('/contacts', { email: 'joins@people.example' })).body;
+    const changes = { topics: { [topicId]: 'SUBSCRIBED' }, consent: { source: 'Order form', text: 'Yes' } };
+    expect(await project.server.patch(`/contacts/${id}/topics`, changes)).to.have.status(200);
+    const page = await open(`/contacts/${id}?tab=timeline`);
+    await page.getByText('Joined a topic').waitFor();
+    await page.getByRole('tabpanel').getByRole('link', { name: 'Product news' }).waitFor();
+  });
+
   it('groups on Home the people who leave a step of a workflow', async () => {
     const { id } = await build(
       project,

@@ -184,6 +184,50 @@ describe('migrations', () => {
     ]);
   });
 
+  it('count the emails that people opened or clicked before', async () => {
+    await migrateBefore('024-people-opened');
+    const { id: projectId } = await makeProject(db);
+    const campaignId = newId();
+    const templateId = newId();
+    const texts = { name: 'n', subject: 's', body: 'b', fromEmail: 'a@b.example', audienceType: 'ALL' };
+    await db('campaigns').insert({ id: campaignId, projectId, templateId, ...texts });
+    const hour = new Date('2026-03-01T10:00:00Z');
+    const day = new Date('2026-03-01T00:00:00Z');
+    const zeros = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0, failed: 0 };
+    await db('templateDays').insert({ projectId, day, templateId, ...zeros });
+    for (const domain of ['a.example', 'other']) {
+      await db('domainDays').insert({ projectId, day, domain, ...zeros });
+      await db('campaignDomains').insert({ campaignId, domain, ...zeros });
+    }
+    const mail = (toEmail: string, times: object) => ({
+      id: newId(),
+      projectId,
+      contactId: newId(),
+      toEmail,
+      campaignId,
+      sourceType: 'CAMPAIGN',
+      status: 'SENT',
+      ...times,
+    });
+    await db('emails').insert([
+      mail('one@a.example', { humanOpenedAt: new Date('2026-03-01T11:00:00Z'), humanClickedAt: hour }),
+      mail('two@a.example', { humanClickedAt: hour, humanOpenedAt: null }),
+      mail('three@b.example', { humanOpenedAt: hour, humanClickedAt: null }),
+      mail('four@a.example', { humanOpenedAt: null, humanClickedAt: null }),
+    ]);
+    await migrate(database.url);
+    expect(await db('counterDeltas').where({ subject: 'activity/hours' }).select('period', 'counts')).to.deep.equal([
+      { period: hour, counts: { peopleOpened: 3 } },
+    ]);
+    expect(await db('templateDays').select('peopleOpened')).to.deep.equal([{ peopleOpened: '3' }]);
+    const byDomain = [
+      { domain: 'a.example', peopleOpened: '2' },
+      { domain: 'other', peopleOpened: '1' },
+    ];
+    for (const table of ['domainDays', 'campaignDomains'])
+      expect(await db(table).select('domain', 'peopleOpened').orderBy('domain')).to.deep.equal(byDomain);
+  });
+
   it('carry the counts of activity over, and show them to the version before', async () => {
     await migrateBefore('018-activity-counters');
     const projectId = newId();
