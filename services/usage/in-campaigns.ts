@@ -32,6 +32,7 @@ export async function campaignsWithTemplate(
   const campaigns = await Campaign.query(db)
     .where({ projectId, templateId })
     .whereNull('deletedAt')
+    .select('id', 'name', 'status')
     .orderBy('name')
     .orderBy('id');
   return campaigns.map(({ id, name, status }) => ({ id, name, status }));
@@ -55,6 +56,7 @@ export async function campaignNeedingSegment(
     .where({ projectId, segmentId })
     .whereIn('status', unfinished)
     .whereNull('deletedAt')
+    .select('id', 'name')
     .limit(1);
   const named = await naming(db, [projectId, unfinished, `%segment.${segmentId}%`]);
   return direct ?? filterByCondition(named, ({ segments }) => segments.has(segmentId))[0];
