@@ -216,7 +216,7 @@ async function insertMails(trx: Db, ids: SampleIds, campaigns: { id: string }[])
       trx,
       sql`select count(*)::integer as count from mails where campaign_id = ${id}`,
     );
-    await countRecipients(trx, { id, projectId }, recipients[0]?.count ?? 0);
+    await countRecipients(trx, { id, projectId }, { pending: recipients[0]?.count ?? 0, skipped: 0 });
     await Campaign.query(trx)
       .findById(id)
       .patch({ audienceCount: recipients[0]?.count ?? 0 });
