@@ -314,7 +314,7 @@ describe('sending campaigns through the API', () => {
       expect(new Set(all.map(({ email }) => email)).size).to.equal(5);
       const [bad] = all.filter(({ email }) => email === 'p1@example.com');
       const columns = ['contactId', 'email', 'status', 'reason', 'emailId', 'attempts', 'sentAt'];
-      expect(bad).to.have.all.keys(...columns, 'openedAt', 'clickedAt', 'bouncedAt', 'links');
+      expect(bad).to.have.all.keys(...columns, 'openedAt', 'clickedAt', 'bouncedAt', 'links', 'postponedUntil');
       expect(bad).to.include({ status: 'FAILED', attempts: 1, sentAt: null });
       expect(bad.reason).to.contain('no such user');
       const [good] = all.filter(({ email }) => email === 'p2@example.com');

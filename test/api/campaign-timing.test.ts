@@ -309,7 +309,7 @@ describe('the time of campaigns', () => {
       }
     });
 
-    it('ends at once where everybody is skipped', async () => {
+    it('ends at once where all are skipped', async () => {
       await addPeople({ first: zones.first, tokyo: zones.tokyo });
       const id = await draft();
       await sendAt(id, clock(HOUR), { late: 'SKIP' });
@@ -329,7 +329,7 @@ describe('the time of campaigns', () => {
       expect(await get(id)).to.include({ status: 'SENT', sentCount: 1 });
     });
 
-    it('tells before sending when people of each zone get it, and who is late', async () => {
+    it('shows before sending when people of each zone get it, and who is late', async () => {
       await changeProject(project, { timezone: 'Asia/Dubai' });
       await addPeople({
         tokyo: zones.tokyo,
@@ -361,14 +361,14 @@ describe('the time of campaigns', () => {
         true,
         false,
       ]);
-      const nobody = await draft({
+      const empty = await draft({
         audienceType: 'FILTERED',
         audienceCondition: {
           logic: 'AND',
           groups: [{ filters: [{ field: 'email', operator: 'equals', value: 'x' }] }],
         },
       });
-      expect((await project.server.get(`/campaigns/${nobody}/timing?localTime=${localTime}`)).body).to.deep.equal({
+      expect((await project.server.get(`/campaigns/${empty}/timing?localTime=${localTime}`)).body).to.deep.equal({
         firstAt: null,
         lastAt: null,
         zones: [],

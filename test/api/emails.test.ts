@@ -42,6 +42,7 @@ describeApi('e-mail records', (api) => {
         executionId: null,
         status: 'PENDING',
         reason: null,
+        postponedUntil: null,
         attemptCount: 0,
         attempts: [],
         attemptLog: [],

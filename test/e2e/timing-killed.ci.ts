@@ -5,7 +5,7 @@ import { addContacts, rowsOf } from '../support/campaigns.ts';
 import { makeProject } from '../support/connected-database.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { type Env, type ServiceProcess, startApi, startWorker } from '../support/processes.ts';
-import { setMails } from '../support/rows/mails.ts';
+import { setMailsOf } from '../support/rows/mails.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
@@ -90,7 +90,11 @@ describe('a campaign by local time while workers are killed', () => {
     // Killed while they wait. Then the moment of half of them comes, and it is killed while it sends.
     await worker.kill();
     const due = all.slice(0, PEOPLE / 2);
-    for (const { emailId } of due) await setMails(own, { id: emailId }, { dueAt: new Date() });
+    await setMailsOf(
+      own,
+      due.map(({ emailId }) => emailId),
+      { dueAt: new Date() },
+    );
     worker = await restart();
     await smtp.received(1);
     worker = await restart(worker);
@@ -108,7 +112,7 @@ describe('a campaign by local time while workers are killed', () => {
       skippedCount: PEOPLE / 2,
     });
     const reached = smtp.mails.flatMap(({ to }) => to);
-    expect(new Set(reached).size, 'nobody twice').to.equal(reached.length);
+    expect(new Set(reached).size, 'no address twice').to.equal(reached.length);
     expect(due.map(({ email }) => email)).to.include.members(reached);
     const { pending = 0, skipped } = await rowsOf(own, id);
     expect({ pending, skipped }).to.deep.equal({ pending: 0, skipped: PEOPLE / 2 });

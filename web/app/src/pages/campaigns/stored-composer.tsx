@@ -71,12 +71,13 @@ export function StoredComposer({ latest }: { latest: Campaign }) {
   const preview = usePreview(audienceCondition(content));
 
   const change = ({ later, sendAt, byClocks, late, ...part }: Partial<Draft>) => {
-    setSchedule((old) => ({
-      later: later ?? old.later,
-      sendAt: sendAt ?? old.sendAt,
-      byClocks: byClocks ?? old.byClocks,
-      late: late ?? old.late,
-    }));
+    if ([later, sendAt, byClocks, late].some((given) => given !== undefined))
+      setSchedule((old) => ({
+        later: later ?? old.later,
+        sendAt: sendAt ?? old.sendAt,
+        byClocks: byClocks ?? old.byClocks,
+        late: late ?? old.late,
+      }));
     if (Object.keys(part).length > 0) edited.change({ ...content, ...part });
   };
   const go = async (target: number) => {

@@ -25,7 +25,7 @@ export function ZoneClock({ campaignId, localTime }: { campaignId: string; local
   if (!firstAt || !lastAt)
     return (
       <Text size="sm" c="dimmed">
-        {t.timing.nobodyYet}
+        {t.timing.noRecipients}
       </Text>
     );
   const start = Date.parse(firstAt);

@@ -22,7 +22,7 @@ export const timing: Texts['timing'] = {
     `Und ${plural(zones, { one: 'Zeitzone', other: 'Zeitzonen' })} mit ${plural(people, { one: 'Person', other: 'Personen' })}.`,
   withoutTimezone: (count) =>
     `${plural(count, { one: 'Person hat', other: 'Personen haben' })} keine Zeitzone und zählen bei der des Projekts.`,
-  nobodyYet: 'Es gibt noch keine Empfänger.',
+  noRecipients: 'Es gibt noch keine Empfänger.',
   atTheirClock: (time) => `${time}, am Ort jeder Person`,
   startsByClocks: (time) => `Jede Person erhält sie am eigenen Ort um ${time}`,
   firstPlace: (time) => `Wer sie erhält, entscheidet sich ${time}, wenn der erste Ort der Erde diese Uhrzeit erreicht.`,

@@ -22,7 +22,7 @@ export const timing = {
     `And ${plural(zones, { one: 'time zone', other: 'time zones' })} with ${plural(people, { one: 'person', other: 'people' })}.`,
   withoutTimezone: (count: number) =>
     `${plural(count, { one: 'person has', other: 'people have' })} no time zone and are counted in that of the project.`,
-  nobodyYet: 'There are no recipients yet.',
+  noRecipients: 'There are no recipients yet.',
   atTheirClock: (time: string) => `${time}, by each person's own clock`,
   startsByClocks: (time: string) => `Each person gets it at ${time} by their own clock`,
   firstPlace: (time: string) => `Who gets it is decided ${time}, when the first place on earth reaches this time.`,
