@@ -8,6 +8,17 @@ export type CampaignStatus = (typeof campaignStatuses)[number];
 export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;
 export type AudienceType = (typeof audienceTypes)[number];
 
+/** Whom of the recipients of a campaign a follow-up is for. */
+export const followUpTargets = [
+  'NOT_OPENED',
+  'OPENED_NOT_CLICKED',
+  'CLICKED',
+  'NOT_CLICKED',
+  'NOT_RECEIVED',
+  'HOLDOUT',
+] as const;
+export type FollowUpTarget = (typeof followUpTargets)[number];
+
 /** A mail to an audience. From the freeze on, its recipients are rows of `emails`. */
 export class Campaign extends BaseModel {
   static override tableName = 'campaigns';
@@ -40,6 +51,11 @@ export class Campaign extends BaseModel {
   declare templateId: string | null;
   declare topicId: string | null;
   declare audienceCount: number;
+  /** Of a follow-up: the campaign that it follows, the first of their chain, and whom it was made for. */
+  declare followUpOf: string | null;
+  declare chainId: string | null;
+  declare followUpTo: FollowUpTarget | null;
+  declare followUpLink: string | null;
   declare ratePerMinute: number | null;
   declare paused: boolean;
   declare pausedBy: 'USER' | 'AUTO_PAUSE' | 'BLOCKED' | null;

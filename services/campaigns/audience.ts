@@ -16,14 +16,16 @@ import { membersOf } from '../segments/matching.ts';
 export type Audience = Pick<
   Campaign,
   'projectId' | 'type' | 'audienceType' | 'segmentId' | 'audienceCondition' | 'topicId'
->;
+> &
+  Partial<Pick<Campaign, 'followUpOf'>>;
 
 /** TRANSACTIONAL mail reaches every contact, other mail subscribed contacts only. */
 const needsSubscription = ({ type }: Pick<Audience, 'type'>): boolean => type !== 'TRANSACTIONAL';
 
 /** Selects the contacts that the campaign would reach now. */
 export async function audienceOf(db: Db, audience: Audience): Promise<Matching> {
-  const { projectId, scope, condition } = await selectedContacts(db, audience);
+  const { projectId, scope, condition: selected } = await selectedContacts(db, audience);
+  const condition = audience.followUpOf ? sql`${selected} and ${isFollowed(audience)}` : selected;
   if (!needsSubscription(audience)) {
     const allowed = audience.topicId ? sql`${condition} and ${mayGet(audience)}` : condition;
     return { projectId, scope, condition: allowed };
@@ -44,6 +46,10 @@ function mayGet({ projectId, topicId, ...audience }: Audience): Fragment {
   const facts = sql`${needsSubscription(audience)}::boolean, false, c.subscribed, c.snoozed_until, ${topic}`;
   return sql`not coalesce(email_refusal(${facts}) <> '', false)`;
 }
+
+/** A follow-up of a cancelled campaign reaches no contact. */
+const isFollowed = ({ projectId, followUpOf }: Audience): Fragment =>
+  sql`not exists (select from campaigns o where o.project_id = ${projectId} and o.id = ${followUpOf} and o.status = 'CANCELLED')`;
 
 async function selectedContacts(
   db: Db,
@@ -68,7 +74,7 @@ async function selectedContacts(
 
 /** Returns how many contacts the campaign would reach now; undefined if counting takes too long. */
 export async function countAudience(db: Db, audience: Audience): Promise<number | undefined> {
-  if (audience.audienceType === 'ALL' && !audience.topicId) return countAll(db, audience);
+  if (audience.audienceType === 'ALL' && !audience.topicId && !audience.followUpOf) return countAll(db, audience);
   const count = async (trx: Db) => countMatching(trx, await audienceOf(trx, audience));
   return unlessTooSlow(() => guarded(db, audience.projectId, count));
 }

@@ -31,29 +31,41 @@ export async function sendCampaign(
   return writing(db, project, async (trx) => {
     const before = await lockCampaign(trx, projectId, id);
     requireUnsent(before);
-    await requireVerifiedSender(trx, projectId, before.fromEmail);
-    await requireSegmentsBeforeSending(trx, before);
-    await requireUsableTopic(trx, before);
-    if (!scheduledFor) await requireCampaignBelowLimit(trx, projectId, audienceCount ?? before.audienceCount);
-    // patchAndFetch below changes `before` itself.
-    const wasDraft = before.status === 'DRAFT';
-    const after = await before.$query(trx).patchAndFetch({
-      ...(scheduledFor
-        ? { status: 'SCHEDULED' as const, scheduledFor, scheduledAt: new Date() }
-        : { status: 'SENDING' as const, startedAt: new Date() }),
-      ...(audienceCount !== undefined && { audienceCount }),
-      generation: before.generation + (wasDraft ? 1 : 0),
-      updatedAt: new Date(),
-    });
-    // The workflow of a SCHEDULED campaign runs already and waits.
-    await (wasDraft ? startCampaignWorkflow(trx, after) : signalCampaign(trx, after));
-    await recordAudit(trx, project, {
-      action: scheduledFor ? 'campaign.scheduled' : 'campaign.sent',
-      target: { type: 'campaign', id },
-      changes: changesOf({}, { scheduledFor: scheduledFor?.toISOString(), audienceCount }),
-    });
-    return viewCampaign(trx, after);
+    return viewCampaign(trx, await startOrSchedule(trx, project, before, scheduledFor, audienceCount));
   });
+}
+
+/** Starts a locked campaign that is DRAFT or SCHEDULED, or sets its time. */
+export async function startOrSchedule(
+  trx: Db,
+  project: ProjectAccess,
+  campaign: Campaign,
+  scheduledFor: Date | undefined,
+  audienceCount?: number,
+): Promise<Campaign> {
+  const { id, projectId, generation } = campaign;
+  await requireVerifiedSender(trx, projectId, campaign.fromEmail);
+  await requireSegmentsBeforeSending(trx, campaign);
+  await requireUsableTopic(trx, campaign);
+  if (!scheduledFor) await requireCampaignBelowLimit(trx, projectId, audienceCount ?? campaign.audienceCount);
+  // patchAndFetch below changes `campaign` itself.
+  const wasDraft = campaign.status === 'DRAFT';
+  const after = await campaign.$query(trx).patchAndFetch({
+    ...(scheduledFor
+      ? { status: 'SCHEDULED' as const, scheduledFor, scheduledAt: new Date() }
+      : { status: 'SENDING' as const, startedAt: new Date() }),
+    ...(audienceCount !== undefined && { audienceCount }),
+    generation: generation + (wasDraft ? 1 : 0),
+    updatedAt: new Date(),
+  });
+  // The workflow of a SCHEDULED campaign runs already and waits.
+  await (wasDraft ? startCampaignWorkflow(trx, after) : signalCampaign(trx, after));
+  await recordAudit(trx, project, {
+    action: scheduledFor ? 'campaign.scheduled' : 'campaign.sent',
+    target: { type: 'campaign', id },
+    changes: changesOf({}, { scheduledFor: scheduledFor?.toISOString(), audienceCount }),
+  });
+  return after;
 }
 
 async function requireUsableTopic(trx: Db, { projectId, topicId, type }: Campaign): Promise<void> {
