@@ -35,6 +35,7 @@ export const sections: Section[] = [
       guide('visual-editor', 'Visual editor'),
       guide('brand', 'Brand and saved blocks'),
       guide('campaigns', 'Campaigns'),
+      guide('follow-ups', 'Write to those who did not open'),
       guide('workflows', 'Workflows'),
       guide('simulation-and-cases', 'Simulation and cases'),
     ],
