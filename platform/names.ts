@@ -50,9 +50,14 @@ export const roleInText = (role: string): string => role.charAt(0) + role.slice(
 const MAX_NAME_LENGTH = 255;
 const COPY_SUFFIX = ' (Copy)';
 
-/** Shortens a long name, so that the copy respects the limit, without splitting a surrogate pair. */
-export const nameOfCopy = (name: string): string =>
-  name.slice(0, MAX_NAME_LENGTH - COPY_SUFFIX.length).replace(/[\ud800-\udbff]$/, '') + COPY_SUFFIX;
+const FOLLOW_UP_SUFFIX = ' (Follow-up)';
+
+/** Shortens a long name, so that the result respects the limit, without splitting a surrogate pair. */
+const withSuffix = (name: string, suffix: string): string =>
+  name.slice(0, MAX_NAME_LENGTH - suffix.length).replace(/[\ud800-\udbff]$/, '') + suffix;
+
+export const nameOfCopy = (name: string): string => withSuffix(name, COPY_SUFFIX);
+export const nameOfFollowUp = (name: string): string => withSuffix(name, FOLLOW_UP_SUFFIX);
 
 /** Returns the stored form of a name: compatibility characters (full-width, mathematical) become plain letters. */
 export const normalizeName = (text: string): string => text.normalize('NFKC').trim().replace(/\s+/g, ' ');

@@ -105,6 +105,9 @@ const mailShape: Shape = {
   openedAt: dateTime().description('When the email was opened, for `email.open`.'),
   clickedAt: dateTime().description('When the link was clicked, for `email.click`.'),
   link: nullable(text()).description('The link, for `email.click`; null if the contact no longer exists.'),
+  linkIndex: nullable(wholeNumber({ min: 0 })).description(
+    'Position of the link among the links of the email, from 0, for `email.click`; null if it is not known.',
+  ),
   bouncedAt: dateTime().description('When the email bounced, for `email.bounce`.'),
   bounceType: text().description('`Permanent`, `Transient` or `Undetermined`, for `email.bounce`.'),
   complainedAt: dateTime().description('When the recipient complained, for `email.complaint`.'),
@@ -325,7 +328,7 @@ export const webhookData: Record<string, Described> = {
   'email.sent': mail({ sentAt: TIME }),
   'email.delivery': mail({ deliveredAt: TIME, isFirst: true }),
   'email.open': mail({ ...reader, openedAt: TIME, isFirst: true }),
-  'email.click': mail({ ...reader, clickedAt: TIME, isFirst: true, link: 'https://example.com/offer' }),
+  'email.click': mail({ ...reader, clickedAt: TIME, isFirst: true, link: 'https://example.com/offer', linkIndex: 0 }),
   'email.bounce': mail({ bouncedAt: TIME, isFirst: true, bounceType: 'Permanent', reason: '550 no such user' }),
   'email.complaint': mail({ complainedAt: TIME, isFirst: true, reason: null }),
   'email.failed': mail({ failedAt: TIME, reason: '550 no such user' }),

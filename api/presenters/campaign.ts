@@ -12,6 +12,7 @@ import {
   nullable,
   object,
   oneOf,
+  optional,
   rate,
   text,
   uuid,
@@ -52,6 +53,12 @@ const slowedDomain = object({
   perSecond: rate().description('Current limit in emails per second.'),
 });
 
+const followUp = object({
+  id: uuid().description('Campaign ID.'),
+  name: text().description('Campaign name.'),
+  status: oneOf(...campaignStatuses).description('Campaign status.'),
+});
+
 export const campaignSchema = namedType('Campaign', 'An email to an audience.', {
   id: uuid().description('Campaign ID.'),
   name: text().description('Campaign name.'),
@@ -87,6 +94,22 @@ export const campaignSchema = namedType('Campaign', 'An email to an audience.', 
   ),
   templateId: nullable(uuid()).description('ID of the template that the campaign is based on; null if there is none.'),
   topicId: nullable(uuid()).description('Topic of the email; null if it has none.'),
+  followUpOf: nullable(uuid()).description('Campaign that this one follows; null if it is no follow-up.'),
+  followUps: optional(list(followUp)).description(
+    'Follow-ups of the campaign and of those, oldest first. Only in the answer for a single campaign.',
+  ),
+  combined: optional(
+    nullable(
+      object({
+        recipients: count().description('Number of recipients.'),
+        opened: count().description('Number of people who opened or clicked.'),
+        clicked: count().description('Number of people who clicked a link.'),
+      }),
+    ),
+  ).description(
+    'Contacts of the original and all its follow-ups together, each counted once; null without a follow-up. Only in the ' +
+      'answer for a single campaign.',
+  ),
   ratePerMinute: nullable(wholeNumber({ min: 1 })).description(
     'Maximum number of emails per minute; null for no limit.',
   ),

@@ -7,9 +7,9 @@ import { type LocalStart, sendCampaign } from '../../services/campaigns/send.ts'
 import { cancelCampaign, pauseCampaign, resumeCampaign, unscheduleCampaign } from '../../services/campaigns/steer.ts';
 import { sendTestMail } from '../../services/campaigns/test-mail.ts';
 import { campaignTiming } from '../../services/campaigns/timing.ts';
-import { parseMoment } from '../../services/conditions/instants.ts';
 import { answer, failure, ok, overBillingLimit } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
+import { futureTime, time } from '../http/scheduled-time.ts';
 import { namedType, nullable, oneOf, optional, request, wholeNumber } from '../http/schemas.ts';
 import { testEmailRequest, testEmailResponse } from '../http/test-email.ts';
 import type { Typed } from '../http/typed.ts';
@@ -24,18 +24,6 @@ const localTimeField = (): Typed<unknown> =>
     '2026-12-01T09:00',
   );
 
-const time = (): Typed<unknown> =>
-  documented(joi.any(), { type: ['string', 'null'], format: 'date-time' }).example('2099-01-31T09:00:00Z');
-
-function futureTime(given: unknown): Date | undefined {
-  if (given === undefined || given === null) return undefined;
-  const time = typeof given === 'string' ? timeOf(given.trim()) : undefined;
-  if (time === undefined)
-    throw badRequest('"scheduledFor" must be an ISO 8601 date-time, such as 2027-01-31T09:00:00Z.');
-  if (time <= Date.now()) throw badRequest('"scheduledFor" must be in the future.');
-  return new Date(time);
-}
-
 function startOf({ scheduledFor, localTime, late }: StartRequest): Date | LocalStart | undefined {
   const time = futureTime(scheduledFor);
   if (localTime === undefined || localTime === null) return time;
@@ -47,14 +35,6 @@ interface StartRequest {
   scheduledFor?: unknown;
   localTime?: unknown;
   late?: LocalStart['late'] | null | undefined;
-}
-
-const LAX = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(?:(Z)|([+-]\d{2}):?(\d{2}))?$/i;
-
-/** Accepts times without seconds, without the colon of the offset, or without offset (UTC). */
-function timeOf(text: string): number | undefined {
-  const [, day, minute, second = ':00', , hours, minutes] = LAX.exec(text) ?? [];
-  return parseMoment(day ? `${day}T${minute}${second}${hours ? `${hours}:${minutes}` : 'Z'}` : text);
 }
 
 const changed = { 200: oneCampaign, 404: noCampaign, 409: wrongState };

@@ -11,7 +11,7 @@ import {
   replaceCampaign,
   templateTypes,
 } from '../../services/campaigns/save.ts';
-import { showCampaign } from '../../services/campaigns/view.ts';
+import { showCampaignWithChain } from '../../services/campaigns/view.ts';
 import { asAddress, type GivenAddress, senderAddress } from '../http/addresses.ts';
 import { answer, created, failure, missing, noContent, ok, success } from '../http/answers.ts';
 import { givenContent } from '../http/given-content.ts';
@@ -167,7 +167,7 @@ export const campaigns = routes('Campaigns', [
     params,
     answers: { 200: oneCampaign, 404: noCampaign },
     handle: async ({ db, project, params }) =>
-      ok(presentCampaign(await showCampaign(db, project.projectId, params.id))),
+      ok(presentCampaign(await showCampaignWithChain(db, project.projectId, params.id))),
   }),
   route({
     method: 'PUT',

@@ -10,6 +10,8 @@ import { auth } from './auth.ts';
 import { billing } from './billing.ts';
 import { brandKit } from './brand-kit.ts';
 import { campaignChecks } from './campaign-checks.ts';
+import { campaignClickMap } from './campaign-click-map.ts';
+import { campaignFollowUps } from './campaign-follow-ups.ts';
 import { campaignResults } from './campaign-results.ts';
 import { campaignSending } from './campaign-sending.ts';
 import { campaigns } from './campaigns.ts';
@@ -100,7 +102,9 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   savedBlocks,
   campaigns,
   campaignSending,
+  campaignFollowUps,
   campaignResults,
+  campaignClickMap(parts),
   campaignChecks(parts),
   segments,
   views,

@@ -103,7 +103,7 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
       path: '/previews/:id',
       summary: 'Show a preview in a sandbox',
       access: 'secretKey',
-      scope: ['templates:read', 'send:read'],
+      scope: ['templates:read', 'send:read', 'campaigns:read'],
       projectInQuery: true,
       params: { id: uuid().description('Preview ID.') },
       answers: {

@@ -57,7 +57,13 @@ export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup 
         if (!click || !location) return presentBadLink(request.headers['accept-language']);
         if (isCounted(request)) {
           const agent = classifyRequest(request.headers);
-          await counter.count({ mail: { id: click.emailId }, kind: 'click', link: click.target, agent });
+          await counter.count({
+            mail: { id: click.emailId },
+            kind: 'click',
+            link: click.target,
+            linkIndex: click.index,
+            agent,
+          });
         }
         return { status: 302, headers: { ...UNSTORED, Location: location } };
       },

@@ -12,6 +12,17 @@ export type AudienceType = (typeof audienceTypes)[number];
 export const lateRules = ['NOW', 'NEXT_DAY', 'SKIP'] as const;
 export type Late = (typeof lateRules)[number];
 
+/** Whom of the recipients of a campaign a follow-up is for. */
+export const followUpTargets = [
+  'NOT_OPENED',
+  'OPENED_NOT_CLICKED',
+  'CLICKED',
+  'NOT_CLICKED',
+  'NOT_RECEIVED',
+  'HOLDOUT',
+] as const;
+export type FollowUpTarget = (typeof followUpTargets)[number];
+
 /** A mail to an audience. From the freeze on, its recipients are rows of `emails`. */
 export class Campaign extends BaseModel {
   static override tableName = 'campaigns';
@@ -44,6 +55,11 @@ export class Campaign extends BaseModel {
   declare templateId: string | null;
   declare topicId: string | null;
   declare audienceCount: number;
+  /** Of a follow-up: the campaign that it follows, the first of their chain, and whom it was made for. */
+  declare followUpOf: string | null;
+  declare chainId: string | null;
+  declare followUpTo: FollowUpTarget | null;
+  declare followUpLink: string | null;
   declare ratePerMinute: number | null;
   declare paused: boolean;
   declare pausedBy: 'USER' | 'AUTO_PAUSE' | 'BLOCKED' | null;

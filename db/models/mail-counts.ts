@@ -88,7 +88,8 @@ export const countMails = `
       coalesce((e.data ->> 'isFirst')::boolean, true) as is_first,
       coalesce((e.data ->> 'isFirstHuman')::boolean, false) as is_first_human,
       coalesce((e.data ->> 'isFirstReading')::boolean, false) as is_first_reading,
-      coalesce((e.data ->> 'machine')::boolean, false) as machine, e.data ->> 'link' as link
+      coalesce((e.data ->> 'machine')::boolean, false) as machine, e.data ->> 'link' as link,
+      (e.data ->> 'linkIndex')::smallint as place
     from deltas d
     join events e on e.id = d.event_id and e.created_at = d.at
     join emails m on m.id = e.email_id
@@ -129,7 +130,7 @@ export const countMails = `
   ),
   click_events as materialized (
     select project_id, at, day, campaign_id, case when campaign_id is null then template_id end as template_id, email_id,
-      machine, link
+      machine, link, place
     from mail_events where kind = 'click' and link is not null
   ),
   clicked_bodies as materialized (
@@ -158,7 +159,8 @@ export const countMails = `
     ) w on true
   ),
   all_clicks as materialized (
-    select c.project_id, c.at, c.day, c.campaign_id, c.email_id, c.machine, md5(l.shown)::uuid as link_id, l.shown as link
+    select c.project_id, c.at, c.day, c.campaign_id, c.email_id, c.machine, c.place,
+      md5(l.shown)::uuid as link_id, l.shown as link
     from click_events c
     join clicked_links l on l.project_id = c.project_id and l.campaign_id is not distinct from c.campaign_id
       and l.template_id is not distinct from c.template_id and l.link = c.link
@@ -184,12 +186,15 @@ export const countMails = `
   ),
   clicks as materialized (select c.* from all_clicks c join campaigns k on k.id = c.campaign_id),
   first_clicks as (
-    insert into campaign_link_clicks as known (project_id, campaign_id, link_id, email_id, first_at, human)
-    select project_id, coalesce(campaign_id, '${NO_CAMPAIGN}'), link_id, email_id, min(at), bool_or(not machine)
+    insert into campaign_link_clicks as known (project_id, campaign_id, link_id, email_id, first_at, human, places)
+    select project_id, coalesce(campaign_id, '${NO_CAMPAIGN}'), link_id, email_id, min(at), bool_or(not machine),
+      array_agg(distinct place order by place) filter (where not machine and place is not null)
     from all_clicks group by 1, 2, 3, 4 order by 1, 2, 3, 4
-    on conflict (project_id, campaign_id, link_id, email_id) do update set human = true
-      where excluded.human and known.human is not true
-    returning known.campaign_id, known.link_id, old.email_id is null as is_first, new.human as is_first_human
+    on conflict (project_id, campaign_id, link_id, email_id) do update set human = true,
+        places = array(select distinct unnest(known.places || excluded.places) order by 1)
+      where excluded.human and (known.human is not true or not coalesce(excluded.places, '{}') <@ coalesce(known.places, '{}'))
+    returning known.campaign_id, known.link_id, old.email_id is null as is_first,
+      new.human and old.human is not true as is_first_human
   ),
   link_counts as (
     insert into campaign_links as known (campaign_id, link_id, link, clicks, unique_clicks, human_clicks,

@@ -36,6 +36,7 @@ export const sections: Section[] = [
       guide('brand', 'Brand and saved blocks'),
       guide('campaigns', 'Campaigns'),
       guide('the-right-moment', 'The right moment'),
+      guide('follow-ups', 'Write to those who did not open'),
       guide('workflows', 'Workflows'),
       guide('simulation-and-cases', 'Simulation and cases'),
     ],

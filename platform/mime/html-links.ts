@@ -27,15 +27,15 @@ const MIN_RAW_NAME = 3;
 const MAX_RAW_NAME = 8;
 
 /**
- * Calls `replace` with the target of every link, as a browser would read it, and writes the result in its place;
+ * Calls `replace` with the target of every link, as a browser would read it, and its position, and writes the result there;
  * undefined leaves the link unchanged, byte for byte, like all other text. Takes linear time for any input.
  */
-export function replaceLinks(html: string, replace: (target: string) => string | undefined): string {
+export function replaceLinks(html: string, replace: (target: string, index: number) => string | undefined): string {
   let out = '';
   let copied = 0;
-  for (const [start, end] of linksIn(html).links) {
+  for (const [index, [start, end]] of linksIn(html).links.entries()) {
     const target = linkTarget(html.slice(start, end));
-    const replacement = target === undefined ? undefined : replace(target);
+    const replacement = target === undefined ? undefined : replace(target, index);
     if (replacement === undefined) continue;
     out += html.slice(copied, start) + escapeAttribute(replacement);
     copied = end;

@@ -17,7 +17,8 @@ import { membersOf } from '../segments/matching.ts';
 export type Audience = Pick<
   Campaign,
   'projectId' | 'type' | 'audienceType' | 'segmentId' | 'audienceCondition' | 'topicId'
->;
+> &
+  Partial<Pick<Campaign, 'followUpOf'>>;
 
 /** TRANSACTIONAL mail reaches every contact, other mail subscribed contacts only. */
 const needsSubscription = ({ type }: Pick<Audience, 'type'>): boolean => type !== 'TRANSACTIONAL';
@@ -25,7 +26,8 @@ const needsSubscription = ({ type }: Pick<Audience, 'type'>): boolean => type !=
 /** Selects the contacts that the campaign would reach now. */
 export async function audienceOf(db: Db, audience: Audience): Promise<Matching> {
   const { projectId, scope, condition } = await selectedContacts(db, audience);
-  return { projectId, scope, condition: joined([...(await mayGet(db, audience)), condition], ' and ') };
+  const followed = audience.followUpOf ? [isFollowed(audience)] : [];
+  return { projectId, scope, condition: joined([...(await mayGet(db, audience)), condition, ...followed], ' and ') };
 }
 
 const readDefaults = statement<{ state: TopicDefault }>(
@@ -61,6 +63,10 @@ async function mayGet(db: Db, { projectId, topicId, ...audience }: Audience): Pr
   return parts;
 }
 
+/** A follow-up of a cancelled campaign reaches no contact. */
+const isFollowed = ({ projectId, followUpOf }: Audience): Fragment =>
+  sql`not exists (select from campaigns o where o.project_id = ${projectId} and o.id = ${followUpOf} and o.status = 'CANCELLED')`;
+
 async function selectedContacts(
   db: Db,
   { projectId, audienceType, segmentId, audienceCondition }: Audience,
@@ -84,7 +90,7 @@ async function selectedContacts(
 
 /** Returns how many contacts the campaign would reach now; undefined if counting takes too long. */
 export async function countAudience(db: Db, audience: Audience): Promise<number | undefined> {
-  if (audience.audienceType === 'ALL' && !audience.topicId) return countAll(db, audience);
+  if (audience.audienceType === 'ALL' && !audience.topicId && !audience.followUpOf) return countAll(db, audience);
   const count = async (trx: Db) => countMatching(trx, await audienceOf(trx, audience));
   return unlessTooSlow(() => guarded(db, audience.projectId, count));
 }

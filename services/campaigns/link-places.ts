@@ -8,23 +8,42 @@ export interface LinkPlace {
   text: string;
 }
 
+const END_TAG = /<\/a[\s>]/i;
 const MAX_TEXT = 200;
 /** How much of the body behind a link is searched for its end. */
 const MAX_CONTENT = 20_000;
 
-/** Returns the first place of each address, as the body has it. */
+/** A link of a body with its address, as the body has it. */
+export interface WrittenLink extends LinkPlace {
+  link: string;
+  /** Where the content of the link ends. */
+  contentEnd: number;
+}
+
+/** Returns the links of a body in their order. */
+export const writtenLinks = (html: string): WrittenLink[] =>
+  linksIn(html).links.flatMap((span, index) => {
+    const link = linkTarget(html.slice(...span))?.trim();
+    return link ? [{ index, link, text: textBehind(html, span), contentEnd: contentEndOf(html, span) }] : [];
+  });
+
+/** Returns the first place of each address. */
 export function linkPlaces(html: string): Map<string, LinkPlace> {
   const places = new Map<string, LinkPlace>();
-  for (const [index, [start, end]] of linksIn(html).links.entries()) {
-    const address = linkTarget(html.slice(start, end))?.trim();
-    if (address && !places.has(address)) places.set(address, { index, text: textBehind(html, [start, end]) });
-  }
+  for (const { link, index, text } of writtenLinks(html)) if (!places.has(link)) places.set(link, { index, text });
   return places;
+}
+
+/** The position of the end tag, or that behind the start tag where there is none. */
+function contentEndOf(html: string, [, end]: Span): number {
+  const start = html.indexOf('>', end) + 1;
+  const length = html.slice(start, end + MAX_CONTENT).search(END_TAG);
+  return start + Math.max(length, 0);
 }
 
 function textBehind(html: string, [, end]: Span): string {
   const content = html.slice(html.indexOf('>', end) + 1, end + MAX_CONTENT);
-  const close = content.search(/<\/a[\s>]/i);
+  const close = content.search(END_TAG);
   const inner = close === -1 ? '' : content.slice(0, close);
   const text = plain(inner.replace(/<[^>]*>/g, ' '));
   return (text || plain(/\salt\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(inner)?.slice(1).join('') ?? '')).slice(

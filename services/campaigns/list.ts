@@ -33,6 +33,7 @@ const LISTED = [
   'segmentId',
   'audienceCondition',
   'templateId',
+  'followUpOf',
   'audienceCount',
   'ratePerMinute',
   'sendUntil',

@@ -25,6 +25,7 @@ export const presentCampaignCounts = ({ totalRecipients, counts }: CampaignView)
 export const presentCampaign = (view: CampaignView) => ({
   ...presentListedCampaign(view),
   document: view.campaign.document,
+  ...view.chain,
 });
 
 /** In a list, without the document. */
@@ -51,6 +52,7 @@ export const presentListedCampaign = (view: CampaignView) => {
     audienceCondition: campaign.audienceCondition,
     templateId: campaign.templateId,
     topicId: campaign.topicId,
+    followUpOf: campaign.followUpOf,
     ratePerMinute: campaign.ratePerMinute,
     sendUntil: campaign.sendUntil?.toISOString() ?? null,
     localTime: campaign.localTime,

@@ -30,6 +30,7 @@ import {
   requireValidTexts,
 } from './check.ts';
 import { findCampaign, lockCampaign, lockCampaignAndSending } from './find.ts';
+import { realignFollowUps } from './follow-up-audience.ts';
 import { presentCampaign } from './present.ts';
 import { requireUsableEnd } from './send-until.ts';
 import { type CampaignView, viewCampaign } from './view.ts';
@@ -72,7 +73,7 @@ export async function createCampaign(db: Db, project: ProjectAccess, input: Camp
   return countAndView(db, campaign);
 }
 
-async function insertCampaign(trx: Db, project: ProjectAccess, columns: Partial<Campaign>): Promise<Campaign> {
+export async function insertCampaign(trx: Db, project: ProjectAccess, columns: Partial<Campaign>): Promise<Campaign> {
   const created = await Campaign.query(trx)
     .insert({ ...columns, id: newId() })
     .returning('*');
@@ -108,13 +109,17 @@ export async function replaceCampaign(
     const { savedBlockIds, rendererVersion, ...shown } = await contentColumns(trx, projectId, content, before.body);
     const columns = { ...columnsOf(input, audience), ...shown };
     await recordChange(trx, project, before, columns);
-    return before.$query(trx).patchAndFetch({
+    // patchAndFetch changes `before` itself.
+    const original = before.$clone();
+    const after = await before.$query(trx).patchAndFetch({
       ...columns,
       savedBlockIds,
       rendererVersion,
       revision: before.revision + 1,
       updatedAt: new Date(),
     });
+    await realignFollowUps(trx, original, after);
+    return after;
   });
   return countAndView(db, campaign);
 }
@@ -258,7 +263,7 @@ function columnsOf(input: CampaignInput, { audienceType, segmentId, audienceCond
 }
 
 /** Counts the audience, outside the transaction because that takes long. Keeps the last count if it takes too long. */
-async function countAndView(db: Db, campaign: Campaign): Promise<CampaignView> {
+export async function countAndView(db: Db, campaign: Campaign): Promise<CampaignView> {
   const audienceCount = await countAudience(db, campaign);
   if (audienceCount === undefined) return viewCampaign(db, campaign);
   await Campaign.query(db).findById(campaign.id).patch({ audienceCount });

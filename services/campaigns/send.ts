@@ -42,32 +42,50 @@ export async function sendCampaign(
   return writing(db, project, async (trx) => {
     const before = await lockCampaign(trx, projectId, id);
     requireUnsent(before);
-    await requireVerifiedSender(trx, projectId, before.fromEmail);
-    await requireSegmentsBeforeSending(trx, before);
-    await requireUsableTopic(trx, before);
-    requireEndAfter(scheduledFor ?? new Date(), before);
-    if (!scheduledFor) await requireCampaignBelowLimit(trx, projectId, audienceCount ?? before.audienceCount);
-    // patchAndFetch below changes `before` itself.
-    const wasDraft = before.status === 'DRAFT';
-    const after = await before.$query(trx).patchAndFetch({
-      ...(scheduledFor
-        ? { status: 'SCHEDULED' as const, scheduledFor, scheduledAt: new Date() }
-        : { status: 'SENDING' as const, startedAt: new Date(), ...(local && { scheduledFor: null }) }),
-      localTime: local?.localTime ?? null,
-      late: local?.late ?? null,
-      ...(audienceCount !== undefined && { audienceCount }),
-      generation: before.generation + (wasDraft ? 1 : 0),
-      updatedAt: new Date(),
-    });
-    // The workflow of a SCHEDULED campaign runs already and waits.
-    await (wasDraft ? startCampaignWorkflow(trx, after) : signalCampaign(trx, after));
-    await recordAudit(trx, project, {
-      action: scheduledFor ? 'campaign.scheduled' : 'campaign.sent',
-      target: { type: 'campaign', id },
-      changes: changesOf({}, { scheduledFor: scheduledFor?.toISOString(), ...local, audienceCount }),
-    });
-    return viewCampaign(trx, after);
+    return viewCampaign(trx, await startOrSchedule(trx, project, before, { scheduledFor, local, audienceCount }));
   });
+}
+
+interface Start {
+  /** Undefined: now. */
+  scheduledFor?: Date | undefined;
+  local?: LocalStart | undefined;
+  audienceCount?: number | undefined;
+}
+
+/** Starts a locked campaign that is DRAFT or SCHEDULED, or sets its time. */
+export async function startOrSchedule(
+  trx: Db,
+  project: ProjectAccess,
+  campaign: Campaign,
+  { scheduledFor, local, audienceCount }: Start,
+): Promise<Campaign> {
+  const { id, projectId, generation } = campaign;
+  await requireVerifiedSender(trx, projectId, campaign.fromEmail);
+  await requireSegmentsBeforeSending(trx, campaign);
+  await requireUsableTopic(trx, campaign);
+  requireEndAfter(scheduledFor ?? new Date(), campaign);
+  if (!scheduledFor) await requireCampaignBelowLimit(trx, projectId, audienceCount ?? campaign.audienceCount);
+  // patchAndFetch below changes `campaign` itself.
+  const wasDraft = campaign.status === 'DRAFT';
+  const after = await campaign.$query(trx).patchAndFetch({
+    ...(scheduledFor
+      ? { status: 'SCHEDULED' as const, scheduledFor, scheduledAt: new Date() }
+      : { status: 'SENDING' as const, startedAt: new Date(), ...(local && { scheduledFor: null }) }),
+    localTime: local?.localTime ?? null,
+    late: local?.late ?? null,
+    ...(audienceCount !== undefined && { audienceCount }),
+    generation: generation + (wasDraft ? 1 : 0),
+    updatedAt: new Date(),
+  });
+  // The workflow of a SCHEDULED campaign runs already and waits.
+  await (wasDraft ? startCampaignWorkflow(trx, after) : signalCampaign(trx, after));
+  await recordAudit(trx, project, {
+    action: scheduledFor ? 'campaign.scheduled' : 'campaign.sent',
+    target: { type: 'campaign', id },
+    changes: changesOf({}, { scheduledFor: scheduledFor?.toISOString(), ...local, audienceCount }),
+  });
+  return after;
 }
 
 /** Undefined where the first place on earth has reached the time already: sending starts at once. */

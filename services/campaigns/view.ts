@@ -3,6 +3,7 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { type CampaignCounts, noCampaignCounts, readCampaignCounts } from '../../db/models/campaign-counts.ts';
 import { statement } from '../../db/statement.ts';
 import { countAudience } from './audience.ts';
+import { type CampaignChain, readChain } from './chain.ts';
 import { findCampaign } from './find.ts';
 import { type CampaignRate, campaignRatesOf, type SlowedDomain, secondsLeft } from './rates.ts';
 
@@ -17,6 +18,8 @@ export interface CampaignView {
   slowedDomains: SlowedDomain[];
   /** Null unless the campaign is paused. */
   pausedBy: Pauser | null;
+  /** Of a single campaign only, because counting takes time. */
+  chain?: CampaignChain;
 }
 
 /** A campaign that pauses itself is paused by SYSTEM. The name is an address or the name of a key. */
@@ -68,6 +71,12 @@ export async function viewCampaign(db: Db, campaign: Campaign): Promise<Campaign
 /** Returns one campaign, with the size of its audience as it was counted last. */
 export async function findCampaignView(db: Db, projectId: string, id: string): Promise<CampaignView> {
   return viewCampaign(db, await findCampaign(db, projectId, id));
+}
+
+/** Returns one campaign with its follow-ups. */
+export async function showCampaignWithChain(db: Db, projectId: string, id: string): Promise<CampaignView> {
+  const view = await showCampaign(db, projectId, id);
+  return { ...view, chain: await readChain(db, view.campaign) };
 }
 
 /** Returns one campaign. Counts the audience again before it is sent. */

@@ -25,7 +25,8 @@ interface PickedRow extends Omit<MatchedNotice, 'emailId' | 'contactId'> {
 // Workers run this concurrently: SKIP LOCKED gives each its own notices.
 const pick = statement<PickedRow>(
   'notices-pick',
-  `select n.id, n.kind, n.bounce_type, n.link, n.reason, n.at, n.agent, extract(epoch from now() - n.created_at)::float8 as age_seconds,
+  `select n.id, n.kind, n.bounce_type, n.link, n.link_index, n.reason, n.at, n.agent,
+     extract(epoch from now() - n.created_at)::float8 as age_seconds,
      e.id as email_id, e.contact_id, e.status, e.sent_at,
      not exists (select 1 from unpublished_email_results r where r.email_id = e.id) as published
    from email_notices n

@@ -14,6 +14,8 @@ export interface Notice {
   bounceType?: BounceType | undefined;
   /** The clicked link. */
   link?: string | undefined;
+  /** Its position among the links of the email; undefined in email of an earlier version. */
+  linkIndex?: number | undefined;
   /** The reason of a bounce or complaint, as reported. */
   reason?: string | undefined;
   /** Of an open or a click; undefined when it is not known. */
@@ -24,10 +26,10 @@ export interface Notice {
 
 const append = statement(
   'notices-append',
-  `insert into email_notices (email_id, provider_message_id, kind, bounce_type, link, reason, at, agent)
-   select id, provider_id, kind, bounce_type, link, reason, least(coalesce(at, now()), now()), agent
+  `insert into email_notices (email_id, provider_message_id, kind, bounce_type, link, reason, at, agent, link_index)
+   select id, provider_id, kind, bounce_type, link, reason, least(coalesce(at, now()), now()), agent, link_index
    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
-     $8::text[]) as n (id, provider_id, kind, bounce_type, link, reason, at, agent)`,
+     $8::text[], $9::smallint[]) as n (id, provider_id, kind, bounce_type, link, reason, at, agent, link_index)`,
 );
 
 const waiting = statement<{ count: number }>('notices-waiting', 'select count(*)::integer as count from email_notices');
@@ -38,6 +40,8 @@ export async function noticesWaiting(db: Db): Promise<number> {
 }
 
 const REASON_LENGTH = 500;
+/** Of a smallint. */
+const MAX_INDEX = 32_767;
 
 /**
  * Stores notices with one insert that waits for no lock. `applyNotices` soon applies them (status, events, unsubscribed
@@ -54,6 +58,7 @@ export async function recordNotices(db: Db, notices: Notice[]): Promise<void> {
     notices.map(({ reason }) => withoutNul(reason?.slice(0, REASON_LENGTH))),
     notices.map(({ at }) => at ?? null),
     notices.map(({ agent }) => agent ?? null),
+    notices.map(({ linkIndex }) => (linkIndex !== undefined && linkIndex <= MAX_INDEX ? linkIndex : null)),
   ]);
   wake(db, 'notices');
 }

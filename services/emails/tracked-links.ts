@@ -6,8 +6,8 @@ import { bytesOf, ID_BYTES, idOf } from './id-bytes.ts';
 /** The tracking URLs of one mail: its pixel and its links. */
 export interface TrackingUrls {
   openUrl: string;
-  /** Returns undefined for a link that is not tracked. */
-  clickUrl(target: string): string | undefined;
+  /** Returns undefined for a link that is not tracked. The index is its position among the links of the email. */
+  clickUrl(target: string, index?: number): string | undefined;
 }
 
 class SignedMail implements TrackingUrls {
@@ -25,8 +25,8 @@ class SignedMail implements TrackingUrls {
     return `${this.links.baseUrl}/t/o/${this.token}`;
   }
 
-  clickUrl(target: string): string | undefined {
-    const token = this.links.targetToken(this.projectId, target);
+  clickUrl(target: string, index?: number): string | undefined {
+    const token = this.links.targetToken(this.projectId, target, index);
     return token === '' ? undefined : `${this.links.baseUrl}/t/c/${this.token}.${token}`;
   }
 }
@@ -75,14 +75,14 @@ export class TrackedLinks {
   }
 
   /** Returns an empty token for a target that is not tracked. */
-  targetToken(projectId: string, target: string): string {
+  targetToken(projectId: string, target: string, index?: number): string {
     // Not cached: every contact has its own pages.
     if (this.isOwnUrl(target)) return '';
-    const key = `${projectId} ${target}`;
+    const key = `${projectId} ${index ?? ''} ${target}`;
     let token = this.targets.get(key);
     if (token === undefined) {
       const address = this.trackableAddress(target);
-      token = address === undefined ? '' : signToken(this.keys, targetPurpose(projectId), address);
+      token = address === undefined ? '' : signToken(this.keys, targetPurpose(projectId), withIndex(address, index));
       this.targets.set(key, token);
     }
     return token;
@@ -116,10 +116,27 @@ function readMailToken(keys: SigningKeys, token: string): MailToken | undefined 
 export const readOpenToken = (keys: SigningKeys, token: string): string | undefined =>
   readMailToken(keys, token)?.emailId;
 
+/** Addresses begin with a letter. Links that were signed before have no index. */
+const withIndex = (address: string, index: number | undefined): string =>
+  index === undefined ? address : `${index} ${address}`;
+const INDEXED = /^(\d{1,5}) (.*)$/s;
+
+export interface ClickedLink {
+  emailId: string;
+  target: string;
+  /** Its position among the links of the email, from 0. */
+  index?: number;
+}
+
 /** Returns the mail and the clicked target. */
-export function readClickToken(keys: SigningKeys, token: string): { emailId: string; target: string } | undefined {
+export function readClickToken(keys: SigningKeys, token: string): ClickedLink | undefined {
   const dot = token.indexOf('.');
   const mail = dot === -1 ? undefined : readMailToken(keys, token.slice(0, dot));
   const target = mail && openToken(keys, targetPurpose(mail.projectId), token.slice(dot + 1));
-  return target?.length ? { emailId: mail?.emailId ?? '', target: target.toString() } : undefined;
+  if (!target?.length) return undefined;
+  const emailId = mail?.emailId ?? '';
+  const [, index, address] = INDEXED.exec(target.toString()) ?? [];
+  return address === undefined
+    ? { emailId, target: target.toString() }
+    : { emailId, target: address, index: Number(index) };
 }

@@ -19,6 +19,7 @@ export interface MatchedNotice {
   kind: NoticeKind;
   bounceType: BounceType | null;
   link: string | null;
+  linkIndex: number | null;
   reason: string | null;
   at: Date;
   agent: AgentClass | null;
@@ -195,7 +196,7 @@ class NoticeEvents {
     bouncedBefore && bounceTypeBefore === 'Permanent';
 }
 
-function detailOf(mail: UpdatedRow, { kind, at, link, bounceType, reason }: MatchedNotice) {
+function detailOf(mail: UpdatedRow, { kind, at, link, linkIndex, bounceType, reason }: MatchedNotice) {
   const time = at.toISOString();
   switch (kind) {
     case 'delivery':
@@ -204,7 +205,7 @@ function detailOf(mail: UpdatedRow, { kind, at, link, bounceType, reason }: Matc
       return { openedAt: time };
     case 'click':
       // A link may contain personal data, so it is dropped once the contact is deleted.
-      return { clickedAt: time, link: mail.contactEmail === null ? null : link };
+      return { clickedAt: time, link: mail.contactEmail === null ? null : link, linkIndex };
     case 'bounce':
       return { bouncedAt: time, bounceType: bounceType ?? 'Undetermined', reason };
     case 'complaint':

@@ -1,19 +1,10 @@
-import type { Project } from '../../db/models/project.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { replaceLinks } from '../../platform/mime/html-links.ts';
 import { bodyEnd } from '../../platform/templates/body-end.ts';
 import type { MailLinks } from '../emails/links.ts';
 import { EMAIL_ID_HEADER } from '../emails/return-token.ts';
 import type { TrackingUrls } from '../emails/tracked-links.ts';
-
-/** What determines whether a mail is tracked. */
-export interface TrackingRule {
-  type: TemplateType;
-  /** The project's setting; null means ENABLED. */
-  tracking: Project['tracking'] | null;
-  /** Set for mail that is never tracked, such as a campaign's test mail. */
-  untracked?: boolean | undefined;
-}
+import { isTracked, type TrackingRule } from '../emails/tracking-rule.ts';
 
 /** Bounds the cost of a hostile mail. */
 const MAX_TRACKED_LINKS = 300;
@@ -28,8 +19,8 @@ export class MailTracking {
   }
 
   /** Returns the URL that replaces a link, or undefined to leave it as it is. Call it in the order of the links. */
-  clickUrl(target: string): string | undefined {
-    const url = this.left > 0 ? this.urls.clickUrl(target) : undefined;
+  clickUrl(target: string, index: number): string | undefined {
+    const url = this.left > 0 ? this.urls.clickUrl(target, index) : undefined;
     if (url !== undefined) this.left--;
     return url;
   }
@@ -52,13 +43,10 @@ export const trackingOf = (
 /** Adds tracking to a rendered body: rewritten links and the pixel. */
 export function addTracking(html: string, tracking: MailTracking | undefined): string {
   if (!tracking) return html;
-  const rewritten = replaceLinks(html, (target) => tracking.clickUrl(target));
+  const rewritten = replaceLinks(html, (target, index) => tracking.clickUrl(target, index));
   const end = bodyEnd(rewritten);
   return rewritten.slice(0, end) + PIXEL.join(tracking.openUrl) + rewritten.slice(end);
 }
-
-const isTracked = ({ tracking, type, untracked }: TrackingRule): boolean =>
-  !untracked && tracking !== 'DISABLED' && (tracking !== 'MARKETING_ONLY' || type === 'MARKETING');
 
 /** What determines the header fields of one mail that we add. */
 export interface HeadedMail {

@@ -5,7 +5,7 @@ import type { SmtpMessage } from '../../platform/mime/smtp-message.ts';
 import type { Frame } from '../../platform/result-frames.ts';
 import type { TemplateSkeleton } from '../../platform/templates/skeleton.ts';
 import type { LinkSettings } from '../emails/links.ts';
-import type { TrackingRule } from './add-tracking.ts';
+import type { TrackingRule } from '../emails/tracking-rule.ts';
 
 /** The first message to a process: the keys of links, which must not be on a command line or in an environment. */
 export type ComposeSettings = LinkSettings;

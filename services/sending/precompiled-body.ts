@@ -81,13 +81,13 @@ function trackedPieces(html: string): Piece[] | undefined {
     pieces.push(PIXEL[0], ({ tracking }) => tracking?.openUrl ?? '', PIXEL[1]);
   };
   let hasPixel = false;
-  for (const [start, stop] of links) {
+  for (const [index, [start, stop]] of links.entries()) {
     if (start > end && !hasPixel) {
       addPixel();
       hasPixel = true;
     }
     copyUpTo(start);
-    pieces.push(linkPiece(html.slice(start, stop)));
+    pieces.push(linkPiece(html.slice(start, stop), index));
     at = stop;
   }
   if (!hasPixel) addPixel();
@@ -95,19 +95,24 @@ function trackedPieces(html: string): Piece[] | undefined {
   return pieces;
 }
 
-function linkPiece(value: string): Piece {
+function linkPiece(value: string, index: number): Piece {
   const parts = splitAtPlaceholders(value);
   if (parts.length > 1)
     return ({ escaped, tracking }) => {
       const whole = fillPlaceholders(parts, escaped);
-      return trackedLink(whole, linkTarget(whole), tracking);
+      return trackedLink(whole, linkTarget(whole), index, tracking);
     };
   const target = linkTarget(value);
-  return target === undefined ? value : ({ tracking }) => trackedLink(value, target, tracking);
+  return target === undefined ? value : ({ tracking }) => trackedLink(value, target, index, tracking);
 }
 
-function trackedLink(value: string, target: string | undefined, tracking: MailTracking | undefined): string {
-  const url = target === undefined ? undefined : tracking?.clickUrl(target);
+function trackedLink(
+  value: string,
+  target: string | undefined,
+  index: number,
+  tracking: MailTracking | undefined,
+): string {
+  const url = target === undefined ? undefined : tracking?.clickUrl(target, index);
   return url === undefined ? value : escapeAttribute(url);
 }
 

@@ -1,12 +1,14 @@
 import type {
   Campaign,
   CampaignChecks,
+  CampaignClickMap,
   CampaignLinkReport,
   CampaignRecipient,
   CampaignStats,
   CampaignTimeline,
   CampaignTiming,
   CheckCampaignRequest,
+  CreateFollowUpRequest,
   QueuedJob,
   ResendRecipientsRequest,
   SaveCampaignRequest,
@@ -86,6 +88,14 @@ export const campaigns = (client: RawClient) => ({
     query?: QueryOf<'/campaigns/{id}/timeline'>,
     options?: CallOptions,
   ): Promise<CampaignTimeline> => client.get('/campaigns/{id}/timeline', { ...options, path: { id }, query }),
+
+  /** Creates a campaign to some recipients of another one: a draft, or scheduled with `scheduledFor`. */
+  followUp: (id: string, followUp: CreateFollowUpRequest, options?: CallOptions): Promise<Campaign> =>
+    client.post('/campaigns/{id}/follow-up', { ...options, path: { id }, body: followUp }),
+
+  /** Returns the clicks by their place in the email. */
+  clickMap: (id: string, options?: CallOptions): Promise<CampaignClickMap> =>
+    client.get('/campaigns/{id}/click-map', { ...options, path: { id } }),
 
   links: (id: string, query?: QueryOf<'/campaigns/{id}/links'>, options?: CallOptions): Promise<CampaignLinkReport> =>
     client.get('/campaigns/{id}/links', { ...options, path: { id }, query }),

@@ -91,8 +91,8 @@ describe('prepared mails of a campaign', () => {
         readClickToken(KEYS, token),
       );
       expect(clicks).to.deep.equal([
-        { emailId: ready[n]?.id, target: `https://shop.example/?u=p${n}@example.com&x=1` },
-        { emailId: ready[n]?.id, target: 'https://shop.example/all' },
+        { emailId: ready[n]?.id, target: `https://shop.example/?u=p${n}@example.com&x=1`, index: 0 },
+        { emailId: ready[n]?.id, target: 'https://shop.example/all', index: 1 },
       ]);
       const pixel = /<img src="http:\/\/app\.test\/t\/o\/([\w-]+)"[^>]*><\/body>/.exec(html)?.[1] ?? '';
       expect(readOpenToken(KEYS, pixel)).to.equal(ready[n]?.id);

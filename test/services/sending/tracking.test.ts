@@ -217,7 +217,7 @@ describe('links, footer, headers and tracking of a sent mail', () => {
       await track('ENABLED');
       const mail = await sent({ body });
       expect(readOpenToken(KEYS, pixelIn(mail) ?? '')).to.equal(mail.id);
-      expect(clicksIn(mail)).to.deep.equal([{ emailId: mail.id, target: 'https://shop.example/?a=1&b=2' }]);
+      expect(clicksIn(mail)).to.deep.equal([{ emailId: mail.id, target: 'https://shop.example/?a=1&b=2', index: 0 }]);
       expect(mail.html).to.match(/<img [^>]*alt=""[^>]*><\/body><\/html>$/);
       expect(mail.text).to.contain('https://shop.example/?a=1&b=2').and.not.contain('/t/c/');
     });
