@@ -171,6 +171,7 @@ export const PAGE_CALLS: Record<string, string[]> = {
 
 /** Paths that no page asks for when it opens, each with the reason. */
 export const NOT_ON_OPENING: Record<string, string> = {
+  '/campaigns/{id}/timing': 'when local time is chosen for sending',
   '/templates/{id}/versions/{version}': 'when the person reads what the API has changed',
   '/uploads': 'when the dialog of an image opens',
   '/workflows/{id}/versions/{version}': 'when a version is shown or restored',

@@ -15,7 +15,7 @@ type Campaign = AnswerOf<OperationOf<'/campaigns/{id}', 'get'>>;
 /** When to send; now if it is empty. */
 export type CampaignSchedule = BodyOf<OperationOf<'/campaigns/{id}/send', 'post'>>;
 /** What happens to recipients whose clocks have shown the local time already. */
-export const lateRules = ['NOW', 'NEXT_DAY', 'SKIP'] as const;
+export const lateChoices = ['NOW', 'NEXT_DAY', 'SKIP'] as const;
 
 type Segment = AnswerOf<OperationOf<'/segments/{id}', 'get'>>;
 

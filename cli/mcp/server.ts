@@ -12,7 +12,7 @@ import { EverpostError } from '../../client/src/errors.ts';
 import { pathsInFull } from '../../platform/openapi-references.ts';
 import { productVersion } from '../../platform/version.ts';
 import { messageOf } from '../output.ts';
-import { type CampaignSchedule, CampaignSending, lateRules } from './campaign-sending.ts';
+import { type CampaignSchedule, CampaignSending, lateChoices } from './campaign-sending.ts';
 import { argumentsOf, type OpenApi, type RequestParts, requestParts } from './input-schema.ts';
 import { type RouteTool, routeTools } from './tools.ts';
 
@@ -132,7 +132,7 @@ function campaignTools(sending: CampaignSending, write: boolean): ServedTool[] {
           },
           late: {
             type: 'string',
-            enum: [...lateRules],
+            enum: [...lateChoices],
             description: 'For recipients whose clocks have shown localTime already. NOW by default.',
           },
         },
@@ -147,8 +147,8 @@ function campaignTools(sending: CampaignSending, write: boolean): ServedTool[] {
 }
 
 function scheduleOf({ scheduledFor, localTime, late }: Record<string, unknown>): CampaignSchedule {
-  const rule = lateRules.find((one) => one === late);
-  if (late !== undefined && rule === undefined) throw new Error(`"late" must be one of ${lateRules.join(', ')}.`);
+  const rule = lateChoices.find((one) => one === late);
+  if (late !== undefined && rule === undefined) throw new Error(`"late" must be one of ${lateChoices.join(', ')}.`);
   return {
     ...(scheduledFor !== undefined && { scheduledFor: textOf({ scheduledFor }, 'scheduledFor') }),
     ...(localTime !== undefined && { localTime: textOf({ localTime }, 'localTime') }),

@@ -6,7 +6,7 @@ import { root } from '../root.ts';
 export interface ClientMethod {
   /** Such as `contacts.update`. */
   name: string;
-  /** Where the value of each argument comes from. `field` of a body is empty when the argument is the whole body. */
+  /** Where the value of each argument comes from. `field` is empty when the argument is the whole query or body. */
   parameters: { from: 'path' | 'query' | 'body'; field: string }[];
   /** It returns items of all pages. */
   isList: boolean;
@@ -35,11 +35,14 @@ export const clientMethod = (method: string, path: string): ClientMethod | undef
 function parametersOf(text: string, options: string): ClientMethod['parameters'] {
   const names = [...text.matchAll(/(\w+)\??: /g)].map(([, name = '']) => name).filter((name) => name !== 'options');
   const pathFields = fieldsIn(/path: \{([^}]*)\}/.exec(options)?.[1]);
+  const queryFields = fieldsIn(/query: \{([^}]*)\}/.exec(options)?.[1]);
   const bodyFields = fieldsIn(/body: \{([^}]*)\}/.exec(options)?.[1]);
   return names.map((name) => {
     const ofPath = pathFields.get(name);
     if (ofPath) return { from: 'path', field: ofPath };
     if (name === 'query') return { from: 'query', field: '' };
+    const ofQuery = queryFields.get(name);
+    if (ofQuery) return { from: 'query', field: ofQuery };
     return { from: 'body', field: bodyFields.get(name) ?? '' };
   });
 }

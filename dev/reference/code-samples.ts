@@ -101,6 +101,7 @@ const optional = (options: object): string[] => (Object.keys(options).length > 0
 function argumentsOf({ parameters }: ClientMethod, { pathValues, queryValues, body }: ExampleCall): string[] {
   const values = parameters.map(({ from, field }) => {
     if (from === 'path') return pathValues[field];
+    if (from === 'query' && field) return queryValues[field];
     if (from === 'query') return Object.keys(queryValues).length > 0 ? queryValues : undefined;
     return field ? (body?.value as Record<string, unknown>)[field] : body?.value;
   });
