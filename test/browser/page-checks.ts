@@ -2,6 +2,33 @@
 import type { Page } from 'playwright-core';
 import { axeColorFindings, axeFindings } from '../support/browser.ts';
 
+export const PHONE = 375;
+export const DESKTOP = 1280;
+
+/** Hides the rows of tables after the first ones, and moves nothing: neither axe nor the keyboard looks at them. */
+const hideRowsAfter = (count: number): string => `{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('tbody tr:nth-child(n + ${count + 1}) { visibility: hidden !important }');
+  document.adoptedStyleSheets.push(sheet);
+}`;
+
+/**
+ * Checks a page that was loaded on a phone, and widens it there: loading it again would cost as much as a check. `rows` of each
+ * table are checked; without it all are.
+ */
+export async function faultsAtBothWidths(
+  page: Page,
+  { keyboard, rows }: { keyboard: boolean; rows?: number },
+): Promise<string[]> {
+  await settled(page);
+  if (rows) await page.evaluate(hideRowsAfter(rows));
+  const narrow = await lookFaults(page);
+  await page.setViewportSize({ width: DESKTOP, height: 860 });
+  await settled(page);
+  const wide = [...(await lookFaults(page)), ...(keyboard ? await keyboardFaults(page) : [])];
+  return [...narrow.map((fault) => `at ${PHONE} px: ${fault}`), ...wide.map((fault) => `at ${DESKTOP} px: ${fault}`)];
+}
+
 /** Waits until the page has its heading and nothing is loading any more. */
 export async function settled(page: Page): Promise<void> {
   // A busy machine takes many seconds to render a preview.
@@ -36,7 +63,7 @@ export async function lookFaults(page: Page): Promise<string[]> {
   return faults;
 }
 
-async function layoutFaults(page: Page): Promise<string[]> {
+export async function layoutFaults(page: Page): Promise<string[]> {
   const [excess, mains, headings] = await page.evaluate<[number, number, number]>(
     `[document.documentElement.scrollWidth - innerWidth, document.querySelectorAll('main').length, document.querySelectorAll('h1').length]`,
   );
