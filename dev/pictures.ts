@@ -63,7 +63,7 @@ async function take(page: Page, name: string, address: string, last = 'h1'): Pro
   // The part of the page that appears last.
   await page.locator(last).first().waitFor();
   await page.waitForLoadState('networkidle');
-  await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+  await page.locator('.placeholder-line').first().waitFor({ state: 'detached' });
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 88 });
   const picture = Buffer.from(data, 'base64');
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
     await take(page, 'editor', `${base}/templates/${templateId}`, '.email-content');
     await take(page, 'brand', `${base}/brand`, 'iframe');
     const campaign = await startCampaign(shop, page);
-    await take(page, 'campaign', `${base}/campaigns/${campaign}`);
+    await take(page, 'campaign', `${base}/campaigns/${campaign}`, 'main table a');
     await call(shop, `/campaigns/${campaign}/cancel`, {});
   } finally {
     await browser.close();
