@@ -57,6 +57,17 @@ describeApp('the visual editor of templates', {}, (app) => {
     expect(body).to.contain('Get started');
   });
 
+  it('shows the whole menu of blocks after a slash at the end of an email', async () => {
+    const lines = Array.from({ length: 12 }, (_, line) => paragraph(`Line ${line + 1}.`));
+    const page = await edit(await create({ document: documentOf(...lines) }));
+    await canvas(page).getByText('Line 12.').click();
+    await press(page, 'End', "' /'");
+    // A part that is cut off cannot be clicked.
+    await page.getByRole('option', { name: 'Insert variable' }).click({ trial: true });
+    await page.getByRole('option', { name: 'Button' }).click();
+    await canvas(page).getByText('Read more').waitFor();
+  });
+
   it('starts with HTML, which stays a first-class editor', async () => {
     const page = await open('/templates/new');
     await page.getByRole('button', { name: 'HTML', exact: true }).click();
