@@ -100,6 +100,8 @@ export async function saveTemplate(
   before: Template,
   columns: Partial<Template>,
 ): Promise<Template> {
+  // The patch changes `before` itself.
+  const losesSender = before.fromEmail !== null && columns.fromEmail === null;
   const updated = await before.$query(trx).patchAndFetch({
     ...columns,
     version: before.version + 1,
@@ -107,7 +109,7 @@ export async function saveTemplate(
     updatedAt: new Date(),
   });
   await storeVersion(trx, updated, actor);
-  if (before.fromEmail && !updated.fromEmail) await requireSenderWithoutTemplate(trx, updated.projectId);
+  if (losesSender) await requireSenderWithoutTemplate(trx, updated.projectId);
   return updated;
 }
 
