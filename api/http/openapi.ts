@@ -219,8 +219,11 @@ interface Parameter {
 
 const parameterReference = (name: string): object => ({ $ref: `#/components/parameters/${name}` });
 
-const isRequired = (schema: joi.Schema): boolean =>
-  (schema.describe() as { flags?: { presence?: string } }).flags?.presence === 'required';
+/** With the meta `required`, the route itself refuses a request without the value. */
+function isRequired(schema: joi.Schema): boolean {
+  const { flags, metas = [] }: { flags?: { presence?: string }; metas?: { required?: boolean }[] } = schema.describe();
+  return flags?.presence === 'required' || metas.some(({ required }) => required);
+}
 
 /** A body that is no JSON and a session without a project are refused before the route's own rules, in the envelope. */
 const mayBeEnveloped = (route: Route, status: number): boolean =>

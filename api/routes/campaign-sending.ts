@@ -83,7 +83,9 @@ export const campaignSending = routes('Campaigns', [
     scope: 'campaigns:read',
     params,
     query: {
-      localTime: localTimeField().description('What clocks of recipients show when they get the email.'),
+      localTime: localTimeField()
+        .meta({ required: true })
+        .description('What clocks of recipients show when they get the email.'),
     },
     answers: {
       200: answer('When recipients of each time zone would get the email.', campaignTimingSchema),
