@@ -62,8 +62,7 @@ async function compileCurrentSource(compilation: Compilation): Promise<string> {
   const draft = join(cacheDir, `${compilation.name}-draft`);
   for (;;) {
     const target = dirForCurrentSource(compilation);
-    // `npm run typecheck` checks the types.
-    await compile(draft, { tsconfig: compilation.tsconfig, flags: ['--noCheck'] });
+    await compile(draft, { tsconfig: compilation.tsconfig });
     copyFileSync(await bundlePath(), join(draft, BUNDLE));
     // The source was edited while it was compiled: the output would be stored under the wrong fingerprint.
     if (dirForCurrentSource(compilation) !== target) continue;
