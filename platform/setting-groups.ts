@@ -160,6 +160,9 @@ export const settingGroups = {
     SMTP_MAX_CONNECTIONS: number(10, joi.number().integer().min(1).max(1000)).description(
       'Connections per worker and relay that has no `maxConnections`.',
     ),
+    CAMPAIGN_EMAILS_IN_FLIGHT: number(2, joi.number().integer().min(1).max(4)).description(
+      'Campaign emails that each connection may have begun and not finished. More keeps connections busier; a crash leaves at most as many per connection UNKNOWN.',
+    ),
     SMTP_ALLOW_PLAIN_AUTH: flag(false).description(
       'Whether the password of `SMTP_URL` may be sent without TLS to other machines than this one.',
     ),

@@ -55,6 +55,7 @@ export interface Settings {
   relays: RelaySettings[];
   /** Of each relay that names no number. */
   smtpMaxConnections: number;
+  campaignEmailsInFlight: number;
   /** Whether the credentials of `smtpUrl` may be sent without TLS to another machine. */
   smtpAllowPlainAuth: boolean;
   /** The longest pause of a relay that cannot be reached. */
@@ -248,6 +249,7 @@ function toSettings(value: SettingValues): Omit<Settings, 'timings'> {
     smtpUrl: value.SMTP_URL?.text,
     relays: value.SMTP_URL?.relays ?? [],
     smtpMaxConnections: value.SMTP_MAX_CONNECTIONS,
+    campaignEmailsInFlight: value.CAMPAIGN_EMAILS_IN_FLIGHT,
     smtpAllowPlainAuth: value.SMTP_ALLOW_PLAIN_AUTH,
     smtpRelayPauseMs: value.SMTP_RELAY_PAUSE_MS,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,

@@ -75,6 +75,7 @@ export function startMail(
     pace,
     preparation,
     limits: settings,
+    campaignInFlight: settings.campaignEmailsInFlight,
     timings: settings.timings,
     log,
     sendRatePerSecond: settings.sendRatePerSecond,

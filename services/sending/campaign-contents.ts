@@ -1,7 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { Project } from '../../db/models/project.ts';
-import { plainArray, statement } from '../../db/statement.ts';
 import type { RenderItem } from '../../platform/templates/index.ts';
 import type { Data } from '../contacts/data.ts';
 import { senderDomain } from '../domains/name.ts';
@@ -17,7 +16,9 @@ import type { SharedHead } from './compose-protocol.ts';
 const CONTACT_LINKS = /subscribeUrl|unsubscribeAllUrl|manageUrl/;
 const MAX_LOCALES = 1_000;
 
-interface RecipientRow {
+/** A recipient of a campaign. */
+export interface RecipientRow {
+  /** The mail's. */
   id: string;
   contactId: string;
   /** Null if the contact is deleted. */
@@ -29,17 +30,9 @@ interface RecipientRow {
 
 export type CampaignRecipient = RecipientRow & { email: string };
 
-const readRows = statement<RecipientRow>(
-  'campaign-recipients',
-  `select e.id, e.contact_id, k.email, k.subscribed, k.created_at, k.data
-   from unnest((select $1::uuid[])) as asked (id) join emails e on e.id = asked.id
-   left join contacts k on k.id = e.contact_id`,
-);
-
-/** Reads the recipients of mails. Those whose contact is deleted are left out. */
-export async function readRecipients(db: Db, ids: string[]): Promise<CampaignRecipient[]> {
-  return (await readRows(db, [plainArray(ids)])).filter((row): row is CampaignRecipient => row.email !== null);
-}
+/** Leaves out those whose contact is deleted. */
+export const reachable = (rows: RecipientRow[]): CampaignRecipient[] =>
+  rows.filter((row): row is CampaignRecipient => row.email !== null);
 
 /** The content of a campaign, as it was read once. */
 export class CampaignContent {

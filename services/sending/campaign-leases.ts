@@ -3,6 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { processTimings } from '../../platform/timings.ts';
 import { reserveMailsOfThrottle } from '../campaigns/rates.ts';
+import type { RecipientRow } from './campaign-contents.ts';
 
 /** How much sending of a throttled campaign is reserved at a time. */
 const RESERVED_SECONDS = 0.25;
@@ -24,9 +25,10 @@ const list = statement<{ id: string; projectId: string; ratePerMinute: number | 
 );
 
 // The time as text, with the microseconds that a Date would lose.
-const lease = statement<{ id: string; dueAt: string; recipient: string | null }>(
+const lease = statement<RecipientRow & { dueAt: string }>(
   'sending-lease-campaign',
-  'select id, due_at::text, recipient from lease_campaign_mails($1, $2, $3, $4, $5)',
+  `select id, due_at::text, contact_id, email, subscribed, created_at, data
+   from lease_campaign_recipients($1, $2, $3, $4, $5)`,
 );
 
 interface Position {
@@ -53,7 +55,7 @@ export interface LeasedCampaignMails {
   campaignId: string;
   projectId: string;
   bodyBytes: number;
-  mails: { id: string; recipient: string | null }[];
+  mails: RecipientRow[];
 }
 
 export class CampaignLeases {

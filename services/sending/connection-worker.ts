@@ -20,6 +20,8 @@ export interface ConnectionOptions {
   stopping: AbortSignal;
   /** Closes the connection at once. */
   cut?: AbortSignal | undefined;
+  /** The most campaign mails that have begun and not ended. Other mail does not begin ahead. */
+  campaignInFlight: number;
   /** Reacts to a mail that may not begin. */
   onNotBegun: (mail: QueuedMail, verdict: BeginVerdict) => void;
   /** Between two tries of a mail that could not begin because the database failed. */
@@ -72,7 +74,7 @@ export class ConnectionWorker {
   private async sendOver(connection: RelayConnection, first: QueuedMail): Promise<void> {
     const { relay, queue } = this.options;
     let current = await this.begin(first);
-    let next: BeginningMail | undefined;
+    const ahead: BeginningMail[] = [];
     for (;;) {
       if (!current) {
         const mail = queue.take(relay, { isConnected: true });
@@ -80,35 +82,39 @@ export class ConnectionWorker {
         current = await this.begin(mail);
         continue;
       }
-      next ??= this.beginAhead(current);
-      const outcome = await this.offer(connection, current, next?.mail);
+      this.beginAhead(current, ahead);
+      const outcome = await this.offer(connection, current, ahead[0]?.mail);
       this.end(current, outcome);
-      if (outcome.kind === 'unreachable') return this.giveUp(next);
+      if (outcome.kind === 'unreachable') return this.giveUp(ahead);
+      const next = ahead.shift();
       if (!next) {
         current = undefined;
         continue;
       }
       // Asked for before the next mail has begun: the ledger begins both with one write.
-      const afterNext = this.beginAhead(current);
+      this.beginAhead(current, ahead);
       current = await next.begun;
       // The relay awaits a mail that may not be sent after all: only a new connection gets over that.
-      if (!current) return this.giveUp(afterNext);
-      next = afterNext;
+      if (!current) return this.giveUp(ahead);
     }
   }
 
-  /** Begins a mail while another one of the same policy is in flight, if the policy allows it. */
-  private beginAhead({ attempt }: MailInFlight): BeginningMail | undefined {
-    const { relay, queue } = this.options;
-    if (!attempt.policy.beginsAhead) return undefined;
-    const mail = queue.take(relay, { isConnected: true, onlyCampaign: true });
-    return mail && { mail, begun: this.begin(mail) };
+  /** Begins mails while another one of the same policy is in flight, if the policy allows it. */
+  private beginAhead({ attempt }: MailInFlight, ahead: BeginningMail[]): void {
+    const { relay, queue, campaignInFlight } = this.options;
+    while (attempt.policy.beginsAhead && ahead.length < campaignInFlight - 1) {
+      const mail = queue.take(relay, { isConnected: true, onlyCampaign: true });
+      if (!mail) return;
+      ahead.push({ mail, begun: this.begin(mail) });
+    }
   }
 
-  /** A mail that has begun, and is not offered. */
-  private async giveUp(beginning: BeginningMail | undefined): Promise<void> {
-    const begun = await beginning?.begun;
-    if (begun) this.end(begun, NOT_OFFERED);
+  /** Mails that have begun, and are not offered. */
+  private async giveUp(ahead: BeginningMail[]): Promise<void> {
+    for (const { begun } of ahead) {
+      const mail = await begun;
+      if (mail) this.end(mail, NOT_OFFERED);
+    }
   }
 
   private async begin(mail: QueuedMail): Promise<MailInFlight | undefined> {

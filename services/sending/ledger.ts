@@ -91,6 +91,8 @@ export interface LedgerOptions {
   db: Db;
   senderId: string;
   connections: number;
+  /** The most campaign mails of a connection that have begun and not ended. */
+  campaignInFlight: number;
   billing: boolean;
   /** Called for every result that was stored. */
   onResult: (ended: EndedAttempt) => void;
@@ -187,8 +189,10 @@ export class SendingLedger {
 
   /** How many connections can go on only after this write: those that ended and asked for all that their policy allows. */
   private waitingConnections(): number {
+    const ofCampaign = 0.5 / this.options.campaignInFlight;
     let connections = 0;
-    for (const { mail } of [...this.begins, ...this.ends]) connections += mail.policy.beginsAhead ? 0.25 : 0.5;
+    for (const { mail } of this.begins) connections += mail.policy.beginsAhead ? ofCampaign : 0.5;
+    for (const { mail } of this.ends) connections += mail.policy.beginsAhead ? ofCampaign : 0.5;
     return connections;
   }
 

@@ -259,14 +259,12 @@ export class MailLeases {
     faultPoint('mail-leased');
     const { campaignId, projectId, bodyBytes, mails } = leased;
     onCampaignLeased?.(campaignId);
-    const sendable = mails.filter(
-      ({ id, recipient }) => !this.isSlowed(id, recipientDomain(recipient ?? ''), campaignId),
-    );
+    const sendable = mails.filter(({ id, email }) => !this.isSlowed(id, recipientDomain(email ?? ''), campaignId));
     const policy = policies.CAMPAIGN;
     this.prepare(
       'campaign',
       sendable.map(({ id }) => ({ id, policy, projectId, campaignId, relay: undefined })),
-      (ids, ready) => preparation.prepareCampaign(campaignId, ids, ready),
+      (_ids, ready) => preparation.prepareCampaign(campaignId, sendable, ready),
       bodyBytes,
     );
     return mails.length;

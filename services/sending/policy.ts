@@ -6,8 +6,8 @@ export interface SendingPolicy {
   /** Lower numbers are sent first, on every connection and for every permit of a rate limit. */
   priority: number;
   /**
-   * Whether the next mail of a connection begins while one is in flight. That keeps connections busier, and a crash
-   * leaves up to two mails per connection with an unknown outcome instead of one.
+   * Whether the next mails of a connection begin while one is in flight. That keeps connections busier, and a crash
+   * leaves up to CAMPAIGN_EMAILS_IN_FLIGHT mails per connection with an unknown outcome instead of one.
    */
   beginsAhead: boolean;
   /** Whether a mail with an unknown outcome is tried once more: a lost receipt is worse than a second copy. */

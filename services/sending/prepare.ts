@@ -19,7 +19,7 @@ import { attachmentsOf } from '../emails/attachments.ts';
 import { listIdOf } from '../emails/bulk-headers.ts';
 import { type LinkSettings, MailLinks } from '../emails/links.ts';
 import { ByteBudget } from './byte-budget.ts';
-import { CampaignContent, readRecipients } from './campaign-contents.ts';
+import { CampaignContent, type RecipientRow, reachable } from './campaign-contents.ts';
 import type { RenderedBody, RenderedMail, SharedHead } from './compose-protocol.ts';
 import { Composer, type ComposerOptions } from './composer.ts';
 import { type ContentRow, groupByTemplate, readContents, renderItem, templateSubject } from './single-contents.ts';
@@ -105,10 +105,12 @@ export class Preparation {
   }
 
   /** Prepares mail of one campaign. */
-  async prepareCampaign(campaignId: string, ids: string[], ready: OnReady): Promise<void> {
+  async prepareCampaign(campaignId: string, recipients: RecipientRow[], ready: OnReady): Promise<void> {
     this.warm();
-    const { db, renderer } = this.deps;
-    const [content, rows] = await Promise.all([this.campaignContent(campaignId), readRecipients(db, ids)]);
+    const { renderer } = this.deps;
+    const content = await this.campaignContent(campaignId);
+    const ids = recipients.map(({ id }) => id);
+    const rows = reachable(recipients);
     if (!content) return reportGone(ids, [], ready);
     reportGone(ids, rows, ready);
     const { projectId, subject, body: html } = content.campaign;

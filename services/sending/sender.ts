@@ -33,6 +33,8 @@ export interface SenderDeps {
   pace: DomainPace;
   preparation: Preparation;
   limits: AutoPauseLimits;
+  /** The most campaign mails of a connection that have begun and not ended, which is what a crash leaves in doubt. */
+  campaignInFlight: number;
   sendRatePerSecond?: number | undefined;
   /** Whether sent mail is recorded for billing. */
   billing: boolean;
@@ -111,7 +113,7 @@ class SenderRun {
   constructor(deps: SenderDeps, lease: SenderLease, time: SendingTime) {
     this.deps = deps;
     this.lease = lease;
-    const { db, relays, pace, preparation, billing, sendRatePerSecond, pollFactor } = deps;
+    const { db, relays, pace, preparation, campaignInFlight, billing, sendRatePerSecond, pollFactor } = deps;
     const { timings = processTimings } = deps;
     setMaxListeners(0, this.stopping.signal);
     const connections = relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0);
@@ -119,6 +121,7 @@ class SenderRun {
       db,
       senderId: lease.id,
       connections,
+      campaignInFlight,
       billing,
       onResult: ({ mail, result }) => {
         this.count(resultKind(result));
@@ -160,7 +163,7 @@ class SenderRun {
   }
 
   async finish(): Promise<ResultCounts> {
-    const { relays, pace, timings = processTimings } = this.deps;
+    const { relays, pace, campaignInFlight, timings = processTimings } = this.deps;
     const { mailLeases, ledger } = this;
     const workers = relays.all.flatMap((relay) =>
       Array.from({ length: relay.maxConnections }, () => {
@@ -173,6 +176,7 @@ class SenderRun {
           lease: this.lease,
           stopping: this.stopping.signal,
           cut: this.cut,
+          campaignInFlight,
           onNotBegun,
           databaseRetryMs: timings.sender.databaseRetry,
         };

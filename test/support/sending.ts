@@ -74,6 +74,7 @@ export function testSender(databaseUrl: string, options: TestSenderOptions): Tes
     pace,
     preparation,
     limits: testLimits,
+    campaignInFlight: 2,
     billing: false,
     log,
     timings,

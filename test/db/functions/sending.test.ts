@@ -96,7 +96,7 @@ describe('database functions of sending', () => {
     });
   });
 
-  describe('lease_campaign_mails', () => {
+  describe('lease_campaign_recipients', () => {
     const START = ['-infinity', '00000000-0000-0000-0000-000000000000'];
     let campaignId: string;
 
@@ -104,7 +104,7 @@ describe('database functions of sending', () => {
       campaignId = await database.addCampaign({ status: 'SENDING' });
     });
     const lease = (limit = 10, [due, id] = START) =>
-      database.rows('select id, due_at::text, recipient from lease_campaign_mails(?, ?, ?, ?, ?)', [
+      database.rows('select *, due_at::text from lease_campaign_recipients(?, ?, ?, ?, ?)', [
         senderId,
         campaignId,
         limit,
@@ -117,7 +117,8 @@ describe('database functions of sending', () => {
       const mails = [await addMail({ campaignId, dueAt }), await addMail({ campaignId, dueAt })];
       await addMail({ campaignId: await database.addCampaign({ status: 'SENDING' }) });
       const [first] = await lease(1);
-      expect(first).to.include({ id: mails[0]?.id, recipient: mails[0]?.email });
+      expect(first).to.include({ id: mails[0]?.id, contact_id: mails[0]?.contactId, email: mails[0]?.email });
+      expect(first).to.include({ subscribed: true }).and.to.include.keys('created_at', 'data');
       expect(idsOf(await lease(10, [String(first?.due_at), String(first?.id)]))).to.deep.equal([mails[1]?.id]);
       expect(await lease()).to.deep.equal([]);
     });

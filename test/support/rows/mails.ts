@@ -1,8 +1,17 @@
 // Mails as they are stored: for results that only a relay or a provider reports, for time that has passed, and for proof
 // that nothing was stored or is left in flight.
 import type { Db } from '../../../db/connect.ts';
+import type { RecipientRow } from '../../../services/sending/campaign-contents.ts';
 
 export const storedMails = (db: Db, where: object = {}) => db('emails').where(where).orderBy('id');
+
+/** The recipients of a campaign as a sender leases them. */
+export const campaignRecipients = (db: Db, campaignId: string): Promise<RecipientRow[]> =>
+  db('emails')
+    .leftJoin('contacts', 'contacts.id', 'emails.contactId')
+    .where({ campaignId })
+    .orderBy('emails.id')
+    .select('emails.id', 'contactId', 'email', 'subscribed', 'contacts.createdAt', 'data');
 
 export const setMails = (db: Db, where: object, columns: object) => db('emails').where(where).update(columns);
 
