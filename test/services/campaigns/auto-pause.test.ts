@@ -222,11 +222,12 @@ describe('limits on a running campaign', () => {
 
   it('estimates the remaining time from the send rate, and at least from the throttle', () => {
     const counts = { ...noCampaignCounts(), pending: 600 };
-    const sending = { status: 'SENDING' as const, paused: false, ratePerMinute: null };
+    const sending = { status: 'SENDING' as const, paused: false, ratePerMinute: null, localTime: null };
     expect(secondsLeft(sending, counts, { perSecond: 20 })).to.equal(30);
     expect(secondsLeft({ ...sending, ratePerMinute: 60 }, counts, { perSecond: 20 })).to.equal(600);
     expect(secondsLeft(sending, counts, undefined)).to.equal(null);
     expect(secondsLeft({ ...sending, paused: true }, counts, { perSecond: 20 })).to.equal(null);
+    expect(secondsLeft({ ...sending, localTime: '2026-12-01T09:00' }, counts, { perSecond: 20 })).to.equal(null);
     expect(secondsLeft({ ...sending, status: 'SENT' }, counts, { perSecond: 20 })).to.equal(null);
   });
 });
