@@ -227,6 +227,7 @@ describe('limits on a running campaign', () => {
     expect(secondsLeft({ ...sending, ratePerMinute: 60 }, counts, { perSecond: 20 })).to.equal(600);
     expect(secondsLeft(sending, counts, undefined)).to.equal(null);
     expect(secondsLeft({ ...sending, paused: true }, counts, { perSecond: 20 })).to.equal(null);
+    expect(secondsLeft({ ...sending, localTime: '2026-12-01T09:00' }, counts, { perSecond: 20 })).to.equal(null);
     expect(secondsLeft({ ...sending, status: 'SENT' }, counts, { perSecond: 20 })).to.equal(null);
   });
 });
