@@ -1,4 +1,4 @@
-import { Badge, Box, Grid, Group, Paper, Progress, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
+import { Badge, Box, Grid, Group, Paper, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
 import { IconCheck, IconCircle, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
@@ -12,6 +12,7 @@ import { Time } from '../../ui/controls.tsx';
 import { hasDeliveryReports } from '../../ui/delivery-reports.ts';
 import { ButtonLink, type ProjectPath, TextLink } from '../../ui/links.tsx';
 import { Loaded, Page, Panel, Placeholder } from '../../ui/page.tsx';
+import { Progress } from '../../ui/progress.tsx';
 import { AttentionPanel } from './attention.tsx';
 
 const Chart = lazy(() => import('./chart.tsx').then(({ MailChart }) => ({ default: MailChart })));
@@ -73,7 +74,9 @@ function SetupPanel() {
       description={t.home.setupText}
       actions={<Text fw={600}>{t.home.setupProgress(done, setupSteps.length)}</Text>}
     >
-      <Progress value={(done / setupSteps.length) * 100} mb="md" aria-label={t.home.setup} />
+      <Box mb="md">
+        <Progress value={(done / setupSteps.length) * 100} aria-label={t.home.setup} />
+      </Box>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} component="ol" className="plain-list">
         {setupSteps.map((step) => {
           const isDone = step.isDone(data);

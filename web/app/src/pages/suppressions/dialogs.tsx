@@ -1,4 +1,4 @@
-import { Alert, Button, FileButton, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, FileButton, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconFileSpreadsheet } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
@@ -10,6 +10,7 @@ import { upload } from '../../api/upload.ts';
 import { t } from '../../texts/index.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
+import { Progress } from '../../ui/progress.tsx';
 
 export function AddDialog({ onClose }: { onClose(): void }) {
   const { client, key } = useApi();
