@@ -119,13 +119,22 @@ export const routeTools: RouteTool[] = [
   read('get_campaign_stats', 'GET /campaigns/{id}/stats', 'Get the counts and rates of a campaign.'),
   read('list_campaign_recipients', 'GET /campaigns/{id}/recipients', 'List campaign recipients with their results.'),
   read('list_campaign_links', 'GET /campaigns/{id}/links', 'List the clicked links of a campaign.'),
-  read('get_campaign_click_map', 'GET /campaigns/{id}/click-map', 'Get the clicks of a campaign by place in the email.'),
+  read(
+    'get_campaign_click_map',
+    'GET /campaigns/{id}/click-map',
+    'Get the clicks of a campaign by place in the email.',
+  ),
   read('get_campaign_timeline', 'GET /campaigns/{id}/timeline', 'Get the results of a campaign by hour or day.'),
   read('list_campaign_reasons', 'GET /campaigns/{id}/reasons', 'List why recipients of a campaign got no email.'),
   write('create_campaign', 'POST /campaigns', 'Create a campaign as a draft. Nothing is sent.'),
-  write('create_campaign_follow_up', 'POST /campaigns/{id}/follow-up', 'Create a draft to some recipients of a campaign.', {
-    hidden: ['scheduledFor'],
-  }),
+  write(
+    'create_campaign_follow_up',
+    'POST /campaigns/{id}/follow-up',
+    'Create a draft to some recipients of a campaign.',
+    {
+      hidden: ['scheduledFor'],
+    },
+  ),
   write('update_campaign', 'PUT /campaigns/{id}', 'Update a draft campaign. Fields left out stay as they are.', {
     partial: true,
   }),
