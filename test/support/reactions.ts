@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
-import { setMails, waitingNotices } from './rows/mails.ts';
+import { setMails, storedMails, waitingNotices } from './rows/mails.ts';
 import { eventually } from './waiting.ts';
 
 /** People do not react within two seconds. */
@@ -15,7 +15,9 @@ export async function reactTo(
   kind: Notice['kind'],
   more: Partial<Notice> = {},
 ): Promise<void> {
-  await setMails(db, { id: emailId }, { sentAt: new Date(Date.now() - LATER_MS) });
+  const [email] = await storedMails(db, { id: emailId });
+  const latest = new Date(Date.now() - LATER_MS);
+  if (email.sentAt > latest) await setMails(db, { id: emailId }, { sentAt: latest });
   await recordNotices(db, [{ mail: { id: emailId }, kind, agent: 'CLIENT', ...more }]);
   await eventually(async () => {
     await applyNotices(db);

@@ -281,7 +281,7 @@ describe('links, footer, headers and tracking of a sent mail', () => {
       await track('ENABLED');
       const data = { url: 'https://a.example/?x=1&y="2"', html: '<a href=https://b.example/>b</a>' };
       const mail = await sent({ data, body: '<a href="{{ url }}">a</a>{{ html | safe }}{{ html }}' });
-      expect(clicksIn(mail)).to.deep.include({ emailId: mail.id, target: data.url });
+      expect(clicksIn(mail)).to.deep.include({ emailId: mail.id, target: data.url, index: 0 });
       expect(mail.html).to.match(/<a href=http:\/\/app\.test\/t\/c\/[\w.-]+>b<\/a>&lt;a href/);
     });
 
@@ -289,7 +289,7 @@ describe('links, footer, headers and tracking of a sent mail', () => {
       await track('ENABLED');
       const hostile = '<a href="https://a.example/"<!-- <a href=\'><style><a href="https://b.example/">';
       const mail = await sent({ body: `<a href="https://ok.example/">x</a>${hostile}` });
-      expect(clicksIn(mail)).to.deep.include({ emailId: mail.id, target: 'https://ok.example/' });
+      expect(clicksIn(mail)).to.deep.include({ emailId: mail.id, target: 'https://ok.example/', index: 0 });
       expect(mail.html).to.contain('https://b.example/');
     });
 
@@ -306,7 +306,9 @@ describe('links, footer, headers and tracking of a sent mail', () => {
       const first = await sent({ body });
       const second = await sent({ body });
       expect(pixelIn(first)).to.not.equal(pixelIn(second));
-      expect(clicksIn(second)).to.deep.equal([{ emailId: second.id, target: 'https://shop.example/?a=1&b=2' }]);
+      expect(clicksIn(second)).to.deep.equal([
+        { emailId: second.id, target: 'https://shop.example/?a=1&b=2', index: 0 },
+      ]);
     });
   });
 
