@@ -121,8 +121,8 @@ export const diagrams: Record<string, Diagram> = {
     boxes: {
       scheduled: { at: [0, 0], text: 'SCHEDULED\nuntil UTC+14' },
       frozen: { at: [1, 0], text: 'A moment for\neach recipient', look: 'strong' },
-      waits: { at: [1, 1], text: 'PENDING\nlocal time' },
-      sent: { at: [2, 0], text: 'SENT at 09:00\nby their clock' },
+      waits: { at: [2, 0], text: 'PENDING\nlocal time' },
+      sent: { at: [3, 0], text: 'SENT at 09:00\nby their clock' },
       late: { at: [2, 1], text: 'SKIPPED\ntoo late' },
     },
     arrows: [
