@@ -5,23 +5,9 @@ import { axeColorFindings, axeFindings } from '../support/browser.ts';
 export const PHONE = 375;
 export const DESKTOP = 1280;
 
-/** Hides the rows of tables after the first ones, and moves nothing: neither axe nor the keyboard looks at them. */
-const hideRowsAfter = (count: number): string => `{
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync('tbody tr:nth-child(n + ${count + 1}) { visibility: hidden !important }');
-  document.adoptedStyleSheets.push(sheet);
-}`;
-
-/**
- * Checks a page that was loaded on a phone, and widens it there: loading it again would cost as much as a check. `rows` of each
- * table are checked; without it all are.
- */
-export async function faultsAtBothWidths(
-  page: Page,
-  { keyboard, rows }: { keyboard: boolean; rows?: number },
-): Promise<string[]> {
+/** Checks a page that was loaded on a phone, and widens it there: loading it again would cost as much as a check. */
+export async function faultsAtBothWidths(page: Page, { keyboard }: { keyboard: boolean }): Promise<string[]> {
   await settled(page);
-  if (rows) await page.evaluate(hideRowsAfter(rows));
   const narrow = await lookFaults(page);
   await page.setViewportSize({ width: DESKTOP, height: 860 });
   await settled(page);

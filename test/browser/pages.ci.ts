@@ -10,12 +10,10 @@ import { once } from '../support/cleanup.ts';
 import { testLinks } from '../support/links.ts';
 import { addProcess } from '../support/rows/processes.ts';
 import { eventually } from '../support/waiting.ts';
-import { complete, keyboardFaults, lookFaults, settled } from './page-checks.ts';
+import { complete, DESKTOP, faultsAtBothWidths, lookFaults, PHONE, settled } from './page-checks.ts';
 import { PagePool } from './page-pool.ts';
 import { addressesOf, emptyAddressOf, PAGES } from './page-table.ts';
 
-const PHONE = 375;
-const DESKTOP = 1280;
 /** A page waits about as long as it computes, so that these keep two cores busy. */
 const PAGES_AT_ONCE = 4;
 /** The browser logs the status of a page. */
@@ -92,20 +90,11 @@ describeStackApp('every page', { WEBHOOK_ALLOWED_HOSTS: CLOSED_PORT }, (app) => 
     await Promise.all(started);
   });
 
-  /** Loads the page on a phone and widens it there: loading costs more than all checks. */
   const faultsAt = (address: string, cookie: string, keyboard: boolean): Promise<string[]> =>
     pool.use({ cookie, width: PHONE }, async ({ page, complaints }) => {
       await page.goto(app.url + address, { timeout: 60_000 });
-      await settled(page);
-      const faults = await lookFaults(page);
-      await page.setViewportSize({ width: DESKTOP, height: 860 });
-      await settled(page);
-      const wide = [...(await lookFaults(page)), ...(keyboard ? await keyboardFaults(page) : [])];
-      return [
-        ...faults.map((fault) => `${address} at ${PHONE} px: ${fault}`),
-        ...wide.map((fault) => `${address} at ${DESKTOP} px: ${fault}`),
-        ...complaints,
-      ];
+      const faults = await faultsAtBothWidths(page, { keyboard });
+      return [...faults.map((fault) => `${address} ${fault}`), ...complaints];
     });
 
   /** The keyboard on the first view of a page. */
