@@ -95,10 +95,8 @@ export const campaignSending = routes('Campaigns', [
       ),
       404: noCampaign,
     },
-    handle: async ({ db, project, params, query }) => {
-      const localTime = requireLocalTime(query.localTime);
-      return ok(presentCampaignTiming(await campaignTiming(db, project.projectId, params.id, localTime)));
-    },
+    handle: async ({ db, project, params, query }) =>
+      ok(presentCampaignTiming(await campaignTiming(db, project.projectId, params.id, query.localTime))),
   }),
   route({
     method: 'POST',

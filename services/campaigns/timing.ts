@@ -4,7 +4,7 @@ import { countMatching } from '../conditions/matching.ts';
 import { guarded } from '../segments/guard.ts';
 import { audienceOf } from './audience.ts';
 import { findCampaign } from './find.ts';
-import { firstMoment, momentIn, projectTimezone, zonesOf } from './local-time.ts';
+import { firstMoment, momentIn, projectTimezone, requireLocalTime, zonesOf } from './local-time.ts';
 
 export interface ZoneTiming {
   timezone: string;
@@ -31,10 +31,12 @@ export async function campaignTiming(
   db: Db,
   projectId: string,
   id: string,
-  localTime: string,
+  given: unknown,
   now = new Date(),
 ): Promise<CampaignTiming> {
+  // Answers 404 for another project's campaign before the time is read.
   const campaign = await findCampaign(db, projectId, id);
+  const localTime = requireLocalTime(given, now.getTime());
   const [total, counted] = await guarded(db, projectId, async (trx) => {
     const audience = await audienceOf(trx, campaign);
     return [await countMatching(trx, audience), await zonesOf(trx, audience)] as const;
