@@ -96,7 +96,7 @@ describeStackApp('the pages of a campaign', { SMTP_MAX_CONNECTIONS: '4' }, (app)
     await page.waitForURL('**/edit?step=2');
     await page.getByRole('textbox', { name: 'Content of the email' }).waitFor();
     await next();
-    await page.getByLabel('At a time').check();
+    await page.getByLabel('At a time', { exact: true }).check();
     await page.getByLabel('Date and time').fill('2099-05-01T10:00');
     await next();
     await page.waitForURL('**/edit?step=4&sendAt=**');
