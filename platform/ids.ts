@@ -23,3 +23,6 @@ export function randomText(length: number): string {
     for (const byte of randomBytes(length * 2)) if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
   return text;
 }
+
+/** Below every id: where pages in the order of ids begin. */
+export const LOWEST_ID = '00000000-0000-0000-0000-000000000000';

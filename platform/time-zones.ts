@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 export const weekdays = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'] as const;
 export type Weekday = (typeof weekdays)[number];
 
@@ -22,7 +24,8 @@ export interface LocalTime {
   minute: number;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+/** Bounded, because names come from the data of contacts, in any spelling. */
+const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 600 });
 
 function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);

@@ -48,9 +48,11 @@ const pastTime = (): Typed<string> =>
     joi
       .string()
       .isoDate()
-      .custom((value: string, helpers) =>
-        Date.parse(value) > Date.now() ? refuse(helpers, 'custom', 'must not be in the future') : value,
-      )
+      .custom((value: string, helpers) => {
+        const at = Date.parse(value);
+        if (Number.isNaN(at)) return refuse(helpers, 'custom', 'must be an ISO 8601 date-time with its offset');
+        return at > Date.now() ? refuse(helpers, 'custom', 'must not be in the future') : value;
+      })
       .required(),
     { format: 'date-time' },
   );

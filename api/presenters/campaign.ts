@@ -107,7 +107,7 @@ export const campaignSchema = namedType('Campaign', 'An email to an audience.', 
       }),
     ),
   ).description(
-    'Contacts of the original and all its follow-ups together, each counted once; null without a follow-up. Only in the ' +
+    'Contacts of the original and all its follow-ups together, each counted once; null without a follow-up, or where counting takes too long. Only in the ' +
       'answer for a single campaign.',
   ),
   ratePerMinute: nullable(wholeNumber({ min: 1 })).description(

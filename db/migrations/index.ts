@@ -31,6 +31,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '024-people-opened': sqlFolder('024-people-opened'),
   '024-timing': sqlFolder('024-timing'),
   '026-results': sqlFolder('026-results'),
+  '027-step-emails': sqlFolder('027-step-emails'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

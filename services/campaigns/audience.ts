@@ -111,7 +111,8 @@ async function countAll(db: Db, audience: Audience): Promise<number> {
   return Math.max(0, subscribed - (snoozed?.count ?? 0));
 }
 
-async function unlessTooSlow<T>(work: () => Promise<T>): Promise<T | undefined> {
+/** Returns undefined where the limit of a guarded statement ends the work. */
+export async function unlessTooSlow<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {

@@ -4,15 +4,17 @@ import { Campaign } from '../../db/models/campaign.ts';
 import { sql } from '../../db/sql.ts';
 import { queryRows } from '../../db/statement.ts';
 import { isOpened } from '../conditions/email-results.ts';
+import { guarded } from '../segments/guard.ts';
+import { unlessTooSlow } from './audience.ts';
 
 export const MAX_FOLLOW_UPS = 3;
 
-export type ChainLink = Pick<Campaign, 'id' | 'name' | 'status' | 'followUpOf'>;
+export type ChainLink = Pick<Campaign, 'id' | 'name' | 'status' | 'followUpOf' | 'deletedAt'>;
 
 export interface CampaignChain {
   /** Those that were made of the campaign, directly or of its follow-ups, oldest first. */
   followUps: Pick<Campaign, 'id' | 'name' | 'status'>[];
-  /** Contacts, each counted once, of all campaigns of the chain. Null without a follow-up. */
+  /** Contacts, each counted once, of all campaigns of the chain. Null without a follow-up, or where counting takes too long. */
   combined: ChainCounts | null;
 }
 
@@ -22,12 +24,12 @@ interface ChainCounts {
   clicked: number;
 }
 
-/** Returns the follow-ups of a chain, oldest first, without those that were deleted. */
+/** Returns the follow-ups of a chain, oldest first, without those that were deleted before they were sent. */
 export async function followUpsOfChain(db: Db, projectId: string, chainId: string): Promise<ChainLink[]> {
   return Campaign.query(db)
-    .select('id', 'name', 'status', 'followUpOf')
+    .select('id', 'name', 'status', 'followUpOf', 'deletedAt')
     .where({ projectId, chainId })
-    .whereNull('deletedAt')
+    .where((kept) => kept.whereNull('deletedAt').orWhereNotNull('startedAt'))
     .orderBy('id');
 }
 
@@ -40,9 +42,13 @@ export async function readChain(
   if (all.length === 0) return { followUps: [], combined: null };
   const below = new Set([id]);
   const followUps = all.filter(({ id: own, followUpOf }) => below.has(followUpOf ?? '') && below.add(own));
+  const ids = [first, ...all.map((one) => one.id)];
+  const combined = await unlessTooSlow(() => guarded(db, projectId, (trx) => countContacts(trx, projectId, ids)));
   return {
-    followUps: followUps.map(({ id: own, name, status }) => ({ id: own, name, status })),
-    combined: await countContacts(db, projectId, [first, ...all.map((one) => one.id)]),
+    followUps: followUps.flatMap(({ id: own, name, status, deletedAt }) =>
+      deletedAt === null ? [{ id: own, name, status }] : [],
+    ),
+    combined: combined ?? null,
   };
 }
 

@@ -4,7 +4,7 @@ import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { storePreview } from '../emails/previews.ts';
 import { type RenderDeps, renderPreview } from '../templates/render.ts';
 import { findCampaign } from './find.ts';
-import { type WrittenLink, writtenLinks } from './link-places.ts';
+import { writtenLinks } from './link-places.ts';
 
 export interface ClickMapLink {
   /** The same for the same address. */
@@ -53,11 +53,9 @@ const readClicks = statement<ClicksRow>(
 );
 
 /** What is tracked: web addresses, as far as the body shows it, but not the contact's own pages. */
-const isTrackable = ({ link }: WrittenLink): boolean =>
+const isTrackable = (link: string): boolean =>
   /^(?:https?:|\{[{%])/i.test(link) &&
   !/^\{\{[{\s]*(?:unsubscribeUrl|unsubscribeAllUrl|subscribeUrl|manageUrl)\b/.test(link);
-
-const MAX_PLACES = 1_000;
 
 /** Returns where people clicked in the email of a campaign, place by place. */
 export async function clickMap(
@@ -66,10 +64,7 @@ export async function clickMap(
   id: string,
 ): Promise<ClickMap> {
   const { body, type, topicId } = await findCampaign(db, projectId, id);
-  const places = writtenLinks(body)
-    .filter(isTrackable)
-    .slice(0, MAX_PLACES)
-    .map((place) => ({ ...place, linkId: linkIdOf(place.link) }));
+  const places = writtenLinks(body, isTrackable).map((place) => ({ ...place, linkId: linkIdOf(place.link) }));
   const rows = await readClicks(db, [
     projectId,
     id,

@@ -2,17 +2,12 @@ import { Readable } from 'node:stream';
 import type { Db } from '../../db/connect.ts';
 import { readCampaignLinks } from '../../db/models/mail-counts.ts';
 import { csvLines } from '../../platform/csv-lines.ts';
+import { LOWEST_ID } from '../../platform/ids.ts';
 import { heavyWork } from '../access/heavy-work.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { recordAudit } from '../audit/record.ts';
 import { findCampaign } from './find.ts';
-import {
-  LOWEST_ID,
-  type Recipient,
-  type RecipientFilter,
-  readMatchingRecipients,
-  requireSensible,
-} from './recipients.ts';
+import { type Recipient, type RecipientFilter, readMatchingRecipients, requireSensible } from './recipients.ts';
 
 const MAX_ROWS = 1_000;
 const MAX_LINKS = 1_000;

@@ -20,12 +20,23 @@ export interface WrittenLink extends LinkPlace {
   contentEnd: number;
 }
 
-/** Returns the links of a body in their order. */
-export const writtenLinks = (html: string): WrittenLink[] =>
-  linksIn(html).links.flatMap((span, index) => {
+/** As many as a click map shows. Looking for the text of a link takes time. */
+const MAX_LINKS = 1_000;
+
+/** Returns the first links of a body in their order, those that `isWanted`. */
+export function writtenLinks(html: string, isWanted: (link: string) => boolean = () => true): WrittenLink[] {
+  const found: WrittenLink[] = [];
+  for (const [index, span] of linksIn(html).links.entries()) {
+    if (found.length === MAX_LINKS || index > MAX_INDEX) break;
     const link = linkTarget(html.slice(...span))?.trim();
-    return link ? [{ index, link, text: textBehind(html, span), contentEnd: contentEndOf(html, span) }] : [];
-  });
+    if (!link || !isWanted(link)) continue;
+    found.push({ index, link, text: textBehind(html, span), contentEnd: contentEndOf(html, span) });
+  }
+  return found;
+}
+
+/** A smallint. */
+const MAX_INDEX = 32_767;
 
 /** Returns the first place of each address. */
 export function linkPlaces(html: string): Map<string, LinkPlace> {

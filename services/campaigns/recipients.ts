@@ -5,6 +5,7 @@ import { queryRows } from '../../db/statement.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { badRequest } from '../../platform/errors.ts';
+import { LOWEST_ID } from '../../platform/ids.ts';
 import { hasClicked, isOpened, isReceived, linkIds } from '../conditions/email-results.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { findCampaign } from './find.ts';
@@ -67,7 +68,6 @@ interface RecipientRow extends Omit<Recipient, 'emailId'> {
   id: string;
 }
 
-export const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Lists the recipients with their results. Empty before the audience is frozen. */

@@ -1,8 +1,10 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { LOWEST_ID } from '../../platform/ids.ts';
 import { lockCampaignAndSending } from './find.ts';
 import { resendMails } from './resolve.ts';
+import { hasEnded } from './send-until.ts';
 
 /** FAILED recipients of a campaign whose address is not suppressed. */
 export interface FailedRecipients {
@@ -25,8 +27,6 @@ const page = statement<{ id: string }>(
   `select e.id from ${failed} and e.id > $5 order by e.id limit $6`,
 );
 
-const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
-
 const valuesOf = ({ projectId, campaignId, reason, failedUntil }: FailedRecipients): unknown[] => [
   projectId,
   campaignId,
@@ -40,7 +40,7 @@ export async function countFailedRecipients(db: Db, recipients: FailedRecipients
 
 /**
  * Sends the next ones again, in the caller's transaction. Returns how many were found and sent again, and the last id; none
- * where the campaign has been cancelled or deleted since.
+ * where the campaign has been cancelled or deleted, or its `sendUntil` has passed since.
  */
 export async function resendFailedRecipients(
   trx: Db,
@@ -48,7 +48,8 @@ export async function resendFailedRecipients(
   { after, limit }: { after: string | null; limit: number },
 ): Promise<{ found: number; resent: number; last: string | null }> {
   const campaign = await lockCampaignAndSending(trx, recipients.projectId, recipients.campaignId).catch(ifMissing);
-  if (campaign?.status !== 'SENT' && campaign?.status !== 'SENDING') return { found: 0, resent: 0, last: after };
+  if (!campaign || (campaign.status !== 'SENT' && campaign.status !== 'SENDING') || hasEnded(campaign))
+    return { found: 0, resent: 0, last: after };
   const rows = await page(trx, [...valuesOf(recipients), after ?? LOWEST_ID, limit]);
   const ids = rows.map(({ id }) => id);
   const resent = ids.length > 0 ? await resendMails(trx, campaign, ['FAILED'], ids) : 0;

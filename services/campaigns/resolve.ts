@@ -9,6 +9,7 @@ import { requireCampaignBelowLimit } from '../billing/limits.ts';
 import { insertUnpublishedResults } from '../emails/publish-results.ts';
 import { signalCampaign, startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { lockCampaignAndSending } from './find.ts';
+import { hasEnded } from './send-until.ts';
 
 export const resolutions = ['resend', 'close'] as const;
 export type Resolution = (typeof resolutions)[number];
@@ -76,6 +77,15 @@ export async function resendMails(
 ): Promise<number> {
   if (campaign.status === 'CANCELLED')
     throw new ApiError(409, 'CONFLICT', 'The campaign is CANCELLED, so its emails can no longer be sent.');
+  if (hasEnded(campaign))
+    throw new ApiError(
+      409,
+      'CONFLICT',
+      '"sendUntil" of the campaign has passed, so its emails can no longer be sent.',
+      {
+        suggestion: 'Move or remove "sendUntil" with PATCH /campaigns/:id first.',
+      },
+    );
   const resent = await makePending(trx, [campaign.id, states, emailIds]);
   if (resent.length === 0) return 0;
   await requireCampaignBelowLimit(trx, campaign.projectId, resent.length);

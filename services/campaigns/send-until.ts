@@ -3,6 +3,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { statement } from '../../db/statement.ts';
 import { badRequest, validationError } from '../../platform/errors.ts';
+import { LOWEST_ID } from '../../platform/ids.ts';
 import { persistCampaignResults } from '../emails/persist-results.ts';
 import { lockCampaignSending } from './find.ts';
 
@@ -16,6 +17,10 @@ export function requireUsableEnd(sendUntil: Date | null | undefined, before?: Ca
 
 const invalid = (message: string) => validationError([{ field: 'sendUntil', message, code: 'custom' }]);
 
+/** Whether `sendUntil` has passed: emails that are sent again now would be skipped. */
+export const hasEnded = ({ sendUntil }: Pick<Campaign, 'sendUntil'>): boolean =>
+  sendUntil !== null && sendUntil <= new Date();
+
 /** Throws where a campaign that starts then would send nothing. */
 export function requireEndAfter(start: Date, { sendUntil }: Pick<Campaign, 'sendUntil'>): void {
   if (sendUntil && sendUntil <= start)
@@ -26,7 +31,6 @@ export function requireEndAfter(start: Date, { sendUntil }: Pick<Campaign, 'send
 
 /** Bounds the rows that one statement locks, and how long a pause waits for it. */
 const CHUNK = 5_000;
-const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 // Asks the row again: the end may have been moved meanwhile.
 const skip = statement<{ id: string }>(

@@ -1,8 +1,11 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { LOWEST_ID } from '../../platform/ids.ts';
 import { daysAgo } from './partitions.ts';
 
 const CHUNK = 5_000;
+/** Few, because records that name one of these wordings wait for the transaction. */
+const TEXTS_CHUNK = 500;
 
 const remove = statement(
   'retention-consents',
@@ -19,7 +22,7 @@ export async function removeOldConsents(db: Db, days: number, now = new Date()):
     const count = await remove.count(db, [daysAgo(days, now), CHUNK]);
     removed += count;
     if (count === CHUNK) continue;
-    if (removed > 0) await removeUnusedTexts(db);
+    await removeUnusedTexts(db);
     return removed;
   }
 }
@@ -28,7 +31,7 @@ const UNUSED = 'not exists (select from consents c where c.project_id = t.projec
 // A record that is being written holds its wording by a weaker lock.
 const lockUnusedTexts = statement<{ id: string }>(
   'retention-consent-texts-lock',
-  `select t.id from consent_texts t where ${UNUSED} order by t.id for update`,
+  `select t.id from consent_texts t where t.id > $1 and ${UNUSED} order by t.id limit $2 for update skip locked`,
 );
 const removeTexts = statement(
   'retention-consent-texts',
@@ -37,10 +40,14 @@ const removeTexts = statement(
 
 /** Asks again under the locks, because the first of the two statements does not see what was written meanwhile. */
 async function removeUnusedTexts(db: Db): Promise<void> {
-  await inTransaction(db, async (trx) => {
-    const unused = await lockUnusedTexts(trx);
-    await removeTexts(trx, [unused.map(({ id }) => id)]);
-  });
+  for (let after: string | undefined = LOWEST_ID; after; ) {
+    const start: string = after;
+    after = await inTransaction(db, async (trx) => {
+      const unused = (await lockUnusedTexts(trx, [start, TEXTS_CHUNK])).map(({ id }) => id);
+      await removeTexts(trx, [unused]);
+      return unused.at(-1);
+    });
+  }
 }
 
 /** For a year no email of a form goes to an address that has declined one. */

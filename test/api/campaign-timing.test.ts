@@ -161,7 +161,7 @@ describe('the time of campaigns', () => {
       expect(smtp.mails).to.deep.equal([]);
     });
 
-    it('signals a SENDING campaign when it changes, and holds for emails that are sent again', async () => {
+    it('signals a SENDING campaign when it changes, and refuses to send again after it with 409', async () => {
       await addContacts(api.db, project, 2);
       const id = await draft();
       await act(id, 'send');
@@ -177,10 +177,14 @@ describe('the time of campaigns', () => {
       await worker.advance(id);
       await setMails(api.db, { campaignId: id }, { status: 'UNKNOWN' });
       await setCampaigns(api.db, { id }, { sendUntil: PAST });
+      const late = await act(id, 'resolve', { action: 'resend' });
+      expect(late).to.be.envelope(409, 'CONFLICT');
+      expect(late.body.error.suggestion).to.include('PATCH /campaigns/:id');
+      expect(await get(id)).to.include({ status: 'SENT', unknownCount: 2 });
+      await patch(id, { sendUntil: null });
       expect((await act(id, 'resolve', { action: 'resend' })).body).to.deep.equal({ resolved: 2 });
       expect(await worker.run(id)).to.include({ kind: 'end' });
-      expect(await get(id)).to.include({ status: 'SENT', skippedCount: 2 });
-      expect(smtp.mails).to.have.lengthOf(2);
+      expect(await get(id)).to.include({ status: 'SENT', sentCount: 2 });
     });
   });
 

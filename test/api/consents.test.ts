@@ -122,6 +122,7 @@ describeApi('what contacts receive', (api) => {
         [{ topics: { news: 'SUBSCRIBED' }, confirmation: 'SKIP' }, 'confirmation'],
         [{ topics: { news: 'SUBSCRIBED' }, confirmation: 'SKIP', consent: { source: 'x' } }, 'confirmation'],
         [{ consent: { at: new Date(Date.now() + day).toISOString() } }, 'consent.at'],
+        [{ consent: { at: '2026-01-31T09:00:00+01' } }, 'consent.at'],
         [{ consent: { note: 'x'.repeat(501) } }, 'consent.note'],
       ];
       for (const [body, field] of cases) {

@@ -119,6 +119,7 @@ const bodies: Record<string, (own: { project: ApiProject; things: ProjectResourc
   'POST /campaigns/{id}/recipients/resend': () => ({ status: 'FAILED' }),
   'PATCH /views/{id}': () => ({ name: 'x' }),
   'POST /campaigns/{id}/test': () => ({ email: 'a@b.co' }),
+  'POST /campaigns/{id}/follow-up': () => ({ to: 'NOT_RECEIVED' }),
   'POST /campaigns/{id}/resolve': () => ({ action: 'close' }),
   'PATCH /segments/{id}': () => ({ name: 'x' }),
   'POST /segments/{id}/members': () => ({ emails: ['a@b.co'], createMissing: true }),

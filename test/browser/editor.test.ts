@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import type { ApiProject } from '../support/api.ts';
 import { describeApp } from '../support/app.ts';
 import { axeFindings, noticed } from '../support/browser.ts';
-import { canvas, insertBlock, press, saved, tabTo } from '../support/editor.ts';
+import { canvas, drawn, insertBlock, press, saved, tabTo } from '../support/editor.ts';
 import { eventually } from '../support/waiting.ts';
 
 describeApp('the visual editor', {}, (app) => {
@@ -35,7 +35,9 @@ describeApp('the visual editor', {}, (app) => {
     await press(page, "'Hello {{firstName}}'", 'Enter');
     await press(page, "'The leaves are '", 'Control+b', "'red'", 'Control+b', "'.'", 'Enter');
     await insertBlock(page, 'Button');
-    await press(page, 'End', "' of it'");
+    await press(page, 'End');
+    await drawn(page);
+    await press(page, "' of it'");
     const draft = async () => (await project.server.get(`/templates/${id}/draft`)).body;
     await eventually(async () => JSON.stringify((await draft()).document).includes('Read more of it'));
     await saved(page);

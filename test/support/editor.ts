@@ -36,4 +36,9 @@ export async function insertBlock(page: Page, name: string): Promise<void> {
   await page.keyboard.type(`/${name}`);
   await page.getByRole('listbox', { name: 'Add block' }).getByRole('option', { name }).first().waitFor();
   await page.keyboard.press('Enter');
+  await drawn(page);
 }
+
+/** Waits until the browser has drawn twice: the editor sets its focus and reads the selection between two pictures. */
+export const drawn = (page: Page): Promise<unknown> =>
+  page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))');

@@ -156,12 +156,18 @@ export async function createOneOfEachResource(
 }
 
 /** Fills in the parameters of a route's path. */
+/** Query parameters that a route needs. */
+const QUERIES: Record<string, () => string> = {
+  '/campaigns/{id}/timing': () => `?localTime=${new Date(Date.now() + 86_400_000).toISOString().slice(0, 16)}`,
+};
+
 export function pathWith(belongings: ProjectResources, path: string): string {
   const [, resource = ''] = path.replace(/^\/(users\/@me|operator)/, '').split('/');
-  return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const value = belongings[(name === 'id' ? resource : name) as keyof ProjectResources];
     if (value === undefined)
       throw new Error(`${path}: unknown parameter {${name}}; add it to test/support/one-of-each.ts`);
     return encodeURIComponent(value);
   });
+  return filled + (QUERIES[path]?.() ?? '');
 }

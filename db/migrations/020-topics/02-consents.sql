@@ -46,4 +46,5 @@ create table consents_default partition of consents default;
 create index consents_project on consents (project_id, id);
 create index consents_contact on consents (project_id, contact_id, id);
 create index consents_address on consents (project_id, address_hash, id);
+create index consents_text on consents (project_id, text_id) where text_id is not null;
 create index consents_erased on consents (erased_at) where erased_at is not null;
