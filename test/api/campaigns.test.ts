@@ -17,6 +17,7 @@ const FIELDS = [
   'fromName',
   'replyTo',
   'topicId',
+  'followUpOf',
   'type',
   'status',
   'paused',
@@ -248,7 +249,7 @@ describeApi('campaigns', (api) => {
       expect(answer).to.have.status(200);
       expect(answer.body).to.include({ id, name: 'Summer', description: null, fromName: null, type: 'MARKETING' });
       expect(answer.body).to.include({ ratePerMinute: null, status: 'DRAFT' });
-      expect(await get(id)).to.deep.equal(answer.body);
+      expect(await get(id)).to.deep.equal({ ...answer.body, followUps: [], combined: null });
     });
 
     it('keeps the time of a scheduled campaign and counts its audience again', async () => {

@@ -177,4 +177,15 @@ describe('database functions of e-mails', () => {
       expect(await pendingCounts(database.db, { projectId: database.projectId })).to.deep.equal([]);
     });
   });
+
+  describe('postponed_until', () => {
+    const until = (status: string, reason: string | null) =>
+      database.value("select postponed_until(?, ?, '2026-12-01T09:00:00Z')", [status, reason]);
+
+    it('is when a postponed email is due, and null for other email', async () => {
+      expect(await until('PENDING', 'local time')).to.deep.equal(new Date('2026-12-01T09:00:00Z'));
+      expect(await until('PENDING', null)).to.equal(null);
+      expect(await until('SENT', 'local time')).to.equal(null);
+    });
+  });
 });

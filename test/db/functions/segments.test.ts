@@ -124,4 +124,76 @@ describe('database functions of segments', () => {
       expect(await database.value('select count(*)::integer from segment_recounts')).to.equal(before);
     });
   });
+
+  describe('email_dependencies', () => {
+    const of = (...ids: (string | null)[]) =>
+      database.value('select array_remove(email_dependencies(?::uuid, ?::uuid, ?::uuid), null)', ids);
+
+    it('names campaign, template and step of an email, as far as it has them', async () => {
+      const [campaign, template, step] = [newId(), newId(), newId()];
+      expect(await of(campaign, template, null)).to.deep.equal([
+        'campaigns',
+        `campaign.${campaign}`,
+        `template.${template}`,
+      ]);
+      expect(await of(null, null, step)).to.deep.equal([`step.${step}`]);
+      expect(await of(null, null, null)).to.deep.equal([]);
+    });
+  });
+
+  /** A contact without queued changes, in a project whose segments depend on these. */
+  async function addQuietContact(...dependencies: string[]): Promise<string> {
+    for (const dependency of dependencies) await database.addDependency(dependency);
+    const contactId = await database.addContact();
+    await database.db('contactChanges').where({ projectId: database.projectId }).delete();
+    return contactId;
+  }
+
+  describe('queue_email_results', () => {
+    it('queues the contact of an email whose result has changed, where a segment depends on it', async () => {
+      const campaignId = await database.addCampaign();
+      const contactId = await addQuietContact('emails', `campaign.${campaignId}`);
+      const id = await database.addEmail({ contactId, campaignId });
+      const other = await database.addEmail({ contactId });
+      await database.db('emails').where({ id }).update({ dueAt: new Date() });
+      await database.db('emails').where({ id: other }).update({ status: 'SENT', sentAt: new Date() });
+      expect(await changes()).to.deep.equal([]);
+      await database.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date() });
+      expect(await changes()).to.deep.equal([{ contactId, dependencies: [`campaign.${campaignId}`] }]);
+    });
+  });
+
+  describe('queue_added_email', () => {
+    it('queues the contact of an email that is written with its result, and not of a pending one', async () => {
+      const campaignId = await database.addCampaign();
+      const contactId = await addQuietContact(`campaign.${campaignId}`);
+      await database.addEmail({ contactId, campaignId });
+      expect(await changes()).to.deep.equal([]);
+      const reached = await database.addContact();
+      await database.db('contactChanges').where({ projectId: database.projectId }).delete();
+      await database.addEmail({ contactId: reached, campaignId, status: 'SENT' });
+      expect(await changes()).to.deep.equal([{ contactId: reached, dependencies: [`campaign.${campaignId}`] }]);
+    });
+  });
+
+  describe('queue_clicked_link', () => {
+    const click = async (contactId: string, campaignId: string) => {
+      const emailId = await database.addEmail({ contactId, campaignId });
+      const { projectId } = database;
+      await database.db('campaignLinkClicks').insert({ projectId, campaignId, linkId: newId(), emailId });
+    };
+
+    it('queues the contact of a clicked link, where a segment depends on links of the email', async () => {
+      const campaignId = await database.addCampaign();
+      const contactId = await addQuietContact('links', `campaign.${campaignId}`);
+      await click(contactId, campaignId);
+      expect(await changes()).to.deep.equal([{ contactId, dependencies: [`campaign.${campaignId}`] }]);
+    });
+
+    it('queues nothing while no segment depends on links', async () => {
+      const campaignId = await database.addCampaign();
+      await click(await addQuietContact(`campaign.${campaignId}`), campaignId);
+      expect(await changes()).to.deep.equal([]);
+    });
+  });
 });

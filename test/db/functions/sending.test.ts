@@ -96,6 +96,22 @@ describe('database functions of sending', () => {
     });
   });
 
+  describe('lease_campaign_mails', () => {
+    it('leases for processes of the previous version', async () => {
+      const campaignId = await database.addCampaign({ status: 'SENDING' });
+      const mail = await addMail({ campaignId });
+      const lease = () =>
+        database.rows("select * from lease_campaign_mails(?, ?, 10, '-infinity', ?)", [
+          senderId,
+          campaignId,
+          '00000000-0000-0000-0000-000000000000',
+        ]);
+      const [leased] = await lease();
+      expect(leased).to.include({ id: mail.id, recipient: mail.email });
+      expect(await lease()).to.deep.equal([]);
+    });
+  });
+
   describe('lease_campaign_recipients', () => {
     const START = ['-infinity', '00000000-0000-0000-0000-000000000000'];
     let campaignId: string;

@@ -139,6 +139,38 @@ describe('database functions of topics', () => {
     });
   });
 
+  describe('end_pending_choices', () => {
+    const end = (contactId: string, topicIds: string[], action: string) =>
+      database.rows(`select end_pending_choices(?, ?, 'ann@example.com', ?::uuid[], ?, '{"method": "FORM"}')`, [
+        database.projectId,
+        contactId,
+        topicIds,
+        action,
+      ]);
+    const choicesOf = (contactId: string) => database.db('contactTopics').where({ contactId }).pluck('state');
+
+    it('restores what pending choices were before, with one record each, and leaves others', async () => {
+      const [topic, kept] = [await addTopic(), await addTopic()];
+      const contact = await database.addContact();
+      await choose(contact, { [topic]: 'UNSUBSCRIBED', [kept]: 'SUBSCRIBED' });
+      await choose(contact, { [topic]: 'PENDING' });
+      await end(contact, [topic, kept], 'DECLINED');
+      expect(await choicesOf(contact)).to.have.members(['UNSUBSCRIBED', 'SUBSCRIBED']);
+      expect((await actionsOf(contact)).at(-1)).to.equal('DECLINED');
+      const before = (await actionsOf(contact)).length;
+      await end(contact, [topic, kept], 'DECLINED');
+      expect(await actionsOf(contact)).to.have.lengthOf(before);
+    });
+
+    it('removes a choice that was the first', async () => {
+      const topic = await addTopic();
+      const contact = await database.addContact();
+      await choose(contact, { [topic]: 'PENDING' });
+      await end(contact, [topic], 'EXPIRED');
+      expect(await choicesOf(contact)).to.deep.equal([]);
+    });
+  });
+
   describe('choose_topics', () => {
     it('writes each choice once, with a record and an event', async () => {
       const topic = await addTopic({ key: 'news' });
