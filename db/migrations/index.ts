@@ -28,6 +28,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '021-pages': sqlFolder('021-pages'),
   '022-forms': sqlFolder('022-forms'),
   '023-topic-jobs': sqlFolder('023-topic-jobs'),
+  '024-campaign-recipients': sqlFolder('024-campaign-recipients'),
 };
 
 /** Returns a migration that runs the SQL files of a folder in the order of their names. */

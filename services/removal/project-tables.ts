@@ -20,6 +20,7 @@ export const erasedByReset = [
   'job_errors',
   'import_contacts',
   'jobs',
+  'campaign_recipients',
   'emails',
   'outgoing_mails',
   'email_contents',
