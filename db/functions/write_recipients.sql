@@ -16,6 +16,8 @@ as $$
 #variable_conflict use_column
 declare
   stored integer;
+  allowed integer;
+  campaign record;
 begin
   if p_ended <> '{}' then
     update campaign_recipients r
@@ -35,6 +37,30 @@ begin
   if not exists (select 1 from senders s where s.id = p_sender_id and s.lease_until > clock_timestamp()) then
     return query select asked.id, 'lost', null::text from unnest(p_ids) as asked (id);
     return;
+  end if;
+  -- Mostly all of them may begin, which is asked once for all. Any doubt is left to the verdicts below.
+  if cardinality(p_campaigns) = 1 and p_domains[1] = all (p_domains) then
+    select c.project_id, c.type into campaign from campaigns c
+    where c.id = p_campaigns[1] and c.status = 'SENDING' and not c.paused and c.topic_id is null;
+    if found and sending_block_reason(campaign.project_id, p_domains[1], 'CAMPAIGN') is null then
+      select count(*) into allowed from unnest(p_ids, p_recipients) as ask (id, recipient)
+      cross join lateral (select r.contact_id from campaign_recipients r
+        where r.email_id = ask.id and r.campaign_id = p_campaigns[1] and r.state in (1, 2) and r.sender_id = p_sender_id
+        limit 1) r
+      cross join lateral (select 1 from contacts k where k.id = r.contact_id and k.email = ask.recipient
+        and (campaign.type = 'TRANSACTIONAL' or k.subscribed and coalesce(k.snoozed_until <= now(), true)) limit 1) k
+      where not exists (select 1 from suppressions s where s.project_id = campaign.project_id
+        and s.address_hash = address_hash(campaign.project_id, ask.recipient));
+      if allowed = cardinality(p_ids) then
+        update campaign_recipients r set state = 2, started_at = now(),
+          recipient = p_recipients[array_position(p_ids, r.email_id)],
+          subject = p_subjects[array_position(p_ids, r.email_id)], relay = p_relays[array_position(p_ids, r.email_id)]
+        where r.email_id = any (p_ids) and r.state in (1, 2) and r.sender_id = p_sender_id;
+        get diagnostics stored = row_count;
+        -- Fewer: a row was moved meanwhile. Those that have begun get their verdict once more.
+        if stored = allowed then return; end if;
+      end if;
+    end if;
   end if;
   return query
     -- The inner limits make the planner look each row up by its id.

@@ -1,5 +1,5 @@
 -- Recipients of campaigns that have no row in `emails` yet: from the freeze until their result is persisted. A recipient is
--- in one of both tables at every moment. Half of each page is free and no indexed column changes, so that a row is updated
+-- in one of both tables at every moment. Most of each page is free and no indexed column changes, so that a row is updated
 -- in place. See docs/decisions/campaign-ledger.md.
 create table campaign_recipients (
   -- Grows in the order of the freeze. Links and Message-IDs contain it.
@@ -22,7 +22,7 @@ create table campaign_recipients (
   check ((state = 0) = (sender_id is null)),
   check ((state >= 2) = (started_at is not null)),
   check ((state = 3) = (result is not null))
-) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+) with (fillfactor = 30, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 create index campaign_recipients_campaign on campaign_recipients (campaign_id, email_id);
 -- One email per contact of a campaign; finds the emails of a contact.
 create unique index campaign_recipients_contact on campaign_recipients (contact_id, campaign_id);
